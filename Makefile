@@ -1,0 +1,67 @@
+# make demo   sets everything up in .venv and anonymises the bundled Adult data
+# make test   sets everything up and runs every check that takes minutes, not hours
+# Needs Python 3.11 or newer (another one: make PYTHON=python3.13 ...) and nothing else.
+
+PYTHON ?= python3
+JOBS ?= 2
+
+BIN := .venv/bin
+STAMP := .venv/.installed
+NOTEBOOKS := $(wildcard notebooks/*.ipynb)
+BENCHMARKS := $(sort $(wildcard tests/benchmarks/bench_*.py))
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test test-all lint pytest notebooks bench clean
+
+help:
+	@echo "make demo      optimise the bundled Adult data and write a release, a picture and a report"
+	@echo "make test      lint, types, tests, README examples, notebooks"
+	@echo "make test-all  the same and the slow reproductions"
+	@echo "make bench     measure the speed of the evaluation"
+	@echo "make lint      ruff and mypy only"
+	@echo "make venv      only set up .venv"
+	@echo "make clean     remove everything that was generated except .venv"
+
+venv: $(STAMP)
+
+# The stamp is newer than pyproject.toml exactly when the installed project is up to date.
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "privmoo needs Python 3.11 or newer, and $(PYTHON) is" \
+		"$$($(PYTHON) --version 2>/dev/null || echo not there); install one and run: make PYTHON=/path/to/python3.11" >&2; \
+		exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { \
+		rm -rf .venv; \
+		echo "$(PYTHON) cannot create a virtual environment; on Debian and Ubuntu: apt install python3-venv" >&2; \
+		exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+demo: venv
+	$(BIN)/python -m privmoo.demo
+
+lint: venv
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+pytest: lint
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+
+notebooks: venv
+ifneq ($(NOTEBOOKS),)
+	$(BIN)/python -m pytest -n $(JOBS) --nbmake --nbmake-timeout=600 -p no:randomly $(NOTEBOOKS)
+endif
+
+test: lint pytest notebooks
+
+test-all: lint notebooks
+	$(BIN)/python -m pytest -n $(JOBS)
+
+bench: venv
+	@test -n "$(BENCHMARKS)" || { echo "there is no tests/benchmarks/bench_*.py" >&2; exit 1; }
+	@set -e; for file in $(BENCHMARKS); do $(BIN)/python $$file; done
+
+clean:
+	rm -rf build dist demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	find . -name .venv -prune -o -type d -name __pycache__ -exec rm -rf {} +

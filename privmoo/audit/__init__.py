@@ -1,0 +1,29 @@
+"""What a table gives away, measured from its rows alone.
+
+The audit shares no code with the optimiser: plain pandas counts (`privmoo.audit.frame`), and
+measures on those counts (`privmoo.audit.privacy`, `privmoo.audit.risk`). Utility is recomputed from
+original and release (`privmoo.audit.utility`).
+"""
+
+from __future__ import annotations
+
+from privmoo.audit.counts import Counts, ValueCounts
+from privmoo.audit.frame import count_frame
+from privmoo.audit.labels import check_covers
+from privmoo.audit.report import Audit, audit, nearly_unique
+from privmoo.audit.utility import information_loss, utility
+from privmoo.audit.values import MISSING, canonical
+
+__all__ = [
+    "MISSING",
+    "Audit",
+    "Counts",
+    "ValueCounts",
+    "audit",
+    "canonical",
+    "check_covers",
+    "count_frame",
+    "information_loss",
+    "nearly_unique",
+    "utility",
+]

@@ -1,0 +1,235 @@
+"""Layer one of the audit: counting a DataFrame by plain pandas group-bys."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from privmoo.audit.counts import Counts, ValueCounts
+from privmoo.audit.values import canonical, factorize, hierarchy_rows, node_ids
+from privmoo.errors import AuditError, ColumnError, nearest
+
+__all__ = ["count_frame", "group_numbers"]
+
+IntArray = npt.NDArray[np.int64]
+
+
+def count_frame(
+    df: pd.DataFrame,
+    *,
+    quasi_identifiers: Iterable[Hashable] | str,
+    sensitive: Iterable[Hashable] | str = (),
+    subject: Hashable | pd.Series[Any] | npt.NDArray[Any] | None = None,
+    target: Hashable | None = None,
+    population: pd.DataFrame | None = None,
+    hierarchies: Mapping[Any, pd.DataFrame | Iterable[Sequence[object]]] | None = None,
+    original: pd.DataFrame | pd.Series[Any] | None = None,
+) -> Counts:
+    """Count by grouping a DataFrame (missing values are values, unused categories are not).
+
+    The arguments are those of `privmoo.audit.audit`.
+
+    >>> df = pd.DataFrame({"age": [20, 20, 30], "job": ["a", "b", "a"]})
+    >>> count_frame(df, quasi_identifiers=["age"], sensitive=["job"]).sizes
+    array([2, 1])
+    """
+    qis = _names(quasi_identifiers)
+    attributes = _names(sensitive)
+    _check(df, qis, attributes)
+    if target is not None:
+        _require(df, [target], "target")
+    group = group_numbers(df, qis)
+    n_groups = int(group.max()) + 1
+    sizes = np.bincount(group, minlength=n_groups).astype(np.int64)
+    trees = dict(hierarchies or {})
+    for name in trees:
+        if name not in attributes:
+            raise ColumnError(
+                f"hierarchies: {str(name)!r} is not a sensitive attribute"
+                f"{nearest(name, attributes)}"
+            )
+    references = _references(original, attributes)
+
+    def tally(name: Hashable) -> ValueCounts:
+        return _value_counts(df[name], name, group, sizes, trees.get(name), references.get(name))
+
+    return Counts(
+        sizes,
+        {name: tally(name) for name in attributes},
+        None if subject is None else _persons(df, subject, qis, group, n_groups),
+        None if population is None else _population(df, population, qis, sizes, group),
+        None if target is None else tally(target),
+    )
+
+
+def group_numbers(df: pd.DataFrame, columns: Sequence[Hashable]) -> IntArray:
+    """Number of the QI-group of every row, from 0.
+
+    >>> group_numbers(pd.DataFrame({"a": [1, 1, None, None]}), ["a"])
+    array([0, 0, 1, 1])
+    """
+    # grouping codes instead of values: every dtype and every kind of missing behaves alike
+    codes = pd.DataFrame({i: factorize(df[name], name)[0] for i, name in enumerate(columns)})
+    numbers = codes.groupby(list(codes.columns), sort=False, observed=True, dropna=False).ngroup()
+    return np.asarray(numbers, dtype=np.int64)
+
+
+def _names(columns: Iterable[Hashable] | str) -> list[Hashable]:
+    return [columns] if isinstance(columns, str) else list(columns)
+
+
+def _check(df: object, qis: list[Hashable], attributes: list[Hashable]) -> None:
+    if not isinstance(df, pd.DataFrame):
+        raise AuditError(f"df: expected a pandas DataFrame, got {type(df).__name__}")
+    twice = df.columns[df.columns.duplicated()]
+    if len(twice):
+        raise AuditError(f"df: the column name {str(twice[0])!r} occurs more than once; rename it")
+    if not qis:
+        raise AuditError("quasi_identifiers: name at least one column")
+    _require(df, qis, "quasi_identifiers")
+    _require(df, attributes, "sensitive")
+    both = [name for name in qis if name in attributes]
+    if both:
+        raise AuditError(f"column {str(both[0])!r} is both a quasi-identifier and sensitive")
+    if not len(df):
+        raise AuditError("no rows to audit: the table is empty")
+
+
+def _require(df: pd.DataFrame, names: Sequence[Hashable], role: str) -> None:
+    for position, name in enumerate(names):
+        if name not in df.columns:
+            raise ColumnError(
+                f"{role}: column {str(name)!r} is not in the data{nearest(name, df.columns)}"
+            )
+        if name in names[:position]:
+            raise AuditError(f"{role}: column {str(name)!r} is named twice")
+
+
+def _references(
+    original: pd.DataFrame | pd.Series[Any] | None, attributes: list[Hashable]
+) -> dict[Hashable, pd.Series[Any]]:
+    if original is None:
+        return {}
+    if isinstance(original, pd.Series):
+        if len(attributes) != 1:
+            raise AuditError(
+                f"original: a Series serves one sensitive attribute, got {len(attributes)}; "
+                f"give a DataFrame"
+            )
+        return {attributes[0]: original}
+    _require(original, attributes, "original")
+    return {name: original[name] for name in attributes}
+
+
+def _value_counts(
+    column: pd.Series[Any],
+    name: Hashable,
+    group: IntArray,
+    sizes: IntArray,
+    hierarchy: pd.DataFrame | Iterable[Sequence[object]] | None,
+    reference: pd.Series[Any] | None,
+) -> ValueCounts:
+    rows = None if hierarchy is None else hierarchy_rows(hierarchy, name)
+    both = column if reference is None else pd.concat([column, reference], ignore_index=True)
+    codes, uniques = factorize(both, name)
+    values: list[object] = list(uniques)
+    rank = _ranks(values, column, rows)
+    if (codes < 0).any():
+        codes = np.where(codes < 0, len(values), codes)
+        rank = np.append(rank, len(values))
+        values.append(None)
+    codes = rank[codes]
+    ordered: list[object] = [values[i] for i in np.argsort(rank)]
+    released, rest = codes[: len(column)], codes[len(column) :]
+    entries = (
+        pd.DataFrame({"group": group, "value": released})
+        .groupby(["group", "value"], sort=True)
+        .size()
+        .reset_index(name="count")
+    )
+    original = None
+    if reference is not None:
+        original = np.bincount(rest, minlength=len(values)).astype(np.int64)
+        lacking = original[released] == 0
+        if lacking.any():
+            raise AuditError(
+                f"original: column {str(name)!r} lacks the value that row {int(lacking.argmax())} "
+                f"of the audited table has; give the table the release was made from"
+            )
+    return ValueCounts(
+        name,
+        sizes,
+        entries["group"].to_numpy(np.int64),
+        entries["value"].to_numpy(np.int64),
+        entries["count"].to_numpy(np.int64),
+        len(values),
+        original,
+        None
+        if rows is None
+        else node_ids(ordered, rows, name, np.unique(codes, return_index=True)[1]),
+    )
+
+
+def _ranks(
+    values: list[Any], column: pd.Series[Any], rows: dict[str, tuple[str, ...]] | None
+) -> IntArray:
+    """Position of each value in the attribute's order (for the ordered distance)."""
+    if rows is not None:
+        position = {leaf: i for i, leaf in enumerate(rows)}
+        order = sorted(range(len(values)), key=lambda i: position.get(canonical(values[i]), -1))
+    elif isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered:
+        place = {value: i for i, value in enumerate(column.dtype.categories)}
+        order = sorted(range(len(values)), key=lambda i: place.get(values[i], len(place)))
+    else:
+        try:
+            order = sorted(range(len(values)), key=values.__getitem__)
+        except TypeError:  # mixed types
+            order = sorted(range(len(values)), key=lambda i: canonical(values[i]))
+    rank = np.empty(len(values), dtype=np.int64)
+    rank[order] = np.arange(len(values))
+    return rank
+
+
+def _persons(
+    df: pd.DataFrame, subject: Any, qis: list[Hashable], group: IntArray, n_groups: int
+) -> IntArray:
+    if isinstance(subject, (pd.Series, np.ndarray, list)):
+        column = pd.Series(np.asarray(subject, dtype=object))
+        if len(column) != len(df):
+            raise AuditError(f"subject: expected {len(df)} entries, got {len(column)}")
+    else:
+        _require(df, [subject], "subject")
+        if subject in qis:
+            raise AuditError(f"column {str(subject)!r} is both a quasi-identifier and the subject")
+        column = df[subject]
+    pairs = pd.DataFrame({"group": group, "person": factorize(column, "subject")[0]})
+    distinct = pairs.drop_duplicates()["group"].to_numpy(np.int64)
+    return np.bincount(distinct, minlength=n_groups).astype(np.int64)
+
+
+def _population(
+    df: pd.DataFrame,
+    population: pd.DataFrame,
+    qis: list[Hashable],
+    sizes: IntArray,
+    group: IntArray,
+) -> IntArray:
+    _require(population, qis, "population")
+    both = pd.concat([df[qis].astype(object), population[qis].astype(object)], ignore_index=True)
+    numbers = group_numbers(both, qis)
+    sample, rest = numbers[: len(df)], numbers[len(df) :]
+    totals = np.bincount(rest, minlength=int(numbers.max()) + 1)
+    found = np.zeros(len(sizes), dtype=np.int64)
+    found[group] = totals[sample]
+    short = found < sizes
+    if short.any():
+        row = int(short[group].argmax())
+        raise AuditError(
+            f"population: it holds fewer records like row {row} than the audited table itself; "
+            f"give a population that contains the table, with the same labels"
+        )
+    return found

@@ -1,0 +1,235 @@
+"""Layer two of the audit: privacy measured on counts, each function one textbook formula."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from privmoo.audit.counts import Counts, ValueCounts
+from privmoo.errors import AuditError, nearest
+
+__all__ = [
+    "alpha",
+    "average_k",
+    "beta",
+    "delta",
+    "distinct_l",
+    "entropy_l",
+    "frequency_l",
+    "k",
+    "min_entropy",
+    "recursive_l",
+    "t",
+    "weighted_k",
+]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+def k(counts: Counts) -> float:
+    """Smallest group, in persons where a subject is known (Samarati 2001; Sweeney 2002).
+
+    >>> k(Counts(np.array([5, 2])))
+    2.0
+    """
+    return float((counts.sizes if counts.persons is None else counts.persons).min())
+
+
+def weighted_k(counts: Counts) -> float:
+    """Σ|g|²/n: the size of the group a random record is in (Dewri et al. 2011, 5.3.1).
+
+    >>> weighted_k(Counts(np.array([5, 2]))) == 29 / 7
+    True
+    """
+    return float((counts.sizes**2).sum() / counts.n_records)
+
+
+def average_k(counts: Counts) -> float:
+    """Records per group.
+
+    >>> average_k(Counts(np.array([5, 2])))
+    3.5
+    """
+    return counts.n_records / counts.n_groups
+
+
+def distinct_l(values: ValueCounts) -> float:
+    """Fewest distinct values in a group: distinct ℓ-diversity, and p of p-sensitivity.
+
+    >>> distinct_l(_example())
+    1.0
+    """
+    return float(np.bincount(values.group, minlength=len(values.sizes)).min())
+
+
+def entropy_l(values: ValueCounts) -> float:
+    """Exponential of the smallest entropy of a group (Machanavajjhala et al. 2007).
+
+    >>> entropy_l(_example())
+    1.0
+    """
+    return float(np.exp(_entropies(values).min()))
+
+
+def min_entropy(values: ValueCounts) -> float:
+    """Smallest entropy of a group, in bits (Wei et al. 2024, Eq. 1 and 2).
+
+    >>> min_entropy(_example())
+    0.0
+    """
+    return float(_entropies(values).min() / np.log(2))
+
+
+def frequency_l(values: ValueCounts) -> float:
+    """Smallest |g| / count of the most frequent value (Dewri et al. 2011, Definition 4).
+
+    >>> frequency_l(_example())
+    1.0
+    """
+    return float((values.sizes / _largest(values)).min())
+
+
+def alpha(values: ValueCounts) -> float:
+    """Largest relative frequency of a value in a group (Wong et al. 2006, (α,k)-anonymity).
+
+    >>> alpha(_example())
+    1.0
+    """
+    return float((_largest(values) / values.sizes).max())
+
+
+def recursive_l(values: ValueCounts, c: float) -> float:
+    """Largest ℓ with r₁ < c(r_ℓ+…+r_m) in every group, 0 if none (Machanavajjhala et al.).
+
+    >>> recursive_l(_example(), c=2)
+    1.0
+    """
+    if not c > 0:
+        raise AuditError(f"c: expected a number above 0, got {c!r}")
+    order = np.lexsort((-values.count, values.group))
+    count = values.count[order]
+    ends = np.cumsum(values.sizes)
+    tail = ends[values.group] - (np.cumsum(count) - count)
+    most = count[values.starts][values.group]
+    holds = most < c * tail
+    # tails shrink with ℓ, so the number of ℓ that hold is the largest that holds
+    return float(np.add.reduceat(holds.astype(np.int64), values.starts).min())
+
+
+def t(values: ValueCounts, distance: str = "equal", reference: str = "released") -> float:
+    """Largest earth mover's distance between a group and the reference (Li et al. 2007).
+
+    The hierarchical distance charges λ/H for what passes a node of level λ. Summed over the tree
+    this is the mean, over the levels below the root, of the equal distance between the nodes.
+
+    >>> t(_example()), t(_example(), distance="ordered")
+    (0.5, 0.5)
+    """
+    q = _reference(values, reference)
+    if distance == "equal":
+        return float(_equal(values, q).max())
+    if distance == "ordered":
+        return float(_ordered(values, q).max())
+    if distance == "hierarchical":
+        levels = [values.at_level(level) for level in range(values.height)]
+        total = sum(_equal(v, _reference(v, reference)) for v in levels)
+        return float(np.max(total / len(levels)))
+    known = ["equal", "ordered", "hierarchical"]
+    raise AuditError(
+        f"distance: expected one of {known}, got {distance!r}{nearest(distance, known)}"
+    )
+
+
+def beta(values: ValueCounts, enhanced: bool = False, reference: str = "released") -> float:
+    """Largest relative gain (p−q)/q of a value (Cao & Karras 2012).
+
+    Enhanced β-likeness also bounds the gain by −ln q; where a gain is larger no β holds, and the
+    largest gain any table of that size could have (its records − 1) is given instead.
+
+    >>> beta(_example())
+    1.0
+    """
+    q = _reference(values, reference)[values.value]
+    gain = (values.share - q) / q
+    if enhanced and (gain[gain > 0] > -np.log(q[gain > 0])).any():
+        return float(_reference_counts(values, reference).sum() - 1)
+    return max(0.0, float(gain.max()))
+
+
+def delta(values: ValueCounts, reference: str = "released") -> float:
+    """Largest |log₂(p/q)| of a value present in a group (Brickell & Shmatikov 2008, as in ARX).
+
+    >>> delta(_example())
+    1.0
+    """
+    q = _reference(values, reference)[values.value]
+    return float(np.abs(np.log2(values.share / q)).max())
+
+
+def _example() -> ValueCounts:
+    """Two groups, {x, x} and {y, y}."""
+    two = np.array([2, 2])
+    return ValueCounts("s", two, np.array([0, 1]), np.array([0, 1]), two, 2)
+
+
+def _entropies(values: ValueCounts) -> FloatArray:
+    """Natural-log entropy of every group."""
+    p = values.share
+    sums = np.add.reduceat(-p * np.log(p), values.starts)
+    return np.maximum(sums, 0.0)
+
+
+def _largest(values: ValueCounts) -> IntArray:
+    """Count of the most frequent value of every group."""
+    return np.maximum.reduceat(values.count, values.starts)
+
+
+def _reference_counts(values: ValueCounts, reference: str) -> IntArray:
+    if reference == "released":
+        return values.released
+    if reference != "original":
+        raise AuditError(f"reference: expected 'released' or 'original', got {reference!r}")
+    if values.original is None:
+        raise AuditError(
+            f"reference: 'original' needs the original values of {str(values.name)!r}; "
+            f"give them as original="
+        )
+    return values.original
+
+
+def _reference(values: ValueCounts, reference: str) -> FloatArray:
+    """q(v), the frequency of every value in the reference."""
+    totals = _reference_counts(values, reference)
+    return np.asarray(totals / totals.sum(), dtype=np.float64)
+
+
+def _equal(values: ValueCounts, q: FloatArray) -> FloatArray:
+    """½Σ|p−q| of every group, as the sum of the gains: both distributions sum to one."""
+    gain = np.maximum(values.share - q[values.value], 0.0)
+    return np.add.reduceat(gain, values.starts)
+
+
+def _ordered(values: ValueCounts, q: FloatArray) -> FloatArray:
+    """Σᵢ|Σ_{j≤i}(pⱼ−qⱼ)|/(M−1) of every group, over the M values of the reference."""
+    present = q > 0
+    m = int(present.sum())
+    if m == 1:
+        return np.zeros(len(values.sizes))
+    position = (np.cumsum(present) - 1)[values.value]
+    cumulative_q = np.cumsum(q[present])
+    area = np.concatenate([[0.0], np.cumsum(cumulative_q)])
+    starts = values.starts
+    running = np.cumsum(values.count)
+    before_group = running[starts] - values.count[starts]
+    # between two of its values a group's cumulative share is a constant a, and cumulative_q rises:
+    # Σ|a − Q| splits at the place where Q passes a
+    a = (running - before_group[values.group]) / values.sizes[values.group]
+    stop = np.append(position[1:], m)
+    stop[np.append(starts[1:], len(position)) - 1] = m
+    cross = np.clip(np.searchsorted(cumulative_q, a), position, stop)
+    below = a * (cross - position) - (area[cross] - area[position])
+    above = (area[stop] - area[cross]) - a * (stop - cross)
+    # before a group's first value its cumulative share is 0
+    head = area[position[starts]]
+    return np.asarray((head + np.add.reduceat(below + above, starts)) / (m - 1))

@@ -1,0 +1,341 @@
+"""The audit of a table: every privacy and risk measure, from its rows alone."""
+
+from __future__ import annotations
+
+import html
+import inspect
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+import pandas as pd
+
+from privmoo.audit import privacy, risk
+from privmoo.audit.counts import Counts, ValueCounts
+from privmoo.audit.frame import count_frame
+from privmoo.audit.values import factorize
+from privmoo.errors import AuditError, ColumnError, nearest
+
+__all__ = ["Audit", "audit", "nearly_unique"]
+
+_OF_GROUPS: dict[str, Callable[..., float]] = {
+    "k": privacy.k,
+    "weighted_k": privacy.weighted_k,
+    "average_k": privacy.average_k,
+    "prosecutor_risk": risk.prosecutor_risk,
+    "journalist_risk": risk.journalist_risk,
+    "marketer_risk": risk.marketer_risk,
+    "at_risk": risk.at_risk,
+    "homogeneity": risk.homogeneity,
+    "uniqueness": risk.uniqueness,
+    "classification": risk.classification,
+}
+# with several sensitive attributes the worst counts; MO-OBAM's entropy is a sum
+_OF_VALUES: dict[str, tuple[Callable[..., float], Callable[[list[float]], float]]] = {
+    "distinct_l": (privacy.distinct_l, min),
+    "p": (privacy.distinct_l, min),
+    "entropy_l": (privacy.entropy_l, min),
+    "l": (privacy.frequency_l, min),
+    "recursive_l": (privacy.recursive_l, min),
+    "alpha": (privacy.alpha, max),
+    "t": (privacy.t, max),
+    "beta": (privacy.beta, max),
+    "delta": (privacy.delta, max),
+    "min_entropy": (privacy.min_entropy, sum),
+    "skewness": (risk.skewness, max),
+    "similarity": (risk.similarity, max),
+}
+_ATTRIBUTE_TABLE = ("distinct_l", "entropy_l", "l", "alpha", "t", "beta", "delta")
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an outsider can measure on a table; made by `audit`.
+
+    Attributes:
+        counts: The counts that everything is computed from.
+        taus: The thresholds at which records at risk are reported.
+        sampling_fraction: The share of the population that is in the table, if known.
+
+    >>> result = audit(pd.DataFrame({"age": [1, 1, 2]}), quasi_identifiers=["age"])
+    >>> result.k, result.n_groups, result.measure("weighted_k") == 5 / 3
+    (1, 2, True)
+    """
+
+    counts: Counts
+    taus: tuple[float, ...] = (0.05, 0.075, 0.1)
+    sampling_fraction: float | None = None
+
+    @property
+    def n_records(self) -> int:
+        """Records in the table."""
+        return self.counts.n_records
+
+    @property
+    def n_groups(self) -> int:
+        """QI-groups in the table."""
+        return self.counts.n_groups
+
+    @property
+    def k(self) -> int:
+        """Size of the smallest group (in persons where a subject was named)."""
+        return int(self.measure("k"))
+
+    @property
+    def weighted_k(self) -> float:
+        """Size of the group a random record is in."""
+        return self.measure("weighted_k")
+
+    @property
+    def average_k(self) -> float:
+        """Records per group."""
+        return self.measure("average_k")
+
+    @property
+    def l(self) -> float:  # noqa: E743, the field's name
+        """Smallest |g| / count of the most frequent sensitive value."""
+        return self.measure("l")
+
+    @property
+    def distinct_l(self) -> int:
+        """Fewest distinct sensitive values in a group."""
+        return int(self.measure("distinct_l"))
+
+    @property
+    def entropy_l(self) -> float:
+        """Exponential of the smallest entropy of a group."""
+        return self.measure("entropy_l")
+
+    @property
+    def uniqueness(self) -> float:
+        """Share of records alone in their group."""
+        return self.measure("uniqueness")
+
+    def measure(self, name: str, *, attribute: Hashable | None = None, **params: Any) -> float:
+        """One measure by its name and parameters.
+
+        Args:
+            name: As in `privmoo.measures`, for example ``"t"`` or ``"at_risk"``.
+            attribute: Only this sensitive attribute instead of the worst of all.
+            **params: The measure's parameters, for example ``tau=0.1``.
+
+        >>> df = pd.DataFrame({"age": [1, 1, 2], "job": ["a", "b", "a"]})
+        >>> audit(df, quasi_identifiers=["age"], sensitive=["job"]).measure("at_risk", tau=0.6)
+        0.3333333333333333
+        """
+        if name in _OF_GROUPS:
+            function = _OF_GROUPS[name]
+            if attribute is not None:
+                raise AuditError(f"measure: {name!r} does not take an attribute")
+            if "sampling_fraction" in inspect.signature(function).parameters:
+                params.setdefault("sampling_fraction", self.sampling_fraction)
+            return _call(name, function, self.counts, params)
+        if name in _OF_VALUES:
+            function, combine = _OF_VALUES[name]
+            chosen = self._attributes(name, attribute)
+            return float(combine([_call(name, function, values, params) for values in chosen]))
+        known = [*_OF_GROUPS, *_OF_VALUES]
+        raise AuditError(f"measure: {name!r} is not known to the audit{nearest(name, known)}")
+
+    def _attributes(self, measure: str, attribute: Hashable | None) -> list[ValueCounts]:
+        sensitive = self.counts.sensitive
+        if not sensitive:
+            raise AuditError(f"{measure}: name at least one sensitive attribute")
+        if attribute is None:
+            if measure == "similarity":
+                known = [values for values in sensitive.values() if values.nodes is not None]
+                return known or list(sensitive.values())
+            return list(sensitive.values())
+        if attribute not in sensitive:
+            raise AuditError(
+                f"{measure}: {str(attribute)!r} is not a sensitive attribute"
+                f"{nearest(attribute, sensitive)}"
+            )
+        return [sensitive[attribute]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that is reported, ready for JSON.
+
+        >>> result = audit(pd.DataFrame({"age": [1, 1, 2]}), quasi_identifiers=["age"])
+        >>> result.to_dict()["prosecutor_risk"]
+        {'max': 1.0, 'average': 0.6666666666666666}
+        """
+        result: dict[str, Any] = {
+            "n_records": self.n_records,
+            "n_groups": self.n_groups,
+            "k": self.k,
+            "weighted_k": self.weighted_k,
+            "average_k": self.average_k,
+            "uniqueness": self.uniqueness,
+            "prosecutor_risk": self._both("prosecutor_risk"),
+            "at_risk": [
+                {
+                    "tau": tau,
+                    "records": int(self.measure("at_risk", tau=tau, count=True)),
+                    "share": self.measure("at_risk", tau=tau),
+                }
+                for tau in self.taus
+            ],
+        }
+        if self.counts.population is not None or self.sampling_fraction is not None:
+            result["journalist_risk"] = self._both("journalist_risk")
+            result["marketer_risk"] = self.measure("marketer_risk")
+        if self.counts.target is not None:
+            result["classification"] = self.measure("classification")
+        if self.counts.sensitive:
+            result["homogeneity"] = {
+                "records": int(self.measure("homogeneity", count=True)),
+                "share": self.measure("homogeneity"),
+            }
+            result["sensitive"] = {str(name): self._table(name) for name in self.counts.sensitive}
+        return result
+
+    def _both(self, name: str) -> dict[str, float]:
+        return {kind: self.measure(name, statistic=kind) for kind in ("max", "average")}
+
+    def _table(self, name: Hashable) -> dict[str, float]:
+        row = {measure: self.measure(measure, attribute=name) for measure in _ATTRIBUTE_TABLE}
+        row["distinct_l"] = int(row["distinct_l"])
+        alone = Counts(self.counts.sizes, {name: self.counts.sensitive[name]})
+        row["homogeneity"] = risk.homogeneity(alone)
+        return row
+
+    def to_frame(self) -> pd.DataFrame:
+        """The same as a table with the columns measure, attribute and value.
+
+        >>> result = audit(pd.DataFrame({"age": [1, 1, 2]}), quasi_identifiers=["age"])
+        >>> float(result.to_frame().set_index("measure").loc["k", "value"])
+        1.0
+        """
+        rows = [(measure, attribute, float(value)) for measure, attribute, value in self._rows()]
+        return pd.DataFrame(rows, columns=["measure", "attribute", "value"])
+
+    def _rows(self) -> list[tuple[str, str, float]]:
+        rows: list[tuple[str, str, float]] = []
+        for name, value in self.to_dict().items():
+            if name == "at_risk":
+                for entry in value:
+                    rows.append((f"at_risk(tau={entry['tau']:g})", "", entry["share"]))
+                    rows.append((f"at_risk(tau={entry['tau']:g}, count)", "", entry["records"]))
+            elif name == "sensitive":
+                for attribute, measures in value.items():
+                    rows += [(measure, attribute, number) for measure, number in measures.items()]
+            elif isinstance(value, dict):
+                rows += [(f"{name}({kind})", "", number) for kind, number in value.items()]
+            else:
+                rows.append((name, "", value))
+        return rows
+
+    def __str__(self) -> str:
+        rows = [
+            (f"{measure} of {attribute}" if attribute else measure, _number(value))
+            for measure, attribute, value in self._rows()
+        ]
+        left = max(len(label) for label, _ in rows)
+        right = max(len(number) for _, number in rows)
+        return "\n".join(f"{label:<{left}}  {number:>{right}}" for label, number in rows)
+
+    def _repr_html_(self) -> str:
+        body = "".join(
+            f"<tr><td>{html.escape(measure)}</td><td>{html.escape(attribute)}</td>"
+            f"<td>{html.escape(_number(value))}</td></tr>"
+            for measure, attribute, value in self._rows()
+        )
+        head = "<tr><th>measure</th><th>attribute</th><th>value</th></tr>"
+        return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+
+
+def audit(
+    df: pd.DataFrame,
+    *,
+    quasi_identifiers: Iterable[Hashable] | str,
+    sensitive: Iterable[Hashable] | str = (),
+    subject: Hashable | pd.Series[Any] | npt.NDArray[Any] | None = None,
+    target: Hashable | None = None,
+    population: pd.DataFrame | None = None,
+    sampling_fraction: float | None = None,
+    taus: Sequence[float] = (0.05, 0.075, 0.1),
+    hierarchies: Mapping[Any, pd.DataFrame | Iterable[Sequence[object]]] | None = None,
+    original: pd.DataFrame | pd.Series[Any] | None = None,
+) -> Audit:
+    """Measure privacy and risk of a table from its rows alone.
+
+    Args:
+        df: Any table, released by this project or not.
+        quasi_identifiers: Columns an attacker may know.
+        sensitive: Columns an attacker wants to learn.
+        subject: A column (or one entry per row) saying whose record it is; k then counts persons.
+        target: A column to predict, for the classification metric.
+        population: A table with the same labels that contains this one, for journalist and
+            marketer risk.
+        sampling_fraction: Instead of a population, the share of it that is in the table.
+        taus: Thresholds at which records at risk are reported.
+        hierarchies: Per sensitive attribute a table in ARX's layout, one column per level, leaf
+            first (for the hierarchical t and for similarity; its order serves the ordered t).
+        original: The sensitive columns before anonymization, for ``reference="original"``.
+
+    >>> df = pd.DataFrame({"zip": ["1*", "1*", "2*", "2*"], "ill": ["flu", "flu", "flu", "cold"]})
+    >>> result = audit(df, quasi_identifiers=["zip"], sensitive=["ill"])
+    >>> result.k, result.l, result.measure("homogeneity")
+    (2, 1.0, 0.5)
+    """
+    for tau in taus:
+        risk.check_fraction(tau, "taus")
+    if sampling_fraction is not None:
+        risk.check_fraction(sampling_fraction, "sampling_fraction")
+        if population is not None:
+            raise AuditError("give one of population and sampling_fraction, not both")
+    counts = count_frame(
+        df,
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        subject=subject,
+        target=target,
+        population=population,
+        hierarchies=hierarchies,
+        original=original,
+    )
+    return Audit(counts, tuple(float(tau) for tau in taus), sampling_fraction)
+
+
+def nearly_unique(
+    df: pd.DataFrame, columns: Iterable[Hashable], share: float = 0.9
+) -> list[Hashable]:
+    """Columns whose values are (nearly) all different: they identify, whatever their role.
+
+    Listed is a column with at least `share` times as many distinct values as present ones.
+
+    >>> df = pd.DataFrame({"note": ["a", "b", "c"], "sex": ["m", "f", "m"]})
+    >>> nearly_unique(df, ["note", "sex"])
+    ['note']
+    """
+    risk.check_fraction(share, "share")
+    found = []
+    for name in columns:
+        if name not in df.columns:
+            raise ColumnError(
+                f"columns: column {str(name)!r} is not in the data{nearest(name, df.columns)}"
+            )
+        codes, uniques = factorize(df[name], name)
+        present = int((codes >= 0).sum())
+        if present and len(uniques) >= share * present:
+            found.append(name)
+    return found
+
+
+def _call(
+    name: str, function: Callable[..., float], counts: object, params: dict[str, Any]
+) -> float:
+    try:
+        inspect.signature(function).bind(counts, **params)
+    except TypeError:
+        known = list(inspect.signature(function).parameters)[1:]
+        raise AuditError(
+            f"measure: {name!r} takes the parameters {known}, got {sorted(params)}"
+        ) from None
+    return function(counts, **params)
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else f"{value:.6g}"

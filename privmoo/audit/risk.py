@@ -1,0 +1,179 @@
+"""Layer two of the audit: re-identification and disclosure risk measured on counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from privmoo.audit.counts import Counts, ValueCounts
+from privmoo.errors import AuditError
+
+__all__ = [
+    "at_risk",
+    "classification",
+    "homogeneity",
+    "journalist_risk",
+    "marketer_risk",
+    "prosecutor_risk",
+    "similarity",
+    "skewness",
+    "uniqueness",
+]
+
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+
+
+def prosecutor_risk(counts: Counts, statistic: str = "max") -> float:
+    """1/|g|, the largest or the average over records (El Emam 2013).
+
+    >>> counts = Counts(np.array([5, 2, 1]))
+    >>> prosecutor_risk(counts), prosecutor_risk(counts, statistic="average")
+    (1.0, 0.375)
+    """
+    _check_statistic(statistic)
+    if statistic == "max":
+        return float(1 / counts.sizes.min())
+    return counts.n_groups / counts.n_records
+
+
+def journalist_risk(
+    counts: Counts, statistic: str = "max", sampling_fraction: float | None = None
+) -> float:
+    """1/F with F the group's size in the population (El Emam 2013; ARX).
+
+    The average is the larger of groups/ΣF and the mean of 1/F over the released records.
+
+    >>> journalist_risk(Counts(np.array([4, 2])), sampling_fraction=0.5)
+    0.25
+    """
+    _check_statistic(statistic)
+    size = _population_sizes(counts, sampling_fraction)
+    if statistic == "max":
+        return float(1 / size.min())
+    return max(counts.n_groups / float(size.sum()), _success(counts, size))
+
+
+def marketer_risk(counts: Counts, sampling_fraction: float | None = None) -> float:
+    """Expected share of released records that link correctly: the mean of 1/F (El Emam 2013).
+
+    >>> marketer_risk(Counts(np.array([4, 2])), sampling_fraction=0.5) == 1 / 6
+    True
+    """
+    return _success(counts, _population_sizes(counts, sampling_fraction))
+
+
+def at_risk(counts: Counts, tau: float, count: bool = False) -> float:
+    """Records with 1/|g| > τ, strictly, as share or as number (Wei et al. 2025).
+
+    >>> at_risk(Counts(np.array([20, 19])), tau=0.05, count=True)
+    19.0
+    """
+    check_fraction(tau, "tau")
+    return _records(counts, 1.0 / counts.sizes > tau, count)
+
+
+def uniqueness(counts: Counts) -> float:
+    """Share of records alone in their group.
+
+    >>> uniqueness(Counts(np.array([3, 1])))
+    0.25
+    """
+    return _records(counts, counts.sizes == 1, count=False)
+
+
+def homogeneity(counts: Counts, count: bool = False) -> float:
+    """Records whose group has one single value in any sensitive attribute (Wei et al. 2025).
+
+    >>> one = ValueCounts("s", np.array([3]), np.array([0]), np.array([0]), np.array([3]), 1)
+    >>> homogeneity(Counts(np.array([3]), {"s": one}))
+    1.0
+    """
+    if not counts.sensitive:
+        raise AuditError("homogeneity: name at least one sensitive attribute")
+    single = np.zeros(counts.n_groups, dtype=bool)
+    for values in counts.sensitive.values():
+        single |= np.bincount(values.group, minlength=counts.n_groups) == 1
+    return _records(counts, single, count)
+
+
+def skewness(values: ValueCounts, factor: float) -> float:
+    """Share of records whose group has a value `factor` times more frequent than the table.
+
+    >>> sizes = np.array([2, 2])
+    >>> half = ValueCounts("s", sizes, np.array([0, 1]), np.array([0, 1]), np.array([2, 2]), 2)
+    >>> skewness(half, factor=1.5), skewness(half, factor=2)
+    (1.0, 0.0)
+    """
+    if not factor > 0:
+        raise AuditError(f"factor: expected a number above 0, got {factor!r}")
+    sizes = values.sizes
+    # whole numbers up to the one division, so that equal ratios compare as equal
+    gain = (values.count * sizes.sum()) / (sizes[values.group] * values.released[values.value])
+    return _share(values, np.logical_or.reduceat(gain > factor, values.starts))
+
+
+def similarity(values: ValueCounts, level: int) -> float:
+    """Share of records whose group's values all lie under one node of a level of the hierarchy.
+
+    >>> flat = ValueCounts("s", np.array([2]), np.array([0, 0]), np.array([0, 1]),
+    ...                    np.array([1, 1]), 2, nodes=np.array([[0, 1], [0, 0]]))
+    >>> similarity(flat, level=0), similarity(flat, level=1)
+    (0.0, 1.0)
+    """
+    nodes = values.at_level(level)
+    return _share(values, np.bincount(nodes.group, minlength=len(values.sizes)) == 1)
+
+
+def classification(counts: Counts) -> float:
+    """Share of released records that differ from their group's majority (Iyengar 2002).
+
+    >>> target = ValueCounts("c", np.array([3]), np.array([0, 0]), np.array([0, 1]),
+    ...                      np.array([2, 1]), 2)
+    >>> classification(Counts(np.array([3]), target=target)) == 1 / 3
+    True
+    """
+    if counts.target is None:
+        raise AuditError("classification: name the target column as target=")
+    majority = np.maximum.reduceat(counts.target.count, counts.target.starts)
+    return float((counts.n_records - majority.sum()) / counts.n_records)
+
+
+def check_fraction(value: float, name: str) -> None:
+    """Raise unless a parameter lies in (0, 1].
+
+    >>> check_fraction(1.5, "tau")
+    Traceback (most recent call last):
+    privmoo.errors.AuditError: tau: expected a number in (0, 1], got 1.5
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        raise AuditError(f"{name}: expected a number in (0, 1], got {value!r}")
+    if not 0 < float(value) <= 1:
+        raise AuditError(f"{name}: expected a number in (0, 1], got {value!r}")
+
+
+def _check_statistic(statistic: str) -> None:
+    if statistic not in ("max", "average"):
+        raise AuditError(f"statistic: expected 'max' or 'average', got {statistic!r}")
+
+
+def _population_sizes(counts: Counts, sampling_fraction: float | None) -> FloatArray:
+    if (counts.population is None) == (sampling_fraction is None):
+        raise AuditError("journalist and marketer risk need one of population, sampling_fraction")
+    if sampling_fraction is None:
+        return np.asarray(counts.population, dtype=np.float64)
+    check_fraction(sampling_fraction, "sampling_fraction")
+    return np.asarray(counts.sizes / sampling_fraction, dtype=np.float64)
+
+
+def _success(counts: Counts, size: FloatArray) -> float:
+    return float((counts.sizes / size).sum() / counts.n_records)
+
+
+def _records(counts: Counts, chosen: BoolArray, count: bool) -> float:
+    number = int(counts.sizes[chosen].sum())
+    return float(number) if count else number / counts.n_records
+
+
+def _share(values: ValueCounts, chosen: BoolArray) -> float:
+    return float(values.sizes[chosen].sum() / values.sizes.sum())

@@ -1,0 +1,146 @@
+"""Canonical strings and hierarchies as the audit reads them, apart from the core's."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import itertools
+import numbers
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from privmoo.errors import AuditError
+
+__all__ = ["MISSING", "canonical", "canonical_codes", "factorize", "hierarchy_rows", "node_ids"]
+
+MISSING = "missing"
+
+IntArray = npt.NDArray[np.int64]
+
+
+def canonical(value: object) -> str:
+    """The string that stands for a value in hierarchies and releases.
+
+    >>> [canonical(v) for v in (39.0, True, 2.5, "a ", None, pd.Timestamp("2020-02-01"))]
+    ['39', 'True', '2.5', 'a ', 'missing', '2020-02-01']
+    """
+    if isinstance(value, str):
+        return value
+    if value is None or value is pd.NA or value is pd.NaT:
+        return MISSING
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, numbers.Integral):
+        return str(int(value))
+    if isinstance(value, (decimal.Decimal, numbers.Real)):
+        number = float(value)
+        if np.isnan(number):
+            return MISSING
+        return str(int(number)) if number.is_integer() else repr(number)
+    if isinstance(value, np.datetime64):
+        return canonical(pd.Timestamp(value))
+    if isinstance(value, dt.datetime):
+        midnight = value == value.replace(hour=0, minute=0, second=0, microsecond=0)
+        nanoseconds = getattr(value, "nanosecond", 0)
+        if midnight and not nanoseconds and value.tzinfo is None:
+            return value.date().isoformat()
+        return value.isoformat()
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    return str(value)
+
+
+def canonical_codes(column: pd.Series[Any], name: Hashable) -> tuple[IntArray, list[str]]:
+    """Codes of a column and the canonical string behind each code.
+
+    >>> canonical_codes(pd.Series([1.0, None, 1.0, 2.0]), "age")
+    (array([0, 1, 0, 2]), ['1', 'missing', '2'])
+    """
+    codes, uniques = factorize(column, name)
+    strings = [canonical(value) for value in uniques]
+    if (codes < 0).any():
+        strings.append(MISSING)
+        codes = np.where(codes < 0, len(uniques), codes)
+    # two values may share a string (1 and "1"), and codes follow first appearance
+    remap, names = pd.factorize(np.array(strings, dtype=object)[codes])
+    return remap.astype(np.int64), [str(string) for string in names]
+
+
+def factorize(column: pd.Series[Any], name: Hashable) -> tuple[IntArray, pd.Index[Any]]:
+    """`pandas.factorize` (missing = -1) with the column named where its values cannot be hashed.
+
+    >>> factorize(pd.Series(["b", None, "b"]), "zip")[0]
+    array([ 0, -1,  0])
+    """
+    try:
+        codes, uniques = pd.factorize(column, use_na_sentinel=True)
+    except TypeError as error:
+        raise AuditError(
+            f"column {str(name)!r} holds values that cannot be compared "
+            f"({error}); convert it to strings or numbers"
+        ) from None
+    return codes.astype(np.int64), pd.Index(uniques)
+
+
+def hierarchy_rows(
+    table: pd.DataFrame | Iterable[Sequence[object]], name: Hashable
+) -> dict[str, tuple[str, ...]]:
+    """Check a hierarchy in ARX's layout and return leaf → labels, leaf first, one root last.
+
+    >>> hierarchy_rows([("flu", "lung"), ("cold", "lung"), ("ulcer", "stomach")], "disease")["flu"]
+    ('flu', 'lung', '*')
+    """
+    frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(list(table), dtype=object)
+    rows = [tuple(canonical(v) for v in row) for row in frame.itertuples(index=False, name=None)]
+    if not rows or not rows[0]:
+        raise AuditError(f"hierarchies: the hierarchy of {str(name)!r} is empty")
+    if len({row[-1] for row in rows}) > 1 or len(rows[0]) == 1:
+        rows = [(*row, "*") for row in rows]
+    parents: dict[tuple[int, str], str] = {}
+    for row in rows:
+        for level, (label, parent) in enumerate(itertools.pairwise(row)):
+            if parents.setdefault((level, label), parent) != parent:
+                raise AuditError(
+                    f"hierarchies: in that of {str(name)!r} the label {label!r} has two parents, "
+                    f"{parents[level, label]!r} and {parent!r}; make it a tree"
+                )
+    return {row[0]: row for row in rows}
+
+
+def node_ids(
+    values: Sequence[object],
+    rows: dict[str, tuple[str, ...]],
+    name: Hashable,
+    first_row: Sequence[int] | IntArray | None = None,
+) -> IntArray:
+    """Node of every value on every level: an array (levels, values), the last level one root.
+
+    `first_row` says where each value occurs first, for the message about one that is not covered.
+
+    >>> rows = hierarchy_rows([("flu", "lung"), ("cold", "lung"), ("ulcer", "stomach")], "disease")
+    >>> node_ids(["flu", "ulcer", "cold"], rows, "disease")
+    array([[0, 1, 2],
+           [0, 1, 0],
+           [0, 0, 0]])
+    """
+    any_path = next(iter(rows.values()))
+    # an own branch right under the root; the tuple cannot collide with a label
+    missing: tuple[object, ...] = (*[(MISSING,)] * (len(any_path) - 1), any_path[-1])
+    paths: list[tuple[object, ...]] = []
+    for position, value in enumerate(values):
+        leaf = canonical(value)
+        if leaf not in rows and leaf != MISSING:
+            row = position if first_row is None else first_row[position]
+            raise AuditError(
+                f"hierarchies: that of {str(name)!r} lacks the value of row {int(row)}; add it"
+            )
+        paths.append(rows.get(leaf, missing))
+    ids = np.empty((len(any_path), len(paths)), dtype=np.int64)
+    for level in range(len(any_path)):
+        seen: dict[object, int] = {}
+        ids[level] = [seen.setdefault(path[level], len(seen)) for path in paths]
+    return ids

@@ -1,0 +1,227 @@
+"""One spelling per value: how a column of any type becomes the leaves of a hierarchy."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import math
+import numbers
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from privmoo.errors import HierarchyError, TableError
+
+__all__ = ["MISSING", "Distinct", "canonical", "distinct"]
+
+MISSING = "missing"
+"""The leaf of missing values."""
+
+# Beyond this a float has no unit digit of its own, and writing it out would invent digits.
+_EXACT_INTEGER = 1e16
+
+_INFERRED = {
+    "string": "text",
+    "integer": "number",
+    "floating": "number",
+    "mixed-integer-float": "number",
+    "decimal": "number",
+    "boolean": "bool",
+    "datetime64": "date",
+    "datetime": "date",
+    "date": "date",
+    "empty": "empty",
+}
+
+
+def canonical(value: object) -> str:
+    """The spelling of a value as a leaf: equal numbers are equal, dates are ISO, text stays as is.
+
+    >>> [canonical(v) for v in (39, 39.0, 0.5, True, "a ", None)]
+    ['39', '39', '0.5', 'True', 'a ', 'missing']
+    >>> canonical(pd.Timestamp("1987-03-05"))
+    '1987-03-05'
+    """
+    if isinstance(value, str):
+        return str(value)
+    if type(value) is float:  # the common case, and a column may hold a million of them
+        return _canonical_real(value)
+    if value is None or value is pd.NA or value is pd.NaT:
+        return MISSING
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, numbers.Integral):
+        return str(int(value))
+    if isinstance(value, decimal.Decimal | numbers.Real):
+        return _canonical_real(value)
+    if isinstance(value, np.datetime64):
+        return canonical(pd.Timestamp(value))
+    if isinstance(value, dt.datetime):
+        if (
+            value.tzinfo is None
+            and value.time() == dt.time()
+            and not getattr(value, "nanosecond", 0)
+        ):
+            return value.date().isoformat()
+        return value.isoformat()
+    return value.isoformat() if isinstance(value, dt.date) else str(value)
+
+
+def _canonical_real(value: Any) -> str:
+    as_float = float(value)
+    if math.isnan(as_float):
+        return MISSING
+    if math.isinf(as_float):
+        raise HierarchyError("an infinite number cannot be a value of a hierarchy; remove it")
+    if as_float.is_integer() and abs(as_float) < _EXACT_INTEGER:
+        return str(int(as_float))
+    # str of a float32 is its shortest spelling; as a float it would grow digits nobody wrote
+    return str(value) if isinstance(value, np.floating) else repr(as_float)
+
+
+class Distinct(NamedTuple):
+    """The distinct values of one column.
+
+    Attributes:
+        codes: row → position in `values`; -1 where the value is missing.
+        values: the distinct values, in order of first appearance.
+        kind: "number", "text", "bool", "date", "other", or "empty" if all are missing.
+        column: the name for messages.
+        ordered: whether `values` are in the order of an ordered categorical instead.
+    """
+
+    codes: NDArray[np.intp]
+    values: list[Any]
+    kind: str
+    column: str
+    ordered: bool = False
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether any row is missing."""
+        return bool((self.codes < 0).any())
+
+    def where(self, value: int) -> str:
+        """Column and first row of a distinct value, as messages say it."""
+        row = int(np.flatnonzero(self.codes == value)[0])
+        return f"column {self.column!r}, row {row} (counted from 0)"
+
+    def spelled(self) -> list[str]:
+        """The canonical spelling of each distinct value."""
+        if self.kind == "text":
+            return [str(value) for value in self.values]
+        return [canonical(value) for value in self.values]
+
+    def floats(self) -> NDArray[np.float64]:
+        """The distinct values as floats; only for kind "number"."""
+        return np.array([float(value) for value in self.values], dtype=np.float64)
+
+
+def distinct(values: pd.Series[Any] | Iterable[Any], column: str | None = None) -> Distinct:
+    """Factorize a column of any type, refusing mixed types and infinite numbers.
+
+    >>> found = distinct([3.0, None, 3.0, 5.0], "age")
+    >>> found.codes.tolist(), found.spelled(), found.kind
+    ([0, -1, 0, 1], ['3', '5'], 'number')
+    """
+    series = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=None)
+    name = str(
+        column if column is not None else series.name if series.name is not None else "values"
+    )
+    kind = _kind_of_column(series, name)
+    codes, uniques = _factorize(series)
+    dtype = series.dtype
+    ordered = isinstance(dtype, pd.CategoricalDtype) and bool(dtype.ordered)
+    kind = kind or _kind_of_values(codes, uniques, name)
+    found = Distinct(codes, uniques, kind, name, ordered)
+    if found.kind == "number":
+        infinite = np.flatnonzero(np.isinf(found.floats()))
+        if infinite.size:
+            raise TableError(
+                f"{found.where(int(infinite[0]))}: the number is infinite; "
+                "replace it by a finite or a missing value"
+            )
+    return found
+
+
+def _factorize(series: pd.Series[Any]) -> tuple[NDArray[np.intp], list[Any]]:
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        codes = series.cat.codes.to_numpy().astype(np.intp)
+        uniques: list[Any] = list(series.cat.categories)
+        used = np.zeros(len(uniques) + 1, dtype=bool)
+        used[codes] = True
+        used[-1] = False
+    else:
+        raw, index = pd.factorize(series)
+        # plain floats are fast, but a float32 must keep its own short spelling
+        short = getattr(series.dtype, "kind", "") == "f" and series.dtype.itemsize < 8
+        codes, uniques = raw.astype(np.intp, copy=False), list(index) if short else index.tolist()
+        # a nullable float column can hold both NA and NaN
+        used = np.append(~np.asarray(pd.isna(index), dtype=bool), False)
+    if used[:-1].all():
+        return codes, uniques
+    renumber = np.where(used, np.cumsum(used) - 1, -1)
+    return renumber[codes], [value for value, keep in zip(uniques, used, strict=False) if keep]
+
+
+def _kind_of_column(series: pd.Series[Any], name: str) -> str:
+    """The kind as far as the type of the column tells it, else an empty string."""
+    dtype = series.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return ""
+    if not pd.api.types.is_object_dtype(dtype):
+        if pd.api.types.is_bool_dtype(dtype):
+            return "bool"
+        if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
+            return "number"
+        if pd.api.types.is_datetime64_any_dtype(dtype):
+            return "date"
+        return "text" if isinstance(dtype, pd.StringDtype) else ""
+    kind = _INFERRED.get(pd.api.types.infer_dtype(series, skipna=True), "")
+    if not kind:
+        # factorize takes 1 and True for one value, so the types of all rows must be looked at
+        cells = series.to_numpy(dtype=object)
+        present = np.flatnonzero(~series.isna().to_numpy())
+        _one_kind(((int(row), cells[row]) for row in present), name)
+    return kind
+
+
+def _kind_of_values(codes: NDArray[np.intp], values: list[Any], name: str) -> str:
+    rows = np.full(len(values) + 1, -1, dtype=np.intp)
+    rows[codes[::-1]] = np.arange(len(codes))[::-1]  # the first row wins
+    order = np.argsort(rows[:-1], kind="stable")
+    return _one_kind(((int(rows[i]), values[i]) for i in order), name)
+
+
+def _one_kind(rows: Iterable[tuple[int, Any]], name: str) -> str:
+    first, kind = -1, "empty"
+    for row, value in rows:
+        this = _kind_of_value(value, name, row)
+        if first < 0:
+            first, kind = row, this
+        elif this != kind:
+            raise TableError(
+                f"column {name!r} mixes types: row {row} (counted from 0) is a {this}, "
+                f"row {first} a {kind}; convert the column to one type"
+            )
+    return kind if kind in ("number", "text", "bool", "date", "empty") else "other"
+
+
+def _kind_of_value(value: Any, name: str, row: int) -> str:
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, bool | np.bool_):
+        return "bool"
+    if isinstance(value, numbers.Real | decimal.Decimal):
+        return "number"
+    if isinstance(value, dt.date | np.datetime64):
+        return "date"
+    if isinstance(value, pd.Interval | pd.Period | dt.timedelta | np.timedelta64 | dt.time):
+        return type(value).__name__
+    raise TableError(
+        f"column {name!r}, row {row} (counted from 0): values of type {type(value).__name__} "
+        "cannot be used; convert the column to numbers, text or dates"
+    )

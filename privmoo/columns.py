@@ -1,0 +1,139 @@
+"""The columns of a table as the optimiser sees them: small integer codes, labels and sparse counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.errors import HierarchyError, TableError
+from privmoo.hierarchy import Hierarchy
+
+__all__ = ["Attribute", "QIColumn", "QuasiIdentifier", "small_uint"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuasiIdentifier:
+    """What a user says of one quasi-identifier beyond its name; also known as `QI`.
+
+    Args:
+        hierarchy: How its values may be generalised; cuts and levels demand one, clusters do not.
+        weight: How much its loss counts in weighted utility measures.
+        min_level: The lowest generalization level a search may use.
+        max_level: The highest one; the hierarchy's top by default.
+        fixed_cuts: Values that always begin a new block, e.g. `(18, 65)` for an age.
+
+    >>> QuasiIdentifier(weight=2.0).weight
+    2.0
+    """
+
+    hierarchy: Hierarchy | None = None
+    weight: float = 1.0
+    min_level: int = 0
+    max_level: int | None = None
+    fixed_cuts: Sequence[Any] = ()
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.weight) and self.weight >= 0):
+            raise TableError(
+                f"quasi_identifiers: weight must be a finite number of at least 0, got {self.weight!r}"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class QIColumn:
+    """One quasi-identifier bound to the data: its ordered leaves and its bounds for the search."""
+
+    name: str
+    leaves: tuple[str, ...]
+    numbers: NDArray[np.float64] | None
+    hierarchy: Hierarchy | None
+    weight: float
+    min_level: int
+    max_level: int
+    fixed_cuts: tuple[int, ...] = field(default=())
+    """Positions i: leaves i and i + 1 are never merged."""
+    exact: bool = True
+    """Whether every leaf is one value of the data (base intervals are not)."""
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves of the domain, observed in the data or not."""
+        return len(self.leaves)
+
+    @classmethod
+    def bind(
+        cls, name: str, given: QuasiIdentifier, domain: Hierarchy, *, exact: bool = True
+    ) -> QIColumn:
+        """Check the user's wishes against the hierarchy that the data gave."""
+        height = domain.height
+        top = height if given.max_level is None else given.max_level
+        if not 0 <= given.min_level <= top <= height:
+            raise HierarchyError(
+                f"quasi_identifiers: levels of {name!r} must satisfy 0 <= min_level <= max_level <= "
+                f"{height}, got min_level={given.min_level}, max_level={top}"
+            )
+        cuts = []
+        for value in given.fixed_cuts:
+            code = domain.code_of(value)
+            if code is None:
+                raise HierarchyError(
+                    f"quasi_identifiers: fixed cut {value!r} of {name!r} is not one of its "
+                    f"{domain.n_leaves} leaves; name the value that begins a block"
+                )
+            if code > 0:
+                cuts.append(code - 1)
+        return cls(
+            name=name,
+            leaves=domain.leaves,
+            numbers=domain.numbers,
+            hierarchy=domain if given.hierarchy is not None else None,
+            weight=float(given.weight),
+            min_level=given.min_level,
+            max_level=top,
+            fixed_cuts=tuple(sorted(set(cuts))),
+            exact=exact,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attribute:
+    """A sensitive or target attribute: how often each of its values occurs in each distinct tuple.
+
+    The counts are sparse: entries `offsets[t]:offsets[t + 1]` of `codes` and `counts` belong to tuple t.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    numbers: NDArray[np.float64] | None
+    hierarchy: Hierarchy | None
+    offsets: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    row_codes: NDArray[Any]
+    """The value's code of every row of the table."""
+
+    @property
+    def n_values(self) -> int:
+        """Number of values of the domain."""
+        return len(self.values)
+
+    @property
+    def totals(self) -> NDArray[np.int64]:
+        """Records of the original table that have each value."""
+        return np.bincount(self.codes, weights=self.counts, minlength=self.n_values).astype(np.int64)
+
+
+def small_uint(limit: int) -> type[np.unsignedinteger[Any]]:
+    """The smallest unsigned integer type that holds 0 … limit - 1.
+
+    >>> small_uint(300).__name__
+    'uint16'
+    """
+    for kind in (np.uint8, np.uint16, np.uint32):
+        if limit <= np.iinfo(kind).max + 1:
+            return kind
+    raise TableError(f"a column has {limit} distinct values, at most 4294967296 are possible")

@@ -1,0 +1,58 @@
+"""Bundled data in the settings of the papers, and loaders for data from elsewhere."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from privmoo.datasets import adult_uci, german_uci
+from privmoo.datasets.adult_uci import adult, adult_frame, adult_hierarchies
+from privmoo.datasets.arx import load_arx
+from privmoo.datasets.german_uci import (
+    german_credit,
+    german_credit_frame,
+    german_credit_hierarchies,
+)
+from privmoo.datasets.sparcs import load_sparcs
+from privmoo.datasets.synthea import load_synthea
+
+__all__ = [
+    "adult",
+    "adult_frame",
+    "adult_hierarchies",
+    "describe",
+    "german_credit",
+    "german_credit_frame",
+    "german_credit_hierarchies",
+    "load_arx",
+    "load_sparcs",
+    "load_synthea",
+    "names",
+]
+
+
+def names() -> list[str]:
+    """The bundled data, as they are called.
+
+    >>> names()[0]
+    "adult('dewri')"
+    """
+    return [*(f"adult({setting!r})" for setting in adult_uci.SETTINGS), "german_credit()"]
+
+
+def describe() -> pd.DataFrame:
+    """What the bundled data are: records, roles of the columns, and the paper of each setting.
+
+    >>> int(describe().loc["adult('wei')", "records"])
+    45222
+    """
+    settings = [*adult_uci.SETTINGS.values(), german_uci.SETTING]
+    return pd.DataFrame(
+        {
+            "records": [setting.n_records for setting in settings],
+            "quasi-identifiers": [", ".join(s.quasi_identifiers) for s in settings],
+            "sensitive": [", ".join(setting.sensitive) for setting in settings],
+            "target": [setting.target or "" for setting in settings],
+            "what": [setting.what for setting in settings],
+        },
+        index=pd.Index(names(), name="data"),
+    )

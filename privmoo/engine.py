@@ -1,0 +1,396 @@
+"""The engine: whole populations of candidates through grouping, suppression and measures.
+
+Candidates are taken in chunks, so that memory is bounded by threads and chunk, not by the population;
+threads run whole chunks, every kernel without the GIL.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.columns import Attribute
+from privmoo.errors import ProblemError
+from privmoo.grouping import GroupBatch, Grouping, Segments
+from privmoo.kernels.counts import (
+    ROW_CELLS,
+    count_values,
+    groups_of_labels,
+    persons_of_groups,
+    recount,
+)
+from privmoo.kernels.grouping import Scratch, group_candidates
+from privmoo.kernels.suppression import move_kept_to_front, relabel, take
+from privmoo.layout import lay_out, working_memory
+from privmoo.suppression import NoSuppression, Suppression
+from privmoo.table import Table
+
+__all__ = ["Candidates", "Engine", "group", "thread_count"]
+
+_CHUNK_BYTES = 8 << 20
+
+
+def thread_count() -> int:
+    """Threads to use: the environment's PRIVMOO_THREADS, or the cores this process may use."""
+    given = os.environ.get("PRIVMOO_THREADS", "")
+    if given.isdigit() and int(given) > 0:
+        return int(given)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """A population as the engine takes it: by blocks of leaves, or by explicit labels.
+
+    Attributes:
+        blocks: Candidates × leaves, the block of every leaf of every quasi-identifier, numbered
+            from 0 in the order of the leaves.
+        labels: Candidates × tuples, the cluster of every tuple, numbered from 0.
+        losses: With labels, candidates × tuples, what a record of the tuple loses.
+        published: Candidates × records, which records are published, where candidates choose.
+    """
+
+    blocks: NDArray[np.uint32] | None = None
+    labels: NDArray[np.int32] | None = None
+    losses: NDArray[np.float64] | None = None
+    published: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        rows = self.blocks if self.blocks is not None else self.labels
+        return 0 if rows is None else len(rows)
+
+    def __getitem__(self, part: slice) -> Candidates:
+        return Candidates(
+            *(
+                None if rows is None else rows[part]
+                for rows in (self.blocks, self.labels, self.losses, self.published)
+            )
+        )
+
+
+class Workspace:
+    """Memory of one thread, used again for every chunk: fresh pages would cost more than the work."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self.scratch = scratch
+        self._buffers: dict[str, NDArray[Any]] = {}
+
+    def array(self, name: str, size: int, dtype: Any) -> NDArray[Any]:
+        """A named buffer of at least the last size, uninitialised."""
+        buffer = self._buffers.get(name)
+        if buffer is None or len(buffer) < size:
+            buffer = self._buffers[name] = np.empty(size, dtype)
+        return buffer[:size]
+
+    def zeros(self, name: str, size: int, dtype: Any) -> NDArray[Any]:
+        """A named buffer that its users leave zeroed."""
+        buffer = self._buffers.get(name)
+        if buffer is None or len(buffer) < size:
+            buffer = self._buffers[name] = np.zeros(size, dtype)
+        return buffer[:size]
+
+
+class Engine:
+    """Groups candidates of one table under one suppression policy.
+
+    Args:
+        table: The records.
+        suppression: Which groups are left out.
+        needs: What the measures will read beyond sizes and losses: `"counts"` (of sensitive
+            attributes), `"target"` (counts of the target), `"labels"`.
+        threads: How many; all cores by default.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        *,
+        suppression: Suppression | None = None,
+        needs: Iterable[str] = (),
+        threads: int | None = None,
+    ) -> None:
+        self.table = table
+        self.suppression = suppression or NoSuppression()
+        self.needs = frozenset(needs) | self.suppression.required
+        self.threads = threads or thread_count()
+        self.layout = lay_out(table)
+        self._attributes: dict[str, Attribute] = {}
+        if "counts" in self.needs:
+            if not table.sensitive:
+                raise ProblemError(
+                    "sensitive: the table has no sensitive attribute, but a measure or policy "
+                    "needs one; name it in Table(..., sensitive=...)"
+                )
+            self._attributes.update(table.sensitive)
+        if "target" in self.needs:
+            if table.target is None:
+                raise ProblemError(
+                    "target: the table has no target, but a measure needs one; "
+                    "name it in Table(..., target=...)"
+                )
+            self._attributes[table.target.name] = table.target
+        self._needs_labels = bool(
+            self._attributes or table.subjects is not None or "labels" in self.needs
+        )
+        self._entry_tuples = {
+            name: np.repeat(np.arange(table.n_tuples, dtype=np.int32), np.diff(attribute.offsets))
+            for name, attribute in self._attributes.items()
+        }
+        self._idle: list[Workspace] = []
+        self._lock = threading.Lock()
+
+    @property
+    def chunk(self) -> int:
+        """Candidates per chunk."""
+        entries = sum(len(attribute.codes) for attribute in self._attributes.values())
+        each = self.table.n_tuples * (20 + 4 * self._needs_labels) + 12 * entries
+        return int(np.clip(_CHUNK_BYTES // max(each, 1), 1, 64))
+
+    def map(
+        self, candidates: Candidates, function: Callable[[GroupBatch, GroupBatch], Any]
+    ) -> list[Any]:
+        """Call `function(before, after)` on every chunk, in threads; results in order.
+
+        The groups live in memory that the next chunk overwrites: keep copies, not views.
+        """
+        size = min(self.chunk, max(1, -(-len(candidates) // self.threads)))
+        parts = [slice(i, i + size) for i in range(0, len(candidates), size)]
+
+        def run(part: slice) -> Any:
+            with self._lock:
+                workspace = self._idle.pop() if self._idle else self._workspace()
+            result = function(*self.groups(candidates[part], workspace))
+            with self._lock:
+                self._idle.append(workspace)
+            return result
+
+        if self.threads == 1 or len(parts) == 1:
+            return [run(part) for part in parts]
+        with ThreadPoolExecutor(max_workers=min(self.threads, len(parts))) as pool:
+            return list(pool.map(run, parts))
+
+    def _workspace(self) -> Workspace:
+        return Workspace(working_memory(self.layout))
+
+    def groups(
+        self, candidates: Candidates, workspace: Workspace | None = None
+    ) -> tuple[GroupBatch, GroupBatch]:
+        """The groups of a chunk, before and after suppression."""
+        memory = workspace or self._workspace()
+        before = self._group(candidates, memory)
+        if candidates.published is not None:
+            return before, self._choose_records(before, candidates.published, memory)
+        kept = self.suppression.keep(before)
+        if kept is None:
+            return before, replace(before, stage="after")
+        return self._suppress(before, kept, memory)
+
+    def _group(self, candidates: Candidates, memory: Workspace) -> GroupBatch:
+        n, room = len(candidates), self.table.n_tuples + 1
+        wants_labels = (
+            self._needs_labels or candidates.labels is not None or candidates.published is not None
+        )
+        n_groups = np.empty(n, np.int64)
+        sizes = memory.array("sizes", n * room, np.int64)
+        losses = memory.array("losses", n * room, np.float64)
+        firsts = memory.array("firsts", n * room, np.int32)
+        width = room - 1 if wants_labels else 0
+        labels = memory.array("labels", n * width, np.int32).reshape(n, width)
+        rows = (a.reshape(n, room) for a in (sizes, losses, firsts))
+        if candidates.blocks is not None:
+            group_candidates(
+                candidates.blocks, self.layout, memory.scratch, n_groups, *rows, labels
+            )
+        else:
+            self._group_labels(candidates, n_groups, *rows, labels)
+        starts = np.arange(n, dtype=np.int64) * room
+        persons = sizes
+        if self.table.subjects is not None:
+            persons = memory.array("persons", n * room, np.int64)
+            links = self.table.subjects
+            for c in range(n):
+                own = persons[starts[c] : starts[c] + room]
+                persons_of_groups(
+                    labels[c], n_groups[c], links.persons, links.offsets, links.tuples, own
+                )
+        segments = {
+            name: self._count(attribute, attribute.counts, starts, n_groups, labels, memory)
+            for name, attribute in self._attributes.items()
+        }
+        return GroupBatch(
+            table=self.table,
+            starts=starts,
+            stops=starts + n_groups,
+            sizes=persons,
+            records=sizes,
+            losses=losses,
+            firsts=firsts,
+            segments=segments,
+            labels=labels if wants_labels else None,
+            blocks=candidates.blocks,
+        )
+
+    def _group_labels(
+        self,
+        candidates: Candidates,
+        n_groups: NDArray[np.int64],
+        sizes: NDArray[np.int64],
+        losses: NDArray[np.float64],
+        firsts: NDArray[np.int32],
+        labels: NDArray[np.int32],
+    ) -> None:
+        given = candidates.labels
+        if given is None:
+            raise ProblemError("candidates: neither blocks nor labels were given")
+        numbers = np.full(int(given.max(initial=0)) + 1, -1, np.int32)
+        weights = self.table.weights
+        for c in range(len(given)):
+            n_groups[c] = groups_of_labels(given[c], weights, numbers, labels[c], sizes[c], firsts[c])
+            count = int(n_groups[c])
+            losses[c, :count] = 0.0
+            if candidates.losses is not None:
+                total = np.bincount(labels[c], weights=candidates.losses[c] * weights, minlength=count)
+                losses[c, :count] = total / sizes[c, :count]
+
+    def _count(
+        self,
+        attribute: Attribute,
+        entry_counts: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        n_groups: NDArray[np.int64],
+        labels: NDArray[np.int32],
+        memory: Workspace,
+    ) -> Segments:
+        n, room = len(starts), self.table.n_tuples + 1
+        entries = len(attribute.codes) + 1
+        name = attribute.name
+        segment_starts = memory.array(f"starts {name}", n * room, np.int64)
+        segment_stops = memory.array(f"stops {name}", n * room, np.int64)
+        values = memory.array(f"values {name}", n * entries, np.int32)
+        counts = memory.array(f"counts {name}", n * entries, np.int64)
+        order = memory.array("order", room, np.int32)
+        rows = memory.zeros("rows", max(ROW_CELLS, attribute.n_values), np.int32)
+        for c in range(n):
+            own = slice(starts[c], starts[c] + room)
+            part = slice(c * entries, (c + 1) * entries)
+            count_values(
+                labels[c],
+                n_groups[c],
+                self._entry_tuples[attribute.name],
+                attribute.offsets,
+                attribute.codes,
+                entry_counts if entry_counts.ndim == 1 else entry_counts[c],
+                attribute.n_values,
+                rows,
+                order,
+                segment_starts[own],
+                segment_stops[own],
+                values[part],
+                counts[part],
+            )
+            filled = slice(starts[c], starts[c] + n_groups[c])
+            segment_starts[filled] += c * entries
+            segment_stops[filled] += c * entries
+        return Segments(segment_starts, segment_stops, values, counts)
+
+    def _suppress(
+        self, before: GroupBatch, kept: NDArray[np.bool_], memory: Workspace
+    ) -> tuple[GroupBatch, GroupBatch]:
+        """Bring kept groups to the front: both stages then share their arrays."""
+        order = memory.array("moves", len(kept), np.int64)
+        kept_stops = np.empty(len(before), np.int64)
+        starts, stops = before.starts, before.stops
+        move_kept_to_front(starts, stops, kept, order, kept_stops)
+
+        def moved(name: str, source: NDArray[Any]) -> NDArray[Any]:
+            result = memory.array(f"moved {name}", len(source), source.dtype)
+            take(starts, stops, order, source, result)
+            return result
+
+        sizes = moved("sizes", before.sizes)
+        if before.labels is not None:
+            places = memory.array("order", self.table.n_tuples + 1, np.int32)
+            relabel(starts, stops, order, places, before.labels)
+        both = replace(
+            before,
+            sizes=sizes,
+            records=sizes if before.records is before.sizes else moved("records", before.records),
+            losses=moved("losses", before.losses),
+            firsts=moved("firsts", before.firsts),
+            segments={
+                name: Segments(
+                    moved(f"starts {name}", s.starts), moved(f"stops {name}", s.stops), *s[2:]
+                )
+                for name, s in before.segments.items()
+            },
+        )
+        return both, replace(both, stops=kept_stops, stage="after")
+
+    def _choose_records(
+        self, before: GroupBatch, published: NDArray[np.bool_], memory: Workspace
+    ) -> GroupBatch:
+        """The groups of the records that a candidate publishes."""
+        n, n_tuples = len(before), self.table.n_tuples
+        labels = before.labels
+        if labels is None:
+            raise ProblemError("candidates: choosing records needs labels; use ExplicitRecords()")
+        kept = np.empty((n, n_tuples), np.int64)
+        records = np.zeros_like(before.records)
+        for c in range(n):
+            kept[c] = np.bincount(self.table.row_tuple[published[c]], minlength=n_tuples)
+            recount(labels[c], before.n_groups[c], kept[c], records[before.starts[c] :])
+        sizes = records
+        if self.table.subjects is not None:
+            sizes = np.zeros_like(records)
+            for c in range(n):
+                rows = np.flatnonzero(published[c])
+                pairs = labels[c][self.table.row_tuple[rows]].astype(np.int64)
+                pairs = pairs * self.table.n_persons + self.table.subjects.row_subject[rows]
+                owner = np.unique(pairs) // self.table.n_persons
+                sizes[before.starts[c] : before.stops[c]] = np.bincount(
+                    owner, minlength=before.n_groups[c]
+                )
+        segments = {}
+        chosen = Workspace(memory.scratch)  # `before` still lives in the other
+        for name, attribute in self._attributes.items():
+            keys = self._entry_tuples[name].astype(np.int64) * attribute.n_values + attribute.codes
+            of_row = self.table.row_tuple.astype(np.int64) * attribute.n_values + attribute.row_codes
+            entry = np.searchsorted(keys, of_row)
+            counts = np.stack([np.bincount(entry[p], minlength=len(keys)) for p in published])
+            segments[name] = self._count(
+                attribute, counts, before.starts, before.n_groups, labels, chosen
+            )
+        own = replace(
+            before, sizes=sizes, records=records, segments=segments, labels=labels.copy(), kept=kept
+        )
+        _, after = self._suppress(own, records >= 1, chosen)
+        return after
+
+
+def group(table: Table, candidates: Candidates | None = None, **options: Any) -> Grouping:
+    """The QI-groups of a table, as it is or under one candidate, after suppression.
+
+    >>> import pandas as pd
+    >>> table = Table(pd.DataFrame({"a": [1, 1, 2]}), quasi_identifiers=["a"])
+    >>> group(table).sizes.tolist()
+    [2, 1]
+    """
+    if candidates is None:
+        identity = [np.arange(qi.n_leaves, dtype=np.uint32) for qi in table.qis]
+        candidates = Candidates(blocks=np.concatenate(identity)[None, :])
+    needs = set(options.pop("needs", {"labels"}))
+    needs |= {"counts"} if table.sensitive else set()
+    needs |= {"target"} if table.target is not None else set()
+    return Engine(table, needs=needs, **options).groups(candidates)[1][0]
+
+
+def leaf_blocks(rows: Sequence[NDArray[Any]]) -> NDArray[np.uint32]:
+    """Blocks of all quasi-identifiers side by side: the row that the kernels read."""
+    return np.concatenate(rows, axis=-1).astype(np.uint32)

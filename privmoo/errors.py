@@ -1,0 +1,71 @@
+"""The errors privmoo raises: one sentence each, saying what, where, what was got and what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "AuditError",
+    "CheckpointError",
+    "ColumnError",
+    "HierarchyError",
+    "MeasureError",
+    "PrivmooError",
+    "ProblemError",
+    "ReleaseError",
+    "TableError",
+    "nearest",
+]
+
+
+class PrivmooError(Exception):
+    """Base of every error that privmoo raises on purpose."""
+
+
+class TableError(PrivmooError, ValueError):
+    """The data or the roles of its columns cannot be used as they are."""
+
+
+class ColumnError(TableError, KeyError):
+    """A column that was named does not exist."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # KeyError would show the repr
+
+
+class HierarchyError(PrivmooError, ValueError):
+    """A hierarchy is not a tree, or does not fit the data."""
+
+
+class MeasureError(PrivmooError, ValueError):
+    """A measure cannot be computed with these parameters or on this table."""
+
+
+class ProblemError(PrivmooError, ValueError):
+    """An optimization problem or run cannot be set up like this."""
+
+
+class CheckpointError(PrivmooError, ValueError):
+    """A saved run or front is damaged or belongs to something else."""
+
+
+class ReleaseError(PrivmooError, ValueError):
+    """A table cannot be released like this."""
+
+
+class AuditError(PrivmooError, ValueError):
+    """The audit could not be done, or contradicts what the optimiser claimed."""
+
+
+def nearest(name: object, options: Iterable[object]) -> str:
+    """The end of an error sentence: the closest known name, or nothing.
+
+    >>> nearest("zpi", ["zip", "age"])
+    "; did you mean 'zip'?"
+    >>> nearest("qqq", ["zip", "age"])
+    ''
+    """
+    known = [str(option) for option in options]
+    close = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else ""

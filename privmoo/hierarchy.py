@@ -1,0 +1,351 @@
+"""Hierarchy: the ordered values of one quasi-identifier, the tree above them, and its levels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from typing import IO, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from numpy.typing import NDArray
+
+from privmoo.canonical import MISSING, Distinct, canonical, distinct
+from privmoo.errors import HierarchyError
+from privmoo.hierarchy_parts import Nodes
+from privmoo.hierarchy_structure import Structure
+
+__all__ = ["MISSING", "Hierarchy", "Nodes", "canonical"]
+
+
+class Hierarchy(Structure):
+    """The ordered leaves of one quasi-identifier, the tree above them, and its levels.
+
+    Made by one of the builders: `tree`, `levels`, `intervals`, `masking`, `ordered`, `flat`,
+    `read_csv`. Some of them wait for the data (`is_bound` is False); `bind` gives the concrete one.
+
+    Attributes:
+        leaves: the values in canonical spelling, ordered so that every node is a range of them.
+        level_blocks: for each level and leaf the number of the node above the leaf, counted from
+            the left; level 0 are the leaves, the last level is one node.
+        constrained: True if a block of a cut must be a node; False if any neighbours may merge.
+        source: the file it came from, for messages.
+
+    >>> marital = Hierarchy.tree({"Married": ["civil", "church"], "Single": ["never", "divorced"]})
+    >>> marital
+    Hierarchy(4 leaves, 3 levels, tree: civil … divorced)
+    >>> marital.level_blocks.tolist()
+    [[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]]
+    >>> marital.label(0, 2), marital.label(0, 1), marital.label(0, 4)
+    ('Married', 'civil', '*')
+    >>> marital.is_valid_cut([0, 1, 1]), marital.is_valid_cut([1, 0, 1])
+    (True, False)
+    """
+
+    is_bound: bool = True
+    """False while the hierarchy waits for the data."""
+
+    # Builders -----------------------------------------------------------------------------------
+
+    @classmethod
+    def tree(cls, spec: object, *, root: str = "*") -> Hierarchy:
+        """A tree of nested dicts {label: children} and lists of leaves, sub-lists or dicts.
+
+        A list without a name is labelled by its leaves. In a tree of uneven depth a shallow leaf
+        stays itself up to the level below its parent.
+
+        >>> Hierarchy.tree([["a", "b"], "c"]).label(0, 2)
+        '{a, b}'
+        """
+        from privmoo.hierarchy_builders import tree
+
+        return tree(spec, root=root)
+
+    @classmethod
+    def levels(cls, table: pd.DataFrame | Mapping[Any, Any]) -> Hierarchy:
+        """One column per level, leaf first; or a mapping from each leaf to its labels upwards.
+
+        >>> Hierarchy.levels({"a": ["x", "*"], "b": ["x", "*"], "c": ["y", "*"]}).label(0, 2)
+        'x'
+        """
+        from privmoo.hierarchy_builders import levels
+
+        return levels(table)
+
+    @classmethod
+    def intervals(
+        cls,
+        low: float,
+        high: float,
+        *,
+        widths: Sequence[float] | None = None,
+        edges: Sequence[Sequence[float]] | None = None,
+        origin: float | None = None,
+        open_ends: bool = False,
+    ) -> Hierarchy:
+        """Intervals of a number from `low` to `high` (both included); waits for the data.
+
+        The leaves are the whole numbers from low to high if all data are whole (and at most
+        100,000 numbers lie between), else the values that occur.
+
+        Args:
+            low: smallest number.
+            high: largest number.
+            widths: width of the intervals at each level above the leaves; each divides the next.
+            edges: instead of widths, per level the points between low and high at which intervals
+                begin; those of a level are among those of the level below.
+            origin: a point where an interval of every width begins; default 0: 15–19, 20–24.
+            open_ends: smaller and larger values fall in the leaves "<low" and ">high" instead of
+                being refused.
+
+        >>> age = Hierarchy.intervals(17, 90, widths=[5, 10, 20]).bind([23, 41])
+        >>> age.n_leaves, age.n_levels, age.label(0, 3)
+        (74, 5, '17–19')
+        """
+        from privmoo.hierarchy_rules import Intervals
+
+        return Intervals(low, high, widths=widths, edges=edges, origin=origin, open_ends=open_ends)
+
+    @classmethod
+    def masking(
+        cls,
+        steps: Sequence[int] | None = None,
+        *,
+        symbol: str = "*",
+        side: Literal["left", "right"] = "right",
+    ) -> Hierarchy:
+        """Mask characters, one more per level: ZIP codes, dates; waits for the data.
+
+        Dates (also ISO dates in text) lose time, day, month, then the last two digits of the year.
+
+        Args:
+            steps: how many characters are masked at each level, ascending; default 1, 2, 3, ...
+            symbol: what stands for a masked character.
+            side: where masking begins.
+
+        >>> zips = Hierarchy.masking().bind(["14260", "14221", "90210"])
+        >>> zips.label(0, 2), zips.n_levels
+        ('142**', 6)
+        """
+        from privmoo.hierarchy_rules import Masking
+
+        return Masking(steps, symbol=symbol, side=side)
+
+    @classmethod
+    def ordered(
+        cls,
+        values: Iterable[Any] | None = None,
+        *,
+        step: float | None = None,
+        start: float | None = None,
+        labels: Literal["range", "set"] = "range",
+    ) -> Hierarchy:
+        """An order without a tree: any neighbours may merge; levels are the leaves and "*".
+
+        Args:
+            values: the values in order; default: those of the data, sorted (an ordered categorical
+                keeps its order).
+            step: the leaves are the intervals [start + i·step, start + (i+1)·step) of a number.
+            start: where the first interval begins; default: the multiple of `step` at or below the
+                smallest number.
+            labels: "range" ("17–29", "first–last") or "set" ("{a, b, c}").
+
+        >>> size = Hierarchy.ordered(["small", "medium", "large"])
+        >>> size.label(0, 2), size.is_valid_cut([0, 1]), size.constrained
+        ('small–medium', True, False)
+        >>> Hierarchy.ordered(step=5).bind([15, 23]).leaves
+        ('15–19', '20–24')
+        """
+        from privmoo.hierarchy_rules import Ordered
+
+        rule = Ordered(step=step, start=start, labels=labels)
+        return rule if values is None else rule.of_values(values)
+
+    @classmethod
+    def flat(cls, values: Iterable[Any] | None = None) -> Hierarchy:
+        """Each value or "*", nothing between; without values it waits for the data.
+
+        >>> Hierarchy.flat(["f", "m"]).level_blocks.tolist()
+        [[0, 1], [0, 0]]
+        """
+        from privmoo.hierarchy_rules import Flat
+
+        return Flat() if values is None else Flat().of_values(values)
+
+    @classmethod
+    def read_csv(cls, path: str | PathLike[str] | IO[Any]) -> Hierarchy:
+        r"""Read a hierarchy in ARX's format: no header, one line per leaf, leaf first, "*" last.
+
+        Fields are separated by `;` or `,` and may be quoted; a file named .gz is decompressed.
+
+        >>> import io
+        >>> Hierarchy.read_csv(io.StringIO("a;x;*\nb;x;*\nc;y;*\n")).label(0, 2)
+        'x'
+        """
+        from privmoo.hierarchy_csv import read_csv
+
+        return read_csv(path)
+
+    def to_csv(self, path: str | PathLike[str] | IO[str], *, delimiter: str = ";") -> None:
+        """Write in ARX's format; an order without a tree becomes leaf and "*".
+
+        >>> import sys
+        >>> Hierarchy.flat(["f", "m"]).to_csv(sys.stdout)
+        f;*
+        m;*
+        """
+        from privmoo.hierarchy_csv import to_csv
+
+        to_csv(self, path, delimiter=delimiter)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Hierarchy:
+        """The hierarchy that `to_json` wrote, checked again.
+
+        >>> Hierarchy.from_json(Hierarchy.flat(["f", "m"]).to_json()).leaves
+        ('f', 'm')
+        """
+        from privmoo.hierarchy_builders import from_json
+
+        return from_json(data)
+
+    # Data ---------------------------------------------------------------------------------------
+
+    def bind(
+        self, values: pd.Series[Any] | Iterable[Any], *, column: str | None = None
+    ) -> Hierarchy:
+        """The concrete hierarchy for these data: all values covered, a leaf "missing" if needed.
+
+        >>> Hierarchy.flat().bind(["f", "m", None], column="sex").leaves
+        ('f', 'm', 'missing')
+        """
+        return self._bind(distinct(values, column))
+
+    def _bind(self, data: Distinct) -> Hierarchy:
+        self._codes(data)
+        return self.with_missing() if data.has_missing else self
+
+    def encode(
+        self, values: pd.Series[Any] | Iterable[Any], *, column: str | None = None
+    ) -> NDArray[np.int32]:
+        """The leaf number of every row.
+
+        >>> Hierarchy.flat(["f", "m"]).encode(["m", "f", "m"]).tolist()
+        [1, 0, 1]
+        """
+        data = distinct(values, column)
+        codes = self._codes(data)
+        missing = self._index.get(MISSING, -1)
+        if missing < 0 and data.has_missing:
+            raise HierarchyError(
+                f"{data.where(-1)}: the value is missing and {self._name()} has no leaf for it; "
+                "use bind first, it adds one"
+            )
+        # -1 marks a missing row and indexes the last entry
+        lookup: NDArray[np.int32] = np.append(codes, missing).astype(np.int32)
+        return lookup[data.codes]
+
+    def code_of(self, value: object) -> int | None:
+        """The number of the leaf that a value belongs to, None if there is none.
+
+        >>> Hierarchy.ordered(step=5).bind([15, 23]).code_of(21)
+        1
+        """
+        data = distinct([value], "value")
+        code = int(self._find(data)[0]) if data.values else self._index.get(MISSING, -1)
+        return code if code >= 0 else None
+
+    def _codes(self, data: Distinct) -> NDArray[np.int64]:
+        """The leaf of each distinct value; an error if one has none."""
+        codes = self._find(data)
+        unknown = np.flatnonzero(codes < 0)
+        if unknown.size:
+            rows = int(np.isin(data.codes, unknown).sum())
+            raise HierarchyError(
+                f"{data.where(int(unknown[0]))}: the value is not in {self._name()} "
+                f"({unknown.size} distinct values in {rows} rows are not); "
+                "add them to it or recode the column"
+            )
+        return codes
+
+    def _find(self, data: Distinct) -> NDArray[np.int64]:
+        """The leaf of each distinct value, -1 if it has none."""
+        if self._bounds is not None and data.kind == "number":
+            known = np.flatnonzero(~np.isnan(self._bounds[0]))
+            low, high = self._bounds[:, known]
+            numbers = data.floats()
+            at = np.searchsorted(low, numbers, side="right") - 1
+            inside = (at >= 0) & (numbers < high[at])
+            codes = np.where(inside, known[at], -1)
+        else:
+            get = self._index.get
+            codes = np.array([get(value, -1) for value in data.spelled()], dtype=np.int64)
+            if self._outside is not None and data.kind == "number":
+                low, high = self._outside
+                numbers = data.floats()
+                codes[numbers < low] = get(f"<{canonical(low)}", -1)
+                codes[numbers > high] = get(f">{canonical(high)}", -1)
+        return codes
+
+    def with_missing(self) -> Hierarchy:
+        """This hierarchy with a leaf for missing values under the root, if it has none yet.
+
+        >>> Hierarchy.tree([["a", "b"], "c"]).with_missing().level_blocks.tolist()
+        [[0, 1, 2, 3], [0, 0, 1, 2], [0, 0, 0, 0]]
+        """
+        if MISSING in self._index:
+            return self
+        n, names = self.n_leaves, [list(level) for level in self._names]
+        blocks = self.level_blocks
+        if self.height == 0:
+            blocks, names = blocks[[0, 0]], [["*"]]
+        # the root may be repeated below the last level: the new leaf joins where it appears first
+        joins = len(names)
+        while joins > 1 and names[joins - 2] == names[-1]:
+            joins -= 1
+        own = blocks[:, -1:] + 1
+        own[joins:] = 0
+        for level in names[: joins - 1]:
+            level.append(MISSING)
+        both = np.hstack([blocks, own])
+        return self._like((*self.leaves, MISSING), both, names, np.append(np.arange(n), -1))
+
+    def observed(self, values: pd.Series[Any] | Iterable[Any]) -> Hierarchy:
+        """This hierarchy without the leaves that do not occur; levels and labels stay.
+
+        >>> Hierarchy.intervals(17, 90, widths=[10]).bind([23, 41]).observed([23, 41]).leaves
+        ('23', '41')
+        """
+        keep = np.unique(self.encode(values)).astype(np.int64)
+        if not keep.size:
+            raise HierarchyError("a hierarchy needs at least one observed value, got none")
+        kept = self.level_blocks[:, keep]
+        names = [
+            [level[i] for i in np.unique(row)]
+            for level, row in zip(self._names, kept[1:], strict=True)
+        ]
+        blocks = np.cumsum(np.diff(kept, axis=1, prepend=kept[:, :1]) != 0, axis=1)
+        return self._like([self.leaves[i] for i in keep], blocks, names, keep)
+
+    def _like(
+        self,
+        leaves: Sequence[str],
+        blocks: npt.ArrayLike,
+        names: Sequence[Sequence[str]],
+        origin: NDArray[np.int64],
+    ) -> Hierarchy:
+        bounds = self._bounds
+        if bounds is not None:
+            bounds = np.hstack([bounds, np.full((2, 1), np.nan)])[:, origin]
+        return Hierarchy(
+            leaves,
+            blocks,
+            names,
+            constrained=self.constrained,
+            style=self._style,
+            bounds=bounds,
+            integral=self._integral,
+            outside=self._outside,
+            source=self.source,
+        )

@@ -1,0 +1,1 @@
+"""All compiled loops, and nothing but loops on arrays: these modules know numpy and numba only."""

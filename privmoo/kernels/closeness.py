@@ -1,0 +1,335 @@
+"""How far the values of groups are from a reference distribution, the worst group of a candidate.
+
+The reference is given as counts per value; an empty array stands for the released records, whose
+counts are then added up for every candidate.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.kernels.compiled import compiled
+
+__all__ = [
+    "disclosure",
+    "equal_distance",
+    "hierarchical_distance",
+    "largest_gain",
+    "ordered_distance",
+    "under_one_node",
+    "with_gain_above",
+]
+
+_SHORT = 32
+
+
+@compiled()
+def _totals(
+    start: int,
+    stop: int,
+    segment_starts: NDArray[np.int64],
+    segment_stops: NDArray[np.int64],
+    values: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    reference: NDArray[np.int64],
+    totals: NDArray[np.int64],
+) -> int:
+    """Counts of every value in the reference, into `totals`; returns the records behind them."""
+    if len(reference):
+        totals[:] = reference
+    else:
+        totals[:] = 0
+        for g in range(start, stop):
+            for i in range(segment_starts[g], segment_stops[g]):
+                totals[values[i]] += counts[i]
+    n = np.int64(0)
+    for v in range(len(totals)):
+        n += totals[v]
+    return n
+
+
+@compiled()
+def equal_distance(
+    starts: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    records: NDArray[np.int64],
+    segment_starts: NDArray[np.int64],
+    segment_stops: NDArray[np.int64],
+    values: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    n_values: int,
+    reference: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None:
+    """Half the summed differences: the sum of the positive ones, so only a group's own values count."""
+    totals = np.empty(n_values, np.int64)
+    for c in range(len(starts)):
+        n = _totals(
+            starts[c], stops[c], segment_starts, segment_stops, values, counts, reference, totals
+        )
+        most = 0.0
+        for g in range(starts[c], stops[c]):
+            distance = 0.0
+            for i in range(segment_starts[g], segment_stops[g]):
+                distance += max(counts[i] / records[g] - totals[values[i]] / n, 0.0)
+            most = max(most, distance)
+        out[c] = most
+
+
+@compiled()
+def hierarchical_distance(
+    starts: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    records: NDArray[np.int64],
+    segment_starts: NDArray[np.int64],
+    segment_stops: NDArray[np.int64],
+    values: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    level_blocks: NDArray[np.int32],
+    reference: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None:
+    """Mean, over the levels below the root, of the equal distance between a level's nodes.
+
+    This is the sum over nodes of λ/H times what passes them: the extra that passes a node is the
+    positive extra of its children less its own.
+    """
+    height, n_values = level_blocks.shape[0] - 1, level_blocks.shape[1]
+    totals = np.empty(n_values, np.int64)
+    node_totals = np.zeros((height, n_values), np.int64)
+    own = np.zeros(n_values, np.int64)
+    for c in range(len(starts)):
+        n = _totals(
+            starts[c], stops[c], segment_starts, segment_stops, values, counts, reference, totals
+        )
+        node_totals[:] = 0
+        for level in range(height):
+            for v in range(n_values):
+                node_totals[level, level_blocks[level, v]] += totals[v]
+        most = 0.0
+        for g in range(starts[c], stops[c]):
+            low, high = segment_starts[g], segment_stops[g]
+            distance = 0.0
+            for level in range(height):
+                for i in range(low, high):
+                    own[level_blocks[level, values[i]]] += counts[i]
+                for i in range(low, high):
+                    node = level_blocks[level, values[i]]
+                    if own[node] > 0:
+                        distance += max(own[node] / records[g] - node_totals[level, node] / n, 0.0)
+                        own[node] = 0
+            most = max(most, distance / height)
+        out[c] = most
+
+
+@compiled()
+def _sort_pairs(keys: NDArray[np.int64], values: NDArray[np.int64]) -> None:
+    """Both by ascending keys, in place; most groups are short, and often in order already."""
+    if len(keys) > _SHORT:
+        order = np.argsort(keys)
+        keys[:] = keys[order]
+        values[:] = values[order]
+        return
+    for i in range(1, len(keys)):
+        key, value = keys[i], values[i]
+        place = i
+        while place > 0 and keys[place - 1] > key:
+            keys[place] = keys[place - 1]
+            values[place] = values[place - 1]
+            place -= 1
+        keys[place] = key
+        values[place] = value
+
+
+@compiled()
+def _gap_sum(
+    share: float, low: int, high: int, cumulative: NDArray[np.float64], area: NDArray[np.float64]
+) -> float:
+    """Sum of |share - cumulative[i]| for i in low … high - 1; split where `cumulative` passes it."""
+    left, right = low, high
+    while left < right:
+        middle = (left + right) // 2
+        if cumulative[middle] < share:
+            left = middle + 1
+        else:
+            right = middle
+    below = share * (left - low) - (area[left] - area[low])
+    above = (area[high] - area[left]) - share * (high - left)
+    return below + above
+
+
+@compiled()
+def ordered_distance(
+    starts: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    records: NDArray[np.int64],
+    segment_starts: NDArray[np.int64],
+    segment_stops: NDArray[np.int64],
+    values: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    order: NDArray[np.int64],
+    reference: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None:
+    """Mean difference of the cumulative distributions over the reference's values but the last.
+
+    `order` lists the values from the lowest to the highest. Between two of its values a group's
+    cumulative share is constant, so the cost depends on a group's own values only.
+    """
+    n_values = len(order)
+    totals = np.empty(n_values, np.int64)
+    ranks = np.empty(n_values, np.int64)
+    cumulative = np.empty(n_values, np.float64)
+    area = np.empty(n_values + 1, np.float64)
+    keys = np.empty(n_values, np.int64)
+    shares = np.empty(n_values, np.int64)
+    for c in range(len(starts)):
+        n = _totals(
+            starts[c], stops[c], segment_starts, segment_stops, values, counts, reference, totals
+        )
+        present = 0
+        running = np.int64(0)
+        area[0] = 0.0
+        for i in range(n_values):
+            if totals[order[i]] > 0:
+                running += totals[order[i]]
+                ranks[order[i]] = present
+                cumulative[present] = running / n
+                area[present + 1] = area[present] + cumulative[present]
+                present += 1
+        most = 0.0
+        for g in range(starts[c], stops[c] if present > 1 else starts[c]):
+            low = segment_starts[g]
+            length = segment_stops[g] - low
+            for i in range(length):
+                keys[i] = ranks[values[low + i]]
+                shares[i] = counts[low + i]
+            _sort_pairs(keys[:length], shares[:length])
+            distance = area[keys[0]]
+            running = np.int64(0)
+            for i in range(length):
+                running += shares[i]
+                end = keys[i + 1] if i + 1 < length else present
+                distance += _gap_sum(running / records[g], keys[i], end, cumulative, area)
+            most = max(most, distance / (present - 1))
+        out[c] = most
+
+
+@compiled()
+def largest_gain(
+    starts: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    records: NDArray[np.int64],
+    segment_starts: NDArray[np.int64],
+    segment_stops: NDArray[np.int64],
+    values: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    n_values: int,
+    reference: NDArray[np.int64],
+    enhanced: bool,
+    out: NDArray[np.float64],
+) -> None:
+    """Largest (p - q)/q; if `enhanced`, the reference's records - 1 where one exceeds -ln q."""
+    totals = np.empty(n_values, np.int64)
+    for c in range(len(starts)):
+        n = _totals(
+            starts[c], stops[c], segment_starts, segment_stops, values, counts, reference, totals
+        )
+        most = 0.0
+        violated = False
+        for g in range(starts[c], stops[c]):
+            for i in range(segment_starts[g], segment_stops[g]):
+                q = totals[values[i]] / n
+                gain = (counts[i] / records[g] - q) / q
+                most = max(most, gain)
+                violated = violated or (enhanced and gain > 0 and gain > -math.log(q))
+        out[c] = n - 1.0 if violated else most
+
+
+@compiled()
+def disclosure(
+    starts: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    records: NDArray[np.int64],
+    segment_starts: NDArray[np.int64],
+    segment_stops: NDArray[np.int64],
+    values: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    n_values: int,
+    reference: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None:
+    """Largest |log2(p / q)| of the values a group has; one logarithm per candidate and side."""
+    totals = np.empty(n_values, np.int64)
+    for c in range(len(starts)):
+        n = _totals(
+            starts[c], stops[c], segment_starts, segment_stops, values, counts, reference, totals
+        )
+        high = 1.0
+        low = 1.0
+        for g in range(starts[c], stops[c]):
+            for i in range(segment_starts[g], segment_stops[g]):
+                ratio = (counts[i] / records[g]) / (totals[values[i]] / n)
+                high = max(high, ratio)
+                low = min(low, ratio)
+        out[c] = max(math.log2(high), -math.log2(low))
+
+
+@compiled()
+def with_gain_above(
+    starts: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    records: NDArray[np.int64],
+    segment_starts: NDArray[np.int64],
+    segment_stops: NDArray[np.int64],
+    values: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    n_values: int,
+    factor: float,
+    out: NDArray[np.int64],
+) -> None:
+    """Records of groups with a value more than `factor` times as frequent as in all groups."""
+    totals = np.empty(n_values, np.int64)
+    released = np.empty(0, np.int64)
+    for c in range(len(starts)):
+        n = _totals(
+            starts[c], stops[c], segment_starts, segment_stops, values, counts, released, totals
+        )
+        total = np.int64(0)
+        for g in range(starts[c], stops[c]):
+            for i in range(segment_starts[g], segment_stops[g]):
+                # whole numbers up to the one division: equal ratios compare as equal
+                if (counts[i] * n) / (records[g] * totals[values[i]]) > factor:
+                    total += records[g]
+                    break
+        out[c] = total
+
+
+@compiled()
+def under_one_node(
+    starts: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    records: NDArray[np.int64],
+    segment_starts: NDArray[np.int64],
+    segment_stops: NDArray[np.int64],
+    values: NDArray[np.int32],
+    nodes: NDArray[Any],
+    out: NDArray[np.int64],
+) -> None:
+    """Records of groups whose values all have the same node."""
+    for c in range(len(starts)):
+        total = np.int64(0)
+        for g in range(starts[c], stops[c]):
+            node = nodes[values[segment_starts[g]]]
+            same = True
+            for i in range(segment_starts[g] + 1, segment_stops[g]):
+                if nodes[values[i]] != node:
+                    same = False
+                    break
+            if same:
+                total += records[g]
+        out[c] = total

@@ -1,0 +1,393 @@
+"""From generalised leaves to QI-groups: sizes, losses, first tuples and labels of every group.
+
+A candidate arrives as one block number per leaf. Attributes are pre-combined into a few
+super-columns, so that the key of a tuple is a few look-ups in small tables that are filled once per
+candidate. Tuples are sorted by one attribute, the slab attribute, whose blocks are therefore runs of
+tuples: groups never cross a run, and counting reuses the same small array for every run.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.kernels.compiled import compiled
+
+__all__ = ["DENSE_CELLS", "Layout", "Scratch", "group_candidates"]
+
+DENSE_CELLS = 1 << 22
+"""Keys below this are counted in an array with one cell per key, others in a hash table."""
+
+_LARGEST_SPAN = 1 << 62
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Layout(NamedTuple):
+    """The table as the kernels read it."""
+
+    leaf_offsets: NDArray[np.int64]
+    """Leaves of quasi-identifier j are `leaf_offsets[j]:leaf_offsets[j + 1]` of a block row."""
+    loss_scale: NDArray[np.float64]
+    """Loss of a cell of j per leaf that its block holds beyond the first."""
+    slab: int
+    slab_starts: NDArray[np.int64]
+    """Tuples with leaf i of the slab attribute are `slab_starts[i]:slab_starts[i + 1]`."""
+    super_codes: NDArray[Any]
+    """Super-columns × tuples: which combination of its members' leaves a tuple has."""
+    combo_offsets: NDArray[np.int64]
+    member_offsets: NDArray[np.int64]
+    member_qi: NDArray[np.int64]
+    member_starts: NDArray[np.int64]
+    member_codes: NDArray[Any]
+    """Leaf of member a in combination i: `member_codes[member_starts[a] + i]`."""
+    weights: NDArray[Any]
+
+
+class Scratch(NamedTuple):
+    """Working memory of one thread; `ranks` and `cells` are zero between candidates."""
+
+    combo_keys: NDArray[np.uint32]
+    combo_ranks: NDArray[np.uint32]
+    combo_losses: NDArray[np.float64]
+    leaf_losses: NDArray[np.float64]
+    block_leaves: NDArray[np.int64]
+    ranks: NDArray[np.uint32]
+    keys: NDArray[np.uint32]
+    wide_keys: NDArray[np.uint64]
+    cells: NDArray[Any]
+    hash_keys: NDArray[np.uint64]
+    hash_groups: NDArray[np.int32]
+
+
+@compiled()
+def _leaf_losses(
+    blocks: NDArray[np.uint32],
+    layout: Layout,
+    block_leaves: NDArray[np.int64],
+    leaf_losses: NDArray[np.float64],
+) -> None:
+    for j in range(len(layout.leaf_offsets) - 1):
+        low, high = layout.leaf_offsets[j], layout.leaf_offsets[j + 1]
+        for leaf in range(low, high):
+            block_leaves[blocks[leaf]] = 0
+        for leaf in range(low, high):
+            block_leaves[blocks[leaf]] += 1
+        for leaf in range(low, high):
+            leaf_losses[leaf] = (block_leaves[blocks[leaf]] - 1) * layout.loss_scale[j]
+
+
+@compiled()
+def _fill_combos(
+    s: int,
+    blocks: NDArray[np.uint32],
+    layout: Layout,
+    leaf_losses: NDArray[np.float64],
+    combo_keys: NDArray[np.uint32],
+    combo_losses: NDArray[np.float64],
+    ranks: NDArray[np.uint32],
+    combo_ranks: NDArray[np.uint32],
+) -> int:
+    """Key and loss of every combination of super-column s; returns how many keys there are."""
+    low, high = layout.combo_offsets[s], layout.combo_offsets[s + 1]
+    keys, losses = combo_keys[low:high], combo_losses[low:high]
+    keys[:] = 0
+    losses[:] = 0.0
+    for a in range(layout.member_offsets[s], layout.member_offsets[s + 1]):
+        j = layout.member_qi[a]
+        first, last = layout.leaf_offsets[j], layout.leaf_offsets[j + 1]
+        own_blocks, own_losses = blocks[first:last], leaf_losses[first:last]
+        codes = layout.member_codes[layout.member_starts[a] : layout.member_starts[a + 1]]
+        radix = np.uint32(own_blocks[-1] + np.uint32(1))
+        for i in range(high - low):
+            keys[i] = keys[i] * radix + own_blocks[codes[i]]
+            losses[i] += own_losses[codes[i]]
+    # Only combinations that occur need a key: ranks keep the counting array small.
+    n_keys = 0
+    own_ranks = combo_ranks[low:high]
+    for i in range(high - low):
+        rank = ranks[keys[i]]
+        if rank == 0:
+            n_keys += 1
+            rank = np.uint32(n_keys)
+            ranks[keys[i]] = rank
+        own_ranks[i] = rank - np.uint32(1)
+    for i in range(high - low):
+        ranks[keys[i]] = 0
+        keys[i] = own_ranks[i]
+    return n_keys
+
+
+@compiled()
+def _narrow_keys(layout: Layout, combo_keys: NDArray[np.uint32], keys: NDArray[np.uint32]) -> None:
+    """Keys of all tuples, two super-columns a pass; apart from the counting, the loops pipeline."""
+    n_super = len(layout.combo_offsets) - 1
+    if n_super == 0:
+        keys[:] = 0
+        return
+    first = combo_keys[: layout.combo_offsets[1]]
+    codes = layout.super_codes[0]
+    if n_super == 1:
+        for t in range(len(keys)):
+            keys[t] = first[codes[t]]
+        return
+    second = combo_keys[layout.combo_offsets[1] : layout.combo_offsets[2]]
+    more = layout.super_codes[1]
+    for t in range(len(keys)):
+        keys[t] = first[codes[t]] + second[more[t]]
+    for s in range(2, n_super):
+        own = combo_keys[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
+        codes = layout.super_codes[s]
+        for t in range(len(keys)):
+            keys[t] += own[codes[t]]
+
+
+@compiled()
+def _slot(key: np.uint64, mask: int) -> int:
+    mixed = (key ^ (key >> np.uint64(32))) * _GOLDEN
+    return np.int64(mixed >> np.uint64(33)) & mask
+
+
+@compiled()
+def _rank_keys(
+    keys: NDArray[np.uint64], hash_keys: NDArray[np.uint64], hash_groups: NDArray[np.int32]
+) -> int:
+    """Replace keys by ranks of first appearance; exact for any number of attributes."""
+    capacity = 16
+    while capacity < 2 * len(keys):
+        capacity *= 2
+    hash_groups[:capacity] = -1
+    n_ranks = 0
+    for t in range(len(keys)):
+        slot = _slot(keys[t], capacity - 1)
+        while hash_groups[slot] >= 0 and hash_keys[slot] != keys[t]:
+            slot = (slot + 1) & (capacity - 1)
+        if hash_groups[slot] < 0:
+            hash_groups[slot] = n_ranks
+            hash_keys[slot] = keys[t]
+            n_ranks += 1
+        keys[t] = np.uint64(hash_groups[slot])
+    return n_ranks
+
+
+@compiled()
+def _wide_keys(
+    layout: Layout,
+    radices: NDArray[np.int64],
+    combo_keys: NDArray[np.uint32],
+    keys: NDArray[np.uint64],
+    hash_keys: NDArray[np.uint64],
+    hash_groups: NDArray[np.int32],
+) -> None:
+    keys[:] = np.uint64(0)
+    span = 1
+    for s in range(len(radices)):
+        if span > _LARGEST_SPAN // radices[s]:
+            span = _rank_keys(keys, hash_keys, hash_groups)
+        own = combo_keys[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
+        codes = layout.super_codes[s]
+        radix = np.uint64(radices[s])
+        for t in range(len(keys)):
+            keys[t] = keys[t] * radix + np.uint64(own[codes[t]])
+        span *= radices[s]
+
+
+@compiled()
+def _count_dense(
+    low: int,
+    high: int,
+    n_groups: int,
+    keys: NDArray[np.uint32],
+    weights: NDArray[Any],
+    cells: NDArray[Any],
+    sizes: NDArray[np.int64],
+    firsts: NDArray[np.int32],
+) -> int:
+    """Count the tuples of one run; unsigned indices spare a check for negative ones."""
+    end = np.uint64(n_groups)
+    one, zero = np.uint64(1), np.uint64(0)
+    for t in range(low, high):
+        key = keys[t]
+        count = cells[key]
+        cells[key] = count + weights[t]
+        firsts[end] = t  # overwritten unless this tuple opens a group: no branch to mispredict
+        end += one if count == 0 else zero
+    for g in range(n_groups, np.int64(end)):
+        key = keys[firsts[g]]
+        sizes[g] = cells[key]
+        cells[key] = 0
+    return np.int64(end)
+
+
+@compiled()
+def _count_hashed(
+    low: int,
+    high: int,
+    n_groups: int,
+    keys: NDArray[np.uint64],
+    weights: NDArray[Any],
+    hash_keys: NDArray[np.uint64],
+    hash_groups: NDArray[np.int32],
+    sizes: NDArray[np.int64],
+    firsts: NDArray[np.int32],
+) -> int:
+    capacity = 16
+    while capacity < 2 * (high - low):
+        capacity *= 2
+    hash_groups[:capacity] = -1
+    for t in range(low, high):
+        slot = _slot(keys[t], capacity - 1)
+        while hash_groups[slot] >= 0 and hash_keys[slot] != keys[t]:
+            slot = (slot + 1) & (capacity - 1)
+        group = hash_groups[slot]
+        if group < 0:
+            hash_groups[slot] = n_groups
+            hash_keys[slot] = keys[t]
+            sizes[n_groups] = weights[t]
+            firsts[n_groups] = t
+            n_groups += 1
+        else:
+            sizes[group] += weights[t]
+    return n_groups
+
+
+@compiled()
+def _label_dense(
+    low: int,
+    high: int,
+    begin: int,
+    end: int,
+    keys: NDArray[np.uint32],
+    cells: NDArray[Any],
+    firsts: NDArray[np.int32],
+    labels: NDArray[np.int32],
+) -> None:
+    for g in range(begin, end):
+        cells[keys[firsts[g]]] = g
+    for t in range(low, high):
+        labels[t] = cells[keys[t]]
+    for g in range(begin, end):
+        cells[keys[firsts[g]]] = 0
+
+
+@compiled()
+def _label_hashed(
+    low: int,
+    high: int,
+    keys: NDArray[np.uint64],
+    hash_keys: NDArray[np.uint64],
+    hash_groups: NDArray[np.int32],
+    labels: NDArray[np.int32],
+) -> None:
+    capacity = 16
+    while capacity < 2 * (high - low):
+        capacity *= 2
+    for t in range(low, high):
+        slot = _slot(keys[t], capacity - 1)
+        while hash_keys[slot] != keys[t] or hash_groups[slot] < 0:
+            slot = (slot + 1) & (capacity - 1)
+        labels[t] = hash_groups[slot]
+
+
+@compiled()
+def _group_one(
+    blocks: NDArray[np.uint32],
+    layout: Layout,
+    scratch: Scratch,
+    sizes: NDArray[np.int64],
+    losses: NDArray[np.float64],
+    firsts: NDArray[np.int32],
+    labels: NDArray[np.int32],
+) -> int:
+    """QI-groups of one candidate; returns their number. `labels` may be empty: not wanted."""
+    n_super = len(layout.combo_offsets) - 1
+    combo_keys, combo_losses = scratch.combo_keys, scratch.combo_losses
+    leaf_losses = scratch.leaf_losses
+    _leaf_losses(blocks, layout, scratch.block_leaves, leaf_losses)
+    radices = np.empty(n_super, np.int64)
+    cells_needed = 1.0
+    for s in range(n_super):
+        radices[s] = _fill_combos(
+            s,
+            blocks,
+            layout,
+            leaf_losses,
+            combo_keys,
+            combo_losses,
+            scratch.ranks,
+            scratch.combo_ranks,
+        )
+        cells_needed *= radices[s]
+    cells = scratch.cells
+    hash_keys, hash_groups = scratch.hash_keys, scratch.hash_groups
+    keys, wide_keys = scratch.keys, scratch.wide_keys
+    dense = cells_needed <= len(cells)
+    if dense:
+        stride = np.uint32(1)
+        for s in range(n_super):
+            own = combo_keys[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
+            for i in range(len(own)):
+                own[i] *= stride
+            stride *= np.uint32(radices[s])
+        _narrow_keys(layout, combo_keys, keys)
+    else:
+        _wide_keys(layout, radices, combo_keys, wide_keys, hash_keys, hash_groups)
+    slab_offset = layout.leaf_offsets[layout.slab]
+    n_leaves = len(layout.slab_starts) - 1
+    n_groups = 0
+    leaf = 0
+    while leaf < n_leaves:
+        block = blocks[slab_offset + leaf]
+        loss = leaf_losses[slab_offset + leaf]
+        after = leaf + 1
+        while after < n_leaves and blocks[slab_offset + after] == block:
+            after += 1
+        low, high = layout.slab_starts[leaf], layout.slab_starts[after]
+        leaf = after
+        if low == high:
+            continue
+        begin = n_groups
+        if dense:
+            n_groups = _count_dense(low, high, begin, keys, layout.weights, cells, sizes, firsts)
+            if len(labels):
+                _label_dense(low, high, begin, n_groups, keys, cells, firsts, labels)
+        else:
+            n_groups = _count_hashed(
+                low,
+                high,
+                begin,
+                wide_keys,
+                layout.weights,
+                hash_keys,
+                hash_groups,
+                sizes,
+                firsts,
+            )
+            if len(labels):
+                _label_hashed(low, high, wide_keys, hash_keys, hash_groups, labels)
+        losses[begin:n_groups] = loss
+    for s in range(n_super):
+        own_losses = combo_losses[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
+        codes = layout.super_codes[s]
+        for g in range(n_groups):
+            losses[g] += own_losses[codes[firsts[g]]]
+    return n_groups
+
+
+@compiled()
+def group_candidates(
+    blocks: NDArray[np.uint32],
+    layout: Layout,
+    scratch: Scratch,
+    n_groups: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    losses: NDArray[np.float64],
+    firsts: NDArray[np.int32],
+    labels: NDArray[np.int32],
+) -> None:
+    """QI-groups of a chunk of candidates, a row each; `labels` may have no columns: not wanted."""
+    for c in range(len(blocks)):
+        n_groups[c] = _group_one(
+            blocks[c], layout, scratch, sizes[c], losses[c], firsts[c], labels[c]
+        )

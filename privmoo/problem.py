@@ -1,0 +1,232 @@
+"""AnonymizationProblem: what every formulation shares, as a pymoo Problem."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.problem import Problem
+
+from privmoo.engine import Candidates, Engine
+from privmoo.errors import ProblemError, nearest
+from privmoo.grouping import GroupBatch
+from privmoo.measures.base import Constraint, Measure
+from privmoo.recoding import Recoding
+from privmoo.suppression import NoSuppression, Suppression
+from privmoo.table import Table
+
+__all__ = ["AnonymizationProblem", "EvaluationCache"]
+
+
+class EvaluationCache:
+    """What every candidate ever evaluated was worth, by the key of its recoding.
+
+    `listeners` are told of new entries: a run's log is one.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.hits = 0
+        self.listeners: list[Callable[[list[bytes], NDArray[np.float64]], None]] = []
+        self._rows: dict[bytes, int] = {}
+        self._values = np.empty((256, width))
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def missing(self, keys: Sequence[bytes]) -> list[int]:
+        """Positions of the keys to evaluate: unknown ones, each once."""
+        first: dict[bytes, int] = {}
+        for position, key in enumerate(keys):
+            if key not in self._rows:
+                first.setdefault(key, position)
+        self.hits += len(keys) - len(first)
+        return list(first.values())
+
+    def store(self, keys: list[bytes], values: NDArray[np.float64], *, tell: bool = True) -> None:
+        """Remember the values of new keys."""
+        while len(self._rows) + len(keys) > len(self._values):
+            self._values = np.concatenate([self._values, np.empty_like(self._values)])
+        for key, row in zip(keys, values, strict=True):
+            self._values[len(self._rows)] = row
+            self._rows[key] = len(self._rows)
+        if tell:
+            for listener in self.listeners:
+                listener(keys, values)
+
+    def values(self, keys: Sequence[bytes]) -> NDArray[np.float64]:
+        """Values of known keys."""
+        return self._values[[self._rows[key] for key in keys]]
+
+
+class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
+    """A recoding × a suppression policy × measures, to be solved by any pymoo algorithm.
+
+    A formulation says how decision vectors become recodings: it defines `candidates`, `recoding` and
+    `default_operators`. Objectives are minimised for pymoo, and shown in their natural sense.
+
+    Args:
+        table: The records.
+        objectives: Measures to optimise.
+        constraints: Such as `KAnonymity() >= 5`.
+        suppression: Which records are left out.
+        extras: Further measures to record for every solution.
+        threads: For the evaluation; all cores by default.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        *,
+        objectives: Sequence[Measure],
+        constraints: Sequence[Constraint] = (),
+        suppression: Suppression | None = None,
+        extras: Iterable[Measure] = (),
+        threads: int | None = None,
+        **variables: Any,
+    ) -> None:
+        self.table = table
+        self.objectives = tuple(objectives)
+        self.constraints = tuple(constraints)
+        self.suppression = suppression or NoSuppression()
+        for what, parts, kind in (
+            ("objectives", self.objectives, Measure),
+            ("constraints", self.constraints, Constraint),
+        ):
+            for part in parts:
+                if not isinstance(part, kind):
+                    raise ProblemError(
+                        f"{what}: expected {kind.__name__} objects such as "
+                        f"{'KAnonymity()' if kind is Measure else 'KAnonymity() >= 5'}, got {part!r}"
+                    )
+        if not self.objectives:
+            raise ProblemError("objectives: none given; name at least one measure")
+        keys = [m.key for m in self.objectives]
+        if len(set(keys)) < len(keys):
+            raise ProblemError(f"objectives: {', '.join(keys)}: two have the same name")
+        for part in (*self.objectives, *self.constraints):
+            part.check(table)
+        measures = {m.key: m for m in (*self.objectives, *(c.measure for c in self.constraints))}
+        for extra in extras:
+            extra.check(table)
+            measures.setdefault(extra.key, extra)
+        self.measures = tuple(measures.values())
+        needs = frozenset().union(*(m.needs for m in self.measures))
+        self.engine = Engine(table, suppression=self.suppression, needs=needs, threads=threads)
+        self.cache = EvaluationCache(len(self.measures) + 1)
+        self._columns = {m.key: i for i, m in enumerate(self.measures)}
+        super().__init__(
+            n_obj=len(self.objectives), n_ieq_constr=len(self.constraints) + 1, **variables
+        )
+
+    # What a formulation defines
+
+    def candidates(self, X: NDArray[Any]) -> Candidates:
+        """Decision vectors as the engine groups them."""
+        raise TypeError(f"{type(self).__name__} must define candidates(X)")
+
+    def recoding(self, x: NDArray[Any]) -> Recoding:
+        """The recoding of one decision vector."""
+        raise TypeError(f"{type(self).__name__} must define recoding(x)")
+
+    def default_operators(self) -> dict[str, Any]:
+        """Sampling, crossover, mutation and duplicate elimination that fit."""
+        raise TypeError(f"{type(self).__name__} must define default_operators()")
+
+    def published(self, x: NDArray[Any]) -> NDArray[np.bool_] | None:
+        """Which records a decision vector publishes; None if the policy decides."""
+        return None
+
+    def parameters(self) -> dict[str, Any]:
+        """The arguments that reproduce the problem, as plain data."""
+        return {}
+
+    default_population: int = 200
+    default_generations: int = 250
+
+    def keys(self, X: NDArray[Any]) -> list[bytes]:
+        """One key per decision vector, equal where the recoding is the same."""
+        rows = np.ascontiguousarray(X)
+        return [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in rows]
+
+    # What all share
+
+    @property
+    def objective_names(self) -> list[str]:
+        """Names of the objectives, as columns of a front."""
+        return [m.key for m in self.objectives]
+
+    @property
+    def reference_point(self) -> NDArray[np.float64]:
+        """The worst value of every objective, as minimised: the natural point for hypervolume."""
+        return self.minimised(np.array([[m.worst(self.table) for m in self.objectives]]))[0]
+
+    def minimised(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Objective values with maximised ones negated; the same call turns them back."""
+        signs = np.array([1.0 if m.sense == "min" else -1.0 for m in self.objectives])
+        return values * signs
+
+    def evaluate_measures(self, X: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
+        """All measures of decision vectors, in their natural sense, from the cache where known."""
+        values = self._values(X)
+        named = {m.key: values[:, i] for i, m in enumerate(self.measures)}
+        named["records_suppressed"] = values[:, -1]
+        return named
+
+    def _values(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        keys = self.keys(X)
+        new = self.cache.missing(keys)
+        if new:
+            parts = self.engine.map(self.candidates(X[new]), self._measure)
+            self.cache.store([keys[i] for i in new], np.concatenate(parts))
+        return self.cache.values(keys)
+
+    def _measure(self, before: GroupBatch, after: GroupBatch) -> NDArray[np.float64]:
+        result = np.empty((len(after), len(self.measures) + 1))
+        for i, m in enumerate(self.measures):
+            result[:, i] = m.values(before if m.stage == "before" else after)
+        result[:, -1] = self.table.n_records - after.n_records
+        return result
+
+    def _evaluate(self, X: NDArray[Any], out: dict[str, Any], *args: Any, **kwargs: Any) -> None:
+        values = self._values(X)
+        wanted = [self._columns[m.key] for m in self.objectives]
+        out["F"] = self.minimised(values[:, wanted])
+        violations = [c.violation(values[:, self._columns[c.measure.key]]) for c in self.constraints]
+        # A release of no records is none: worst in every objective, and infeasible.
+        violations.append(np.where(values[:, -1] >= self.table.n_records, 1.0, -1.0))
+        out["G"] = np.column_stack(violations)
+        for m, column in self._columns.items():
+            out[m] = values[:, column]
+        out["records_suppressed"] = values[:, -1]
+
+    def describe(self) -> dict[str, Any]:
+        """What the problem is, as plain data: for files and certificates."""
+        return {
+            "problem": type(self).__name__,
+            "parameters": self.parameters(),
+            "objectives": [_described(m) for m in self.objectives],
+            "constraints": [repr(c) for c in self.constraints],
+            "suppression": self.suppression.describe(),
+            "table": self.table.fingerprint,
+        }
+
+    def measure_named(self, name: str) -> Measure:
+        """One of the problem's measures by name."""
+        for m in self.measures:
+            if name in (m.key, m.name):
+                return m
+        known = [m.key for m in self.measures]
+        raise ProblemError(
+            f"measure: {name!r} is not one of {', '.join(known)}{nearest(name, known)}"
+        )
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> AnonymizationProblem:
+        return self  # pymoo copies the problem every generation when it saves history
+
+
+def _described(m: Measure) -> dict[str, Any]:
+    return {"name": m.name, "sense": m.sense, "stage": m.stage, "parameters": m.parameters}

@@ -1,0 +1,301 @@
+"""Release: the anonymised table, made once, audited before anyone sees it."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import threading
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from privmoo.audit import audit, nearly_unique, utility
+from privmoo.certificate import Certificate, Claim
+from privmoo.engine import Candidates, Engine
+from privmoo.errors import AuditError, ReleaseError
+from privmoo.grouping import Grouping
+from privmoo.measures.base import Measure
+from privmoo.recoding import BlockRecoding, Recoding
+from privmoo.suppression import ExplicitRecords, NoSuppression, Suppression
+from privmoo.table import Table
+from privmoo.writing import replacing, write_all
+
+__all__ = ["Release", "ReleaseWarning", "make_release"]
+
+_TOLERANCE = 1e-9
+_UTILITY_NAMES = {("loss", "geometric"): "loss_geometric", ("discernibility", True): "discernibility_star"}
+_made: dict[str, set[bytes]] = {}
+_made_lock = threading.Lock()
+
+
+class ReleaseWarning(UserWarning):
+    """Something a publisher should look at before publishing."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """The anonymised table with its certificate; made by `make_release` or `Solution.release`.
+
+    Attributes:
+        frame: The released rows: generalised quasi-identifiers, other columns as they were,
+            identifying columns and suppressed records gone, a new index, rows shuffled.
+        certificate: What was done and what was measured.
+    """
+
+    frame: pd.DataFrame
+    certificate: Certificate
+    rows: NDArray[np.int64] = field(repr=False)
+    """The original row of every released row: never to be published with it."""
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def to_csv(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the rows as CSV (UTF-8), whole or not at all."""
+        with replacing(path, force=force) as temporary:
+            self.frame.to_csv(temporary, index=False)
+
+    def to_parquet(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the rows as Parquet, whole or not at all."""
+        with replacing(path, force=force) as temporary:
+            self.frame.to_parquet(temporary, index=False)
+
+    def write(self, path: str | Path, *, force: bool = False) -> list[Path]:
+        """Write rows (`.csv` or `.parquet`) and certificate (`.json`, `.txt`): all files or none."""
+        target = Path(path)
+        if target.suffix not in (".csv", ".parquet"):
+            raise ReleaseError(f"{target}: a release is written as .csv or .parquet")
+        beside = target.with_name(target.stem + ".certificate.json")
+        text = beside.with_suffix(".txt")
+
+        def rows(temporary: Path) -> None:
+            if target.suffix == ".csv":
+                self.frame.to_csv(temporary, index=False)
+            else:
+                self.frame.to_parquet(temporary, index=False)
+
+        def as_json(temporary: Path) -> None:
+            temporary.write_text(self.certificate.to_json() + "\n", encoding="utf-8")
+
+        def as_text(temporary: Path) -> None:
+            temporary.write_text(self.certificate.to_text() + "\n", encoding="utf-8")
+
+        write_all({beside: as_json, text: as_text, target: rows}, force=force)
+        return [target, beside, text]
+
+    def __repr__(self) -> str:
+        privacy = self.certificate.privacy
+        return (
+            f"Release of {len(self.frame):,} records in {privacy['n_groups']:,} QI-groups, "
+            f"k = {privacy['k']}, loss = {self.certificate.utility.get('loss', math.nan):.4g}"
+        )
+
+    def _repr_html_(self) -> str:
+        preview = self.frame.head(5).to_html(index=False, escape=True)
+        return f"{preview}{self.certificate._repr_html_()}"
+
+
+def make_release(
+    table: Table,
+    recoding: Recoding,
+    *,
+    suppression: Suppression | None = None,
+    published: NDArray[np.bool_] | None = None,
+    measures: Iterable[Measure] = (),
+    claims: Mapping[str, float] | None = None,
+    shuffle: bool = True,
+    seed: int | None = None,
+    method: Mapping[str, Any] | None = None,
+) -> Release:
+    """Recode a table, leave out what the policy says, audit the result, and certify it.
+
+    Args:
+        table: The original records.
+        recoding: What the quasi-identifiers become.
+        suppression: The policy; none by default.
+        published: Which records are published, where a solution chose them itself.
+        measures: What the optimiser measured; audited ones are compared with the audit.
+        claims: Its values by `Measure.key`; computed again if not given.
+        shuffle: Whether rows change their order (their order links records to other files).
+        seed: For the order; by default nobody can repeat it.
+        method: Further facts for the certificate, e.g. problem, algorithm and seed of the search.
+
+    Raises:
+        AuditError: An audited measure and the audit disagree; nothing is released.
+
+    >>> from privmoo.hierarchy import Hierarchy
+    >>> from privmoo.recoding import cut_recoding
+    >>> df = pd.DataFrame({"name": list("abcd"), "age": [20, 21, 40, 41]})
+    >>> table = Table(df, quasi_identifiers={"age": Hierarchy.ordered()}, identifiers="name")
+    >>> release = make_release(table, cut_recoding(table, [[0, 1, 0]]), seed=1)
+    >>> release
+    Release of 4 records in 2 QI-groups, k = 2, loss = 0.3333
+    >>> sorted(set(release.frame["age"])), list(release.frame)
+    (['20–21', '40–41'], ['age'])
+    """
+    policy = suppression or (NoSuppression() if published is None else ExplicitRecords())
+    wanted = list(measures)
+    needs = {"labels"}.union(*(m.needs for m in wanted)) & {"labels", "counts", "target"}
+    candidate = recoding.candidate(table)
+    if published is not None:
+        candidate = Candidates(candidate.blocks, candidate.labels, candidate.losses, published[None])
+    before, after = Engine(table, suppression=policy, needs=needs, threads=1).groups(candidate)
+    kept = _kept_rows(table, after[0], published)
+    if not len(kept):
+        raise ReleaseError(
+            "release: all records would be suppressed, which is no release; choose another solution"
+        )
+    order = np.random.default_rng(seed).permutation(kept) if shuffle else kept
+    frame = _released_frame(table, recoding, order)
+    notes = _notes(table, frame, recoding, kept)
+    measured = audit(
+        frame,
+        quasi_identifiers=table.qi_names,
+        sensitive=list(table.sensitive),
+        subject=None if table.subject_name is None else table.frame[table.subject_name].to_numpy()[order],
+        target=table.target_name if table.target_name not in table.qi_names else None,
+        hierarchies=_sensitive_hierarchies(table),
+    )
+    useful = _utility(table, frame, recoding, order)
+    values = dict(claims or {})
+    confirmed = []
+    for m in wanted:
+        stage = before if m.stage == "before" else after
+        own = float(m.values(stage)[0])
+        claimed = values.get(m.key, own)
+        for what in (claimed, own):
+            found = _outside_view(m, measured, useful)
+            if found is not None and not math.isclose(what, found, rel_tol=_TOLERANCE, abs_tol=1e-12):
+                raise AuditError(
+                    f"{m.name}: the optimiser claims {what:.10g}, the audit of the released rows "
+                    f"measures {found:.10g}; nothing is released"
+                )
+        if found is not None:
+            confirmed.append(Claim(m.name, m.parameters, claimed, found))
+    for note in notes:
+        warnings.warn(note, ReleaseWarning, stacklevel=2)
+    certificate = Certificate(
+        source={
+            "privmoo": _version(),
+            "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "fingerprint": table.fingerprint,
+            "records": table.n_records,
+            **({} if table.subjects is None else {"persons": table.n_persons}),
+            **({"rows_dropped_for_missing_values": table.n_dropped} if table.n_dropped else {}),
+        },
+        method={
+            **dict(method or {}),
+            "quasi_identifiers": recoding.describe(),
+            "suppression": policy.describe(),
+            "rows_shuffled": shuffle,
+            **({} if table.subjects is None else {"k_counts": "persons, by a key that is not released"}),
+        },
+        release={
+            "records": len(frame),
+            "records_suppressed": table.n_records - len(frame),
+            "share_suppressed": (table.n_records - len(frame)) / table.n_records,
+            "columns": {name: table.roles[name] for name in frame.columns},
+            "columns_left_out": [c for c in table.frame.columns if c not in frame.columns],
+        },
+        privacy=measured.to_dict(),
+        utility=useful,
+        claims=tuple(confirmed),
+        warnings=tuple(notes),
+    )
+    return Release(frame, certificate, order)
+
+
+def _kept_rows(
+    table: Table, groups: Grouping, published: NDArray[np.bool_] | None
+) -> NDArray[np.int64]:
+    if published is not None:
+        return np.flatnonzero(published)
+    return np.flatnonzero(groups.labels[table.row_tuple] >= 0)
+
+
+def _released_frame(table: Table, recoding: Recoding, order: NDArray[np.int64]) -> pd.DataFrame:
+    recoded = recoding.apply(table, order)
+    columns = {
+        name: recoded[name]
+        if name in recoded.columns
+        else table.frame[name].iloc[order].reset_index(drop=True)
+        for name in table.released_columns
+    }
+    return pd.DataFrame(columns)
+
+
+def _utility(
+    table: Table, frame: pd.DataFrame, recoding: Recoding, order: NDArray[np.int64]
+) -> dict[str, Any]:
+    original = table.frame[table.qi_names].copy()
+    for j, qi in enumerate(table.qis):
+        if not qi.exact:  # the domain is base intervals: loss is counted in them
+            leaves = np.array(qi.leaves, dtype=object)
+            original[qi.name] = pd.Series(leaves[table.tuples[table.row_tuple, j]], dtype="str")
+    return utility(
+        original,
+        frame,
+        meanings=recoding.meanings(table),
+        hierarchy_sizes={qi.name: qi.n_leaves for qi in table.qis},
+        rows=order,
+        weights={qi.name: qi.weight for qi in table.qis},
+        levels=recoding.relative_levels() if isinstance(recoding, BlockRecoding) else None,
+        target=table.target_name if table.target_name not in table.qi_names else None,
+    )
+
+
+def _outside_view(m: Measure, measured: Any, useful: Mapping[str, Any]) -> float | None:
+    """The audit's value of a measure, or None where only the optimiser can know it."""
+    if m.stage == "before":
+        return None
+    if m.audited:
+        return float(measured.measure(m.name, **m.parameters))
+    choices = [value for value in m.parameters.values() if isinstance(value, str | bool)]
+    for choice in choices:
+        if (m.name, choice) in _UTILITY_NAMES:
+            return useful.get(_UTILITY_NAMES[(m.name, choice)])
+    return useful.get(m.name)
+
+
+def _sensitive_hierarchies(table: Table) -> dict[str, list[list[str]]]:
+    return {
+        name: attribute.hierarchy.rows()
+        for name, attribute in table.sensitive.items()
+        if attribute.hierarchy is not None
+    }
+
+
+def _notes(
+    table: Table, frame: pd.DataFrame, recoding: Recoding, kept: NDArray[np.int64]
+) -> list[str]:
+    notes = []
+    for name in nearly_unique(frame, table.columns_of("insensitive")):
+        notes.append(
+            f"insensitive column {name!r} has a nearly unique value in every record: it may identify "
+            "people whatever the quasi-identifiers say; make it identifying or a quasi-identifier"
+        )
+    key = recoding.key() + kept.tobytes()
+    with _made_lock:
+        earlier = _made.setdefault(table.fingerprint, set())
+        if earlier - {key}:
+            notes.append(
+                f"this is release number {len(earlier | {key})} of the same table: releases that differ "
+                "can be intersected, so that k of each does not hold for both together"
+            )
+        earlier.add(key)
+    return notes
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("privmoo")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,503 @@
+"""The audit against published numbers, hand-worked examples, a second library and odd input."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import privmoo.audit
+from privmoo.audit import Audit, Counts, audit, canonical, nearly_unique
+from privmoo.errors import AuditError, ColumnError, PrivmooError
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the evaluation data are not here")
+
+
+def german() -> pd.DataFrame:
+    return pd.read_csv(DATA / "german_uci" / "german_credit_text.csv.gz")
+
+
+def adult_complete() -> pd.DataFrame:
+    parts = ["adult_train_32561.csv.gz", "adult_test_16281.csv.gz"]
+    df = pd.concat([pd.read_csv(DATA / "adult_uci" / part) for part in parts], ignore_index=True)
+    return df[~(df == "?").any(axis=1)]
+
+
+# published numbers
+
+
+@needs_data
+def test_german_credit_as_published() -> None:
+    result = audit(
+        german(),
+        quasi_identifiers=["age", "personal_status", "job"],
+        sensitive=["checking_status", "savings_status"],
+    )
+    assert result.n_groups == 310
+    at_risk = [result.measure("at_risk", tau=tau, count=True) for tau in (0.05, 0.075, 0.1)]
+    assert at_risk == [959, 828, 698]
+    assert result.measure("homogeneity", count=True) == 279
+
+
+@needs_data
+def test_adult_as_published() -> None:
+    df = adult_complete()
+    assert len(df) == 45222
+    result = audit(
+        df,
+        quasi_identifiers=["age", "race", "sex", "marital-status"],
+        sensitive="occupation",
+    ).to_dict()
+    assert result["n_groups"] == 1900
+    assert [entry["records"] for entry in result["at_risk"]] == [6506, 4906, 3910]
+    assert result["homogeneity"]["records"] == 634
+
+
+@needs_data
+def test_arx_adult_average_prosecutor_risk() -> None:
+    df = pd.read_csv(DATA / "arx_adult" / "adult.csv.gz", sep=";")
+    result = audit(df, quasi_identifiers=list(df.columns))
+    assert result.n_records == 30162
+    assert result.measure("prosecutor_risk", statistic="average") == 0.6465751607983555
+
+
+@pytest.mark.parametrize(("sizes", "weighted"), [((5, 2), 29 / 7), ((3, 2, 2), 17 / 7)])
+def test_dewri_table_2(sizes: tuple[int, ...], weighted: float) -> None:
+    df = pd.DataFrame({"q": np.repeat(np.arange(len(sizes)), sizes)})
+    assert audit(df, quasi_identifiers=["q"]).weighted_k == weighted
+
+
+# hand-worked examples
+
+
+def salaries() -> pd.DataFrame:
+    """The nine salaries of Li et al. 2007, three in each group."""
+    return pd.DataFrame(
+        {
+            "zip": ["476**"] * 3 + ["4790*"] * 3 + ["476*"] * 3,
+            "salary": [3, 4, 5, 6, 11, 8, 7, 9, 10],
+        }
+    )
+
+
+def test_ordered_t_of_li_et_al() -> None:
+    # the paper: D[{3,4,5}, Q] = 0.375, D[{6,8,11}, Q] = 0.167
+    df = salaries()
+    first = df.assign(zip=np.where(df.index < 3, "a", "b"))
+    result = audit(first, quasi_identifiers=["zip"], sensitive=["salary"])
+    assert result.measure("t", distance="ordered") == pytest.approx(0.375)
+    middle = audit(
+        df.iloc[3:6], quasi_identifiers=["zip"], sensitive=["salary"], original=df["salary"]
+    )
+    value = middle.measure("t", distance="ordered", reference="original")
+    assert value == pytest.approx(1 / 6)
+
+
+DISEASES = [
+    ("gastric ulcer", "stomach", "any"),
+    ("gastritis", "stomach", "any"),
+    ("stomach cancer", "stomach", "any"),
+    ("bronchitis", "lung", "any"),
+    ("flu", "lung", "any"),
+    ("pneumonia", "lung", "any"),
+]
+
+
+def test_hierarchical_t_by_hand() -> None:
+    # group {ulcer, gastritis, cancer} against six equally frequent diseases: half of the mass
+    # crosses the root (height 2 of 2): 0.5; a group of one disease of each kind:
+    # 2 × 1/3 moves within its branch (height 1 of 2): 1/3
+    names = [row[0] for row in DISEASES]
+    df = pd.DataFrame({"q": list("aaabbb"), "ill": names})
+    result = audit(df, quasi_identifiers=["q"], sensitive=["ill"], hierarchies={"ill": DISEASES})
+    assert result.measure("t", distance="hierarchical") == pytest.approx(0.5)
+    mixed = audit(
+        pd.DataFrame({"q": ["a", "a"], "ill": ["flu", "gastritis"]}),
+        quasi_identifiers=["q"],
+        sensitive=["ill"],
+        hierarchies={"ill": pd.DataFrame(DISEASES)},
+        original=df["ill"],
+    )
+    value = mixed.measure("t", distance="hierarchical", reference="original")
+    assert value == pytest.approx(1 / 3)
+    assert mixed.measure("t", reference="original") == pytest.approx(2 / 3)
+
+
+def test_leaves_only_hierarchy_is_the_equal_distance() -> None:
+    df = pd.DataFrame({"q": [0, 0, 1, 1, 1], "s": list("aabca")})
+    result = audit(
+        df, quasi_identifiers=["q"], sensitive=["s"], hierarchies={"s": [["a"], ["b"], ["c"]]}
+    )
+    assert result.measure("t", distance="hierarchical") == result.measure("t")
+
+
+def test_beta_delta_and_skewness_by_hand() -> None:
+    # x is 3 of 6 in the table and 3 of 4 in group a; y is 2 of 6 and 1 of 2 in b
+    df = pd.DataFrame({"q": list("aaaabb"), "s": list("xxxyyz")})
+    result = audit(df, quasi_identifiers=["q"], sensitive=["s"])
+    assert result.measure("beta") == pytest.approx((1 / 2 - 1 / 6) * 6)  # z in b
+    assert result.measure("delta") == pytest.approx(math.log2(3))
+    assert result.measure("skewness", factor=1.5) == pytest.approx(2 / 6)  # not strictly above
+    assert result.measure("skewness", factor=1.49) == 1.0
+    # z gains 2 > −ln(1/6) = 1.79: no β satisfies the enhanced model
+    assert result.measure("beta", enhanced=True) == 5.0
+    even = pd.DataFrame({"q": list("aabb"), "s": list("xyxy")})
+    assert audit(even, quasi_identifiers=["q"], sensitive=["s"]).measure("beta", enhanced=True) == 0
+
+
+def test_enhanced_beta_that_holds() -> None:
+    # q(x) = 1/2: the gain of 1/3 stays below −ln(1/2)
+    df = pd.DataFrame({"q": list("aaabbb"), "s": list("xxyxyy")})
+    result = audit(df, quasi_identifiers=["q"], sensitive=["s"])
+    assert result.measure("beta", enhanced=True) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(("c", "expected"), [(0.5, 0), (1, 1), (1.1, 2), (3, 3), (100, 4)])
+def test_recursive_diversity_by_hand(c: float, expected: int) -> None:
+    # counts 4, 2, 1, 1: tails 8, 4, 2, 1
+    df = pd.DataFrame({"q": [1] * 8, "s": list("aaaabbcd")})
+    assert (
+        audit(df, quasi_identifiers=["q"], sensitive=["s"]).measure("recursive_l", c=c) == expected
+    )
+
+
+def test_several_sensitive_attributes_take_the_worst() -> None:
+    df = pd.DataFrame({"q": [1] * 4, "s": list("abcd"), "u": list("aabb")})
+    result = audit(df, quasi_identifiers=["q"], sensitive=["s", "u"])
+    assert result.distinct_l == 2
+    assert result.measure("alpha") == 0.5
+    assert result.measure("min_entropy") == pytest.approx(3.0)
+    assert result.measure("distinct_l", attribute="s") == 4
+
+
+def test_journalist_and_marketer_risk() -> None:
+    sample = pd.DataFrame({"q": ["a", "a", "b"]})
+    population = pd.DataFrame({"q": ["a"] * 4 + ["b"] * 3 + ["c"]})
+    result = audit(sample, quasi_identifiers=["q"], population=population)
+    assert result.measure("journalist_risk") == pytest.approx(1 / 3)
+    mean = (2 / 4 + 1 / 3) / 3
+    assert result.measure("marketer_risk") == pytest.approx(mean)
+    assert result.measure("journalist_risk", statistic="average") == pytest.approx(max(2 / 7, mean))
+    half = audit(sample, quasi_identifiers=["q"], sampling_fraction=0.5)
+    assert half.measure("journalist_risk") == 0.5
+    assert half.measure("marketer_risk") == pytest.approx(1 / 3)
+    assert half.to_dict()["journalist_risk"]["average"] == pytest.approx(1 / 3)
+
+
+def test_subjects_count_as_persons_for_k_only() -> None:
+    df = pd.DataFrame({"q": [1, 1, 1, 2, 2], "who": ["x", "x", "y", "z", "z"]})
+    result = audit(df, quasi_identifiers=["q"], subject="who")
+    assert result.k == 1
+    assert result.uniqueness == 0
+    assert result.measure("prosecutor_risk") == 0.5
+    assert audit(df, quasi_identifiers=["q"], subject=df["who"].to_numpy()).k == 1
+    assert audit(df, quasi_identifiers=["q"]).k == 2
+
+
+def test_classification_of_the_released_rows() -> None:
+    df = pd.DataFrame({"q": [1, 1, 1, 2], "y": [0, 0, 1, 1]})
+    result = audit(df, quasi_identifiers=["q"], target="y")
+    assert result.measure("classification") == 0.25
+    assert result.to_dict()["classification"] == 0.25
+
+
+# a second opinion
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pycanon_agrees(seed: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pycanon import anonymity
+        from pycanon.anonymity.utils import aux_anonymity
+
+        rng = np.random.default_rng(seed)
+        df = pd.DataFrame(
+            {
+                "a": rng.integers(0, 3, 80),
+                "b": rng.choice(["u", "v"], 80),
+                "s": rng.choice(["p", "q", "r"], 80),
+                "n": rng.integers(0, 6, 80),
+            }
+        ).astype({"b": object, "s": object})
+        qis = ["a", "b"]
+        k = anonymity.k_anonymity(df, qis)
+        distinct = anonymity.l_diversity(df, qis, ["s"])
+        equal = anonymity.t_closeness(df, qis, ["s"])
+        ordered = anonymity.t_closeness(df, qis, ["n"])
+        beta = anonymity.basic_beta_likeness(df, qis, ["s"])
+        delta = anonymity.delta_disclosure(df, qis, ["s"])
+        # not every release of pycanon ships its utility metrics; this is its discernibility
+        dm = sum(len(group) ** 2 for group in aux_anonymity.get_equiv_class(df, qis))
+    result = audit(df, quasi_identifiers=qis, sensitive=["s", "n"])
+    assert result.k == k
+    assert result.measure("distinct_l", attribute="s") == distinct
+    assert result.measure("t", attribute="s") == pytest.approx(equal)
+    assert result.measure("t", attribute="n", distance="ordered") == pytest.approx(ordered)
+    assert result.measure("beta", attribute="s") == pytest.approx(beta)
+    # pycanon takes natural logarithms
+    assert result.measure("delta", attribute="s") == pytest.approx(delta / math.log(2))
+    assert result.weighted_k * result.n_records == pytest.approx(dm)
+
+
+# what it returns
+
+
+def mixed() -> Audit:
+    df = pd.DataFrame({"q": [1, 1, 2], "<b>s</b>": ["a", "b", "a"]})
+    return audit(df, quasi_identifiers=["q"], sensitive=["<b>s</b>"], taus=[0.5])
+
+
+def test_report_forms() -> None:
+    result = mixed()
+    again = json.loads(json.dumps(result.to_dict()))
+    assert again["k"] == 1
+    assert again["sensitive"]["<b>s</b>"]["distinct_l"] == 1
+    assert again["at_risk"] == [{"tau": 0.5, "records": 1, "share": 1 / 3}]
+    lines = str(result).splitlines()
+    assert len({len(line) for line in lines}) == 1
+    assert "<b>" not in result._repr_html_()
+    assert "&lt;b&gt;s&lt;/b&gt;" in result._repr_html_()
+    frame = result.to_frame()
+    assert list(frame.columns) == ["measure", "attribute", "value"]
+    assert frame["value"].dtype == np.float64
+
+
+def test_counts_suffice_for_the_measures() -> None:
+    assert Audit(Counts(np.array([3, 1]))).measure("weighted_k") == 2.5
+
+
+def test_it_imports_nothing_of_ours_but_errors() -> None:
+    allowed = {"privmoo.errors", "privmoo.audit"}
+    for path in Path(privmoo.audit.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = []
+            if isinstance(node, ast.ImportFrom):
+                assert node.level == 0
+                names = [str(node.module)]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            for name in names:
+                ours = name.split(".")[0] in {"privmoo", "problems", "operators"}
+                assert not ours or ".".join(name.split(".")[:2]) in allowed, (path, name)
+                assert name.split(".")[0] != "numba"
+
+
+# odd and hostile input
+
+
+def test_missing_values_are_a_value() -> None:
+    df = pd.DataFrame(
+        {"q": ["a", None, np.nan, pd.NA], "s": ["x", None, "x", np.nan]}, dtype=object
+    )
+    result = audit(df, quasi_identifiers=["q"], sensitive=["s"])
+    assert result.n_groups == 2
+    assert result.counts.sizes.tolist() == [1, 3]
+    assert result.distinct_l == 1
+    assert result.measure("t", distance="ordered") > 0
+
+
+def test_unused_categories_are_not_groups() -> None:
+    column = pd.Categorical(["a", "b", "a", None], categories=["z", "b", "a"], ordered=True)
+    df = pd.DataFrame({"q": [1, 1, 1, 1], "c": column, "s": column})
+    result = audit(df, quasi_identifiers=["q", "c"], sensitive=["s"])
+    assert sorted(result.counts.sizes.tolist()) == [1, 1, 2]
+    assert result.counts.sensitive["s"].n_values == 3
+
+
+def test_ordered_categories_give_the_order() -> None:
+    def t_of(order: list[str]) -> float:
+        values = pd.Categorical(["low", "low", "mid", "high"], categories=order, ordered=True)
+        df = pd.DataFrame({"q": [1, 1, 2, 2], "s": values})
+        return audit(df, quasi_identifiers=["q"], sensitive=["s"]).measure("t", distance="ordered")
+
+    assert t_of(["low", "mid", "high"]) == pytest.approx((0.5 + 0.25) / 2)
+    assert t_of(["mid", "low", "high"]) == pytest.approx((0.25 + 0.25) / 2)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Series([1, 1, 2], dtype="int8"),
+        pd.Series([1.5, 1.5, np.nan]),
+        pd.Series([1, 1, None], dtype="Int64"),
+        pd.Series([True, True, None], dtype="boolean"),
+        pd.Series([True, True, False]),
+        pd.Series(["a", "a", None], dtype="string"),
+        pd.Series(["a", "a", "b"], dtype="category"),
+        pd.to_datetime(pd.Series(["2020-01-01", "2020-01-01", None])),
+        pd.Series([pd.Interval(0, 1), pd.Interval(0, 1), pd.Interval(1, 2)]),
+        pd.Series([1, 1, "x"], dtype=object),
+    ],
+    ids=lambda values: str(values.dtype),
+)
+def test_every_dtype(values: pd.Series) -> None:
+    df = pd.DataFrame({"q": values, "s": values, "x": values})
+    result = audit(df, quasi_identifiers=["q"], sensitive=["s"], original=df, subject="x")
+    assert sorted(result.counts.sizes.tolist()) == [1, 2]
+    assert result.k == 1
+    for distance in ("equal", "ordered"):
+        for reference in ("released", "original"):
+            assert result.measure("t", distance=distance, reference=reference) == pytest.approx(
+                2 / 3
+            )
+
+
+def test_one_record() -> None:
+    result = audit(pd.DataFrame({"q": [1], "s": [1]}), quasi_identifiers=["q"], sensitive=["s"])
+    values = result.to_dict()
+    assert values["k"] == values["weighted_k"] == values["average_k"] == values["uniqueness"] == 1
+    row = values["sensitive"]["s"]
+    assert (row["l"], row["alpha"], row["t"], row["beta"], row["delta"]) == (1, 1, 0, 0, 0)
+    assert result.measure("beta", enhanced=True) == 0
+    assert result.measure("t", distance="ordered") == 0
+
+
+FRAME = pd.DataFrame({"age": [1, 1, 2], "zip": [1, 2, 3], "job": ["a", "b", "a"]})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"quasi_identifiers": ["agee"]}, "quasi_identifiers: column 'agee'.*did you mean 'age'"),
+        ({"sensitive": ["jbo"]}, "sensitive: column 'jbo'.*did you mean 'job'"),
+        ({"quasi_identifiers": []}, "at least one column"),
+        ({"quasi_identifiers": ["age", "age"]}, "named twice"),
+        ({"sensitive": ["age"]}, "both a quasi-identifier and sensitive"),
+        ({"subject": "age"}, "both a quasi-identifier and the subject"),
+        ({"subject": [1, 2]}, "subject: expected 3 entries, got 2"),
+        ({"subject": "nobody"}, "subject: column 'nobody' is not in the data"),
+        ({"target": "jobs"}, "target: column 'jobs'.*did you mean 'job'"),
+        ({"taus": [0.0]}, r"taus: expected a number in \(0, 1\], got 0.0"),
+        ({"taus": [1.5]}, r"taus: expected a number in \(0, 1\], got 1.5"),
+        ({"taus": [float("nan")]}, "taus: expected"),
+        ({"taus": ["x"]}, "taus: expected"),
+        ({"sampling_fraction": 0.0}, "sampling_fraction: expected"),
+        ({"sampling_fraction": 0.5, "population": FRAME}, "not both"),
+        ({"population": FRAME.iloc[:1]}, "population: it holds fewer records like row 0"),
+        ({"population": FRAME[["zip"]]}, "population: column 'age' is not in the data"),
+        ({"hierarchies": {"zip": [["1"]]}}, "hierarchies: 'zip' is not a sensitive"),
+        ({"sensitive": ["job"], "hierarchies": {"job": []}}, "'job' is empty"),
+        ({"sensitive": ["job"], "hierarchies": {"job": [["a", "*"]]}}, "lacks the value of row 1"),
+        (
+            {"sensitive": ["job"], "hierarchies": {"job": [["a", "x", "*"], ["a", "y", "*"]]}},
+            "'a' has two parents",
+        ),
+        ({"sensitive": ["job"], "original": pd.Series(["a"])}, "lacks the value that row 1"),
+        ({"sensitive": ["job", "zip"], "original": pd.Series(["a"])}, "serves one"),
+    ],
+)
+def test_bad_arguments(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(PrivmooError, match=message) as caught:
+        audit(FRAME, **{"quasi_identifiers": ["age"], **arguments})
+    assert "\n" not in str(caught.value)
+
+
+def test_bad_tables() -> None:
+    with pytest.raises(AuditError, match="no rows to audit"):
+        audit(FRAME.iloc[:0], quasi_identifiers=["age"])
+    with pytest.raises(AuditError, match="'age' occurs more than once"):
+        audit(pd.concat([FRAME, FRAME], axis=1), quasi_identifiers=["age"])
+    with pytest.raises(AuditError, match="expected a pandas DataFrame, got list"):
+        audit([1], quasi_identifiers=["age"])
+    with pytest.raises(AuditError, match="'q' holds values that cannot be compared"):
+        audit(pd.DataFrame({"q": [[1], [2]]}), quasi_identifiers=["q"])
+
+
+def test_bad_measures() -> None:
+    result = audit(FRAME, quasi_identifiers=["age"], sensitive=["job"])
+    with pytest.raises(AuditError, match=r"'weigthed_k' is not known.*'weighted_k'"):
+        result.measure("weigthed_k")
+    with pytest.raises(AuditError, match="takes the parameters"):
+        result.measure("at_risk", taus=0.1)
+    with pytest.raises(AuditError, match="tau: expected"):
+        result.measure("at_risk", tau=1.01)
+    with pytest.raises(AuditError, match=r"'jop' is not a sensitive attribute.*'job'"):
+        result.measure("t", attribute="jop")
+    with pytest.raises(AuditError, match="does not take an attribute"):
+        result.measure("k", attribute="job")
+    with pytest.raises(AuditError, match=r"distance: expected one of.*did you mean 'ordered'"):
+        result.measure("t", distance="order")
+    with pytest.raises(AuditError, match="'original' needs the original values"):
+        result.measure("t", reference="original")
+    with pytest.raises(AuditError, match="reference: expected"):
+        result.measure("beta", reference="both")
+    with pytest.raises(AuditError, match="'job' has no hierarchy"):
+        result.measure("t", distance="hierarchical")
+    with pytest.raises(AuditError, match="'job' has no hierarchy"):
+        result.measure("similarity", level=1)
+    with pytest.raises(AuditError, match="c: expected a number above 0"):
+        result.measure("recursive_l", c=0)
+    with pytest.raises(AuditError, match="factor: expected a number above 0"):
+        result.measure("skewness", factor=-1)
+    with pytest.raises(AuditError, match="statistic: expected"):
+        result.measure("prosecutor_risk", statistic="mean")
+    with pytest.raises(AuditError, match="need one of population, sampling_fraction"):
+        result.measure("marketer_risk")
+    with pytest.raises(AuditError, match="name the target"):
+        result.measure("classification")
+    bare = audit(FRAME, quasi_identifiers=["age"])
+    for name in ("l", "homogeneity"):
+        with pytest.raises(AuditError, match="name at least one sensitive"):
+            bare.measure(name)
+
+
+def test_two_hundred_quasi_identifiers() -> None:
+    rng = np.random.default_rng(0)
+    half = pd.DataFrame(rng.integers(0, 9, (20, 200)))
+    df = pd.concat([half, half], ignore_index=True)
+    assert audit(df, quasi_identifiers=list(df.columns)).counts.sizes.tolist() == [2] * 20
+
+
+def test_messages_do_not_quote_peoples_values() -> None:
+    person = "Rumpelstiltskin"
+    df = pd.DataFrame({"q": [1, 1], "s": ["a", person]})
+    for arguments in ({"hierarchies": {"s": [["a", "*"]]}}, {"original": pd.Series(["a"])}):
+        with pytest.raises(AuditError) as caught:
+            audit(df, quasi_identifiers=["q"], sensitive=["s"], **arguments)
+        assert person not in str(caught.value)
+
+
+def test_nearly_unique_columns() -> None:
+    df = pd.DataFrame(
+        {
+            "id": range(20),
+            "almost": [0, *range(19)],
+            "half": [i // 2 for i in range(20)],
+            "rare": [None] * 17 + ["x", "y", "z"],
+            "empty": [None] * 20,
+        }
+    )
+    assert nearly_unique(df, df.columns) == ["id", "almost", "rare"]
+    assert nearly_unique(df, ["half"], share=0.5) == ["half"]
+    with pytest.raises(ColumnError, match="did you mean 'half'"):
+        nearly_unique(df, ["hal"])
+    with pytest.raises(AuditError, match="share"):
+        nearly_unique(df, ["id"], share=2)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (np.int8(3), "3"),
+        (3.0, "3"),
+        (np.float32(0.5), "0.5"),
+        (np.True_, "True"),
+        (float("nan"), "missing"),
+        (pd.NaT, "missing"),
+        (np.datetime64("2020-03-01"), "2020-03-01"),
+        (pd.Timestamp("2020-03-01 10:00"), "2020-03-01T10:00:00"),
+        (pd.Timestamp("2020-03-01").date(), "2020-03-01"),
+        (" a", " a"),
+        (pd.Interval(0, 1), "(0, 1]"),
+    ],
+)
+def test_canonical(value: object, text: str) -> None:
+    assert canonical(value) == text
