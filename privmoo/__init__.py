@@ -1,5 +1,118 @@
-"""privmoo."""
-from privmoo.hierarchy import Hierarchy
-from privmoo.table import Table
-from privmoo.columns import QuasiIdentifier
-from privmoo.engine import group, Engine, Candidates
+"""privmoo: the whole trade-off between privacy and usefulness of a published table.
+
+Names are imported when they are first used (PEP 562): pandas, numba and pymoo take over a second to
+import, and not everything needs them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from privmoo import audit, datasets, measures, operators, plot, problems, testing
+    from privmoo.columns import QuasiIdentifier
+    from privmoo.columns import QuasiIdentifier as QI
+    from privmoo.cuts import CutSpace
+    from privmoo.engine import Candidates, Engine, group
+    from privmoo.front import Front
+    from privmoo.grouping import GroupBatch, Grouping
+    from privmoo.hierarchy import Hierarchy
+    from privmoo.measures import Measure, measure
+    from privmoo.optimize import optimize
+    from privmoo.problem import AnonymizationProblem
+    from privmoo.recoding import Recoding, cut_recoding, identity_recoding, level_recoding
+    from privmoo.release import Release, make_release
+    from privmoo.solution import Solution
+    from privmoo.suppression import (
+        BelowAverage,
+        BelowThreshold,
+        Budget,
+        ExplicitRecords,
+        KLBudget,
+        NoSuppression,
+    )
+    from privmoo.table import Table
+
+_MODULES = ("audit", "datasets", "measures", "operators", "plot", "problems", "testing")
+_HOMES = {
+    "columns": ["QuasiIdentifier"],
+    "cuts": ["CutSpace"],
+    "engine": ["Candidates", "Engine", "group"],
+    "front": ["Front"],
+    "grouping": ["GroupBatch", "Grouping"],
+    "hierarchy": ["Hierarchy"],
+    "measures": ["Measure", "measure"],
+    "optimize": ["optimize"],
+    "problem": ["AnonymizationProblem"],
+    "recoding": ["Recoding", "cut_recoding", "identity_recoding", "level_recoding"],
+    "release": ["Release", "make_release"],
+    "solution": ["Solution"],
+    "suppression": [
+        "BelowAverage",
+        "BelowThreshold",
+        "Budget",
+        "ExplicitRecords",
+        "KLBudget",
+        "NoSuppression",
+    ],
+    "table": ["Table"],
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_SHORT = {"QI": "QuasiIdentifier"}
+
+__all__ = [
+    "QI",
+    "AnonymizationProblem",
+    "BelowAverage",
+    "BelowThreshold",
+    "Budget",
+    "Candidates",
+    "CutSpace",
+    "Engine",
+    "ExplicitRecords",
+    "Front",
+    "GroupBatch",
+    "Grouping",
+    "Hierarchy",
+    "KLBudget",
+    "Measure",
+    "NoSuppression",
+    "QuasiIdentifier",
+    "Recoding",
+    "Release",
+    "Solution",
+    "Table",
+    "audit",
+    "cut_recoding",
+    "datasets",
+    "group",
+    "identity_recoding",
+    "level_recoding",
+    "make_release",
+    "measure",
+    "measures",
+    "operators",
+    "optimize",
+    "plot",
+    "problems",
+    "testing",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"privmoo.{name}")
+    home = _HOME_OF.get(_SHORT.get(name, name))
+    if home is None and not name.startswith("_"):
+        # Every built-in measure is also a name of the package: pm.GeneralLoss().
+        measures = importlib.import_module("privmoo.measures")
+        if name in measures.__all__:
+            return getattr(measures, name)
+    if home is None:
+        raise AttributeError(f"module 'privmoo' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"privmoo.{home}"), _SHORT.get(name, name))
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -157,8 +157,11 @@ def _factorize(series: pd.Series[Any]) -> tuple[NDArray[np.intp], list[Any]]:
     else:
         raw, index = pd.factorize(series)
         # plain floats are fast, but a float32 must keep its own short spelling
-        short = getattr(series.dtype, "kind", "") == "f" and series.dtype.itemsize < 8
-        codes, uniques = raw.astype(np.intp, copy=False), list(index) if short else index.tolist()
+        short = series.dtype in (np.dtype("float32"), np.dtype("float16"))
+        codes, uniques = (
+            raw.astype(np.intp, copy=False),
+            list(np.asarray(index)) if short else index.tolist(),
+        )
         # a nullable float column can hold both NA and NaN
         used = np.append(~np.asarray(pd.isna(index), dtype=bool), False)
     if used[:-1].all():

@@ -71,7 +71,11 @@ class Certificate:
         """Readable text; written to `path` if one is given."""
         lines = ["Certificate of an anonymised release"]
         for title, rows in self._sections():
-            lines += ["", title, *(f"  {key}: {value}" if key else f"  - {value}" for key, value in rows)]
+            lines += [
+                "",
+                title,
+                *(f"  {key}: {value}" if key else f"  - {value}" for key, value in rows),
+            ]
         text = "\n".join(lines)
         if path is not None:
             write_text(path, text + "\n", force=force)
@@ -82,7 +86,10 @@ class Certificate:
         yield "What was done", list(_flat(self.method))
         yield "Release", list(_flat(self.release))
         yield "Privacy and risk, measured from the released rows alone", list(_flat(self.privacy))
-        yield "Utility, recomputed from original, release and hierarchies", list(_flat(self.utility))
+        yield (
+            "Utility, recomputed from original, release and hierarchies",
+            list(_flat(self.utility)),
+        )
         if self.claims:
             yield (
                 "Values of the optimisation that the audit confirmed",
@@ -120,8 +127,9 @@ def _flat(data: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
         elif isinstance(value, list | tuple) and value and isinstance(value[0], dict):
             for entry in value:
                 first, *rest = entry.items()
-                yield f"{name} {first[0]} {_number(first[1])}", ", ".join(
-                    f"{k} {_number(v)}" for k, v in rest
+                yield (
+                    f"{name} {first[0]} {_number(first[1])}",
+                    ", ".join(f"{k} {_number(v)}" for k, v in rest),
                 )
         elif isinstance(value, list | tuple):
             yield name, ", ".join(str(item) for item in value)
@@ -132,4 +140,4 @@ def _flat(data: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
 def _number(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "not known" if value is None else str(value)
-    return f"{value:,}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:.6g}"
+    return f"{int(value):,}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:.6g}"

@@ -124,7 +124,9 @@ class Attribute:
     @property
     def totals(self) -> NDArray[np.int64]:
         """Records of the original table that have each value."""
-        return np.bincount(self.codes, weights=self.counts, minlength=self.n_values).astype(np.int64)
+        return np.bincount(self.codes, weights=self.counts, minlength=self.n_values).astype(
+            np.int64
+        )
 
 
 def small_uint(limit: int) -> type[np.unsignedinteger[Any]]:

@@ -83,17 +83,16 @@ class SubjectLinks:
 def subject_links(
     subject: pd.Series[Any], row_tuple: NDArray[np.int32], n_tuples: int
 ) -> SubjectLinks:
-    """Count persons per tuple; every missing subject is a person of its own.
+    """Count persons per tuple; all rows without a subject are one person, the careful reading.
 
     >>> links = subject_links(pd.Series(["a", "a", "b"]), np.array([0, 1, 1], np.int32), 2)
     >>> links.persons.tolist(), links.tuples.tolist()
     ([1, 2], [0, 1])
     """
-    codes, known = pd.factorize(subject)
-    codes = codes.astype(np.int64)
-    unknown = codes < 0
-    codes[unknown] = len(known) + np.arange(int(unknown.sum()))
-    n_subjects = len(known) + int(unknown.sum())
+    found, known = pd.factorize(subject)
+    codes = found.astype(np.int64)
+    n_subjects = len(known) + int((codes < 0).any())
+    codes[codes < 0] = len(known)
     pairs = np.unique(codes * n_tuples + row_tuple)
     owner, where = pairs // n_tuples, (pairs % n_tuples).astype(np.int32)
     persons = np.bincount(where, minlength=n_tuples).astype(np.int64)

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.columns import Attribute
+from privmoo.columns import Attribute, small_uint
 from privmoo.errors import ProblemError
 from privmoo.grouping import GroupBatch, Grouping, Segments
 from privmoo.kernels.counts import (
     ROW_CELLS,
+    Entries,
     count_values,
     groups_of_labels,
     persons_of_groups,
@@ -68,10 +69,10 @@ class Candidates:
 
     def __getitem__(self, part: slice) -> Candidates:
         return Candidates(
-            *(
-                None if rows is None else rows[part]
-                for rows in (self.blocks, self.labels, self.losses, self.published)
-            )
+            blocks=None if self.blocks is None else self.blocks[part],
+            labels=None if self.labels is None else self.labels[part],
+            losses=None if self.losses is None else self.losses[part],
+            published=None if self.published is None else self.published[part],
         )
 
 
@@ -139,10 +140,7 @@ class Engine:
         self._needs_labels = bool(
             self._attributes or table.subjects is not None or "labels" in self.needs
         )
-        self._entry_tuples = {
-            name: np.repeat(np.arange(table.n_tuples, dtype=np.int32), np.diff(attribute.offsets))
-            for name, attribute in self._attributes.items()
-        }
+        self._entries = {name: _entries(a) for name, a in self._attributes.items()}
         self._idle: list[Workspace] = []
         self._lock = threading.Lock()
 
@@ -150,7 +148,7 @@ class Engine:
     def chunk(self) -> int:
         """Candidates per chunk."""
         entries = sum(len(attribute.codes) for attribute in self._attributes.values())
-        each = self.table.n_tuples * (20 + 4 * self._needs_labels) + 12 * entries
+        each = self.table.n_tuples * (20 + 4 * self._needs_labels + 16 * len(self._entries)) + 8 * entries
         return int(np.clip(_CHUNK_BYTES // max(each, 1), 1, 64))
 
     def map(
@@ -203,7 +201,7 @@ class Engine:
         firsts = memory.array("firsts", n * room, np.int32)
         width = room - 1 if wants_labels else 0
         labels = memory.array("labels", n * width, np.int32).reshape(n, width)
-        rows = (a.reshape(n, room) for a in (sizes, losses, firsts))
+        rows = (sizes.reshape(n, room), losses.reshape(n, room), firsts.reshape(n, room))
         if candidates.blocks is not None:
             group_candidates(
                 candidates.blocks, self.layout, memory.scratch, n_groups, *rows, labels
@@ -214,15 +212,21 @@ class Engine:
         persons = sizes
         if self.table.subjects is not None:
             persons = memory.array("persons", n * room, np.int64)
+            stamps = memory.array("stamps", room, np.int64)
             links = self.table.subjects
             for c in range(n):
-                own = persons[starts[c] : starts[c] + room]
                 persons_of_groups(
-                    labels[c], n_groups[c], links.persons, links.offsets, links.tuples, own
+                    labels[c],
+                    n_groups[c],
+                    links.persons,
+                    links.offsets,
+                    links.tuples,
+                    stamps,
+                    persons[starts[c] : starts[c] + room],
                 )
         segments = {
-            name: self._count(attribute, attribute.counts, starts, n_groups, labels, memory)
-            for name, attribute in self._attributes.items()
+            name: self._count(name, entries, starts, n_groups, firsts, sizes, labels, memory)
+            for name, entries in self._entries.items()
         }
         return GroupBatch(
             table=self.table,
@@ -252,52 +256,49 @@ class Engine:
         numbers = np.full(int(given.max(initial=0)) + 1, -1, np.int32)
         weights = self.table.weights
         for c in range(len(given)):
-            n_groups[c] = groups_of_labels(given[c], weights, numbers, labels[c], sizes[c], firsts[c])
+            n_groups[c] = groups_of_labels(
+                given[c], weights, numbers, labels[c], sizes[c], firsts[c]
+            )
             count = int(n_groups[c])
             losses[c, :count] = 0.0
             if candidates.losses is not None:
-                total = np.bincount(labels[c], weights=candidates.losses[c] * weights, minlength=count)
+                total = np.bincount(
+                    labels[c], weights=candidates.losses[c] * weights, minlength=count
+                )
                 losses[c, :count] = total / sizes[c, :count]
 
     def _count(
         self,
-        attribute: Attribute,
-        entry_counts: NDArray[np.int64],
+        name: str,
+        entries: Entries,
         starts: NDArray[np.int64],
         n_groups: NDArray[np.int64],
+        firsts: NDArray[np.int32],
+        records: NDArray[np.int64],
         labels: NDArray[np.int32],
         memory: Workspace,
     ) -> Segments:
         n, room = len(starts), self.table.n_tuples + 1
-        entries = len(attribute.codes) + 1
-        name = attribute.name
+        size = (n + 1) * (len(entries.codes) + 1)
         segment_starts = memory.array(f"starts {name}", n * room, np.int64)
         segment_stops = memory.array(f"stops {name}", n * room, np.int64)
-        values = memory.array(f"values {name}", n * entries, np.int32)
-        counts = memory.array(f"counts {name}", n * entries, np.int64)
-        order = memory.array("order", room, np.int32)
-        rows = memory.zeros("rows", max(ROW_CELLS, attribute.n_values), np.int32)
-        for c in range(n):
-            own = slice(starts[c], starts[c] + room)
-            part = slice(c * entries, (c + 1) * entries)
-            count_values(
-                labels[c],
-                n_groups[c],
-                self._entry_tuples[attribute.name],
-                attribute.offsets,
-                attribute.codes,
-                entry_counts if entry_counts.ndim == 1 else entry_counts[c],
-                attribute.n_values,
-                rows,
-                order,
-                segment_starts[own],
-                segment_stops[own],
-                values[part],
-                counts[part],
-            )
-            filled = slice(starts[c], starts[c] + n_groups[c])
-            segment_starts[filled] += c * entries
-            segment_stops[filled] += c * entries
+        values = memory.array(f"values {name}", size, np.int32)
+        counts = memory.array(f"counts {name}", size, np.int32)
+        count_values(
+            labels,
+            starts,
+            n_groups,
+            firsts,
+            records,
+            self.layout.weights,
+            entries,
+            memory.zeros("rows", max(ROW_CELLS, entries.n_values), np.int32),
+            memory.array("order", room, np.int32),
+            segment_starts,
+            segment_stops,
+            values,
+            counts,
+        )
         return Segments(segment_starts, segment_stops, values, counts)
 
     def _suppress(
@@ -360,18 +361,39 @@ class Engine:
         segments = {}
         chosen = Workspace(memory.scratch)  # `before` still lives in the other
         for name, attribute in self._attributes.items():
-            keys = self._entry_tuples[name].astype(np.int64) * attribute.n_values + attribute.codes
-            of_row = self.table.row_tuple.astype(np.int64) * attribute.n_values + attribute.row_codes
-            entry = np.searchsorted(keys, of_row)
+            entries = self._entries[name]
+            keys = entries.tuples.astype(np.int64) * attribute.n_values + attribute.codes
+            of_row = self.table.row_tuple.astype(np.int64) * attribute.n_values
+            entry = np.searchsorted(keys, of_row + attribute.row_codes)
             counts = np.stack([np.bincount(entry[p], minlength=len(keys)) for p in published])
+            chosen_entries = entries._replace(counts=counts.astype(np.int32))
             segments[name] = self._count(
-                attribute, counts, before.starts, before.n_groups, labels, chosen
+                name,
+                chosen_entries,
+                before.starts,
+                before.n_groups,
+                before.firsts,
+                before.records,
+                labels,
+                chosen,
             )
         own = replace(
             before, sizes=sizes, records=records, segments=segments, labels=labels.copy(), kept=kept
         )
         _, after = self._suppress(own, records >= 1, chosen)
         return after
+
+
+def _entries(attribute: Attribute) -> Entries:
+    """An attribute's sparse counts in the small types that the kernels like."""
+    n_tuples = len(attribute.offsets) - 1
+    return Entries(
+        tuples=np.repeat(np.arange(n_tuples, dtype=np.uint32), np.diff(attribute.offsets)),
+        offsets=attribute.offsets,
+        codes=attribute.codes.astype(small_uint(attribute.n_values)),
+        counts=attribute.counts.astype(np.int32)[None, :],
+        n_values=attribute.n_values,
+    )
 
 
 def group(table: Table, candidates: Candidates | None = None, **options: Any) -> Grouping:

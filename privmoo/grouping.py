@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from privmoo.errors import MeasureError, nearest
 from privmoo.kernels.cells import sum_cells
+from privmoo.kernels.sizes import sums
 from privmoo.table import Table
 
 __all__ = ["GroupBatch", "Grouping", "Segments", "Stage"]
@@ -26,7 +27,7 @@ class Segments(NamedTuple):
     starts: NDArray[np.int64]
     stops: NDArray[np.int64]
     values: NDArray[np.int32]
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -74,19 +75,18 @@ class GroupBatch:
 
     def reduce(self, values: NDArray[Any]) -> NDArray[Any]:
         """Sum a value of the groups for every candidate."""
-        return np.array(
-            [values[a:b].sum() for a, b in zip(self.starts, self.stops, strict=True)],
-            dtype=values.dtype,
-        )
+        result = np.empty(len(self), dtype=values.dtype)
+        sums(self.starts, self.stops, values, result)
+        return result
 
     def cell_sums(self, leaf_values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Per group, the sum over quasi-identifiers of a value of every leaf (candidates × leaves)."""
-        sums = np.empty(len(self.sizes), dtype=np.float64)
+        result = np.empty(len(self.sizes), dtype=np.float64)
         offsets = np.concatenate([[0], np.cumsum([qi.n_leaves for qi in self.table.qis])])
         sum_cells(
-            self.starts, self.stops, self.firsts, self.table.tuples, offsets, leaf_values, sums
+            self.starts, self.stops, self.firsts, self.table.tuples, offsets, leaf_values, result
         )
-        return sums
+        return result
 
     def need_blocks(self, measure: str) -> NDArray[np.uint32]:
         """The blocks, or one sentence saying that clusters have none."""
@@ -95,6 +95,14 @@ class GroupBatch:
                 f"{measure}: needs generalised values; these groups are clusters, choose another measure"
             )
         return self.blocks
+
+    def need_labels(self, measure: str) -> NDArray[np.int32]:
+        """The group of every tuple, or one sentence saying that nobody asked for it."""
+        if self.labels is None:
+            raise MeasureError(
+                f"{measure}: labels were not asked for; use Engine(needs={{'labels'}})"
+            )
+        return self.labels
 
     def at(self, candidates: slice) -> GroupBatch:
         """Some of the candidates."""
@@ -164,10 +172,11 @@ class Grouping:
     def labels(self) -> NDArray[np.int32]:
         """The group of every distinct tuple; -1 where it is suppressed."""
         if self.batch.labels is None:
-            raise MeasureError("groups: labels were not asked for; a measure declares needs={'labels'}")
-        labels = self.batch.labels[0].copy()
-        labels[labels >= self.n_groups] = -1
-        return labels
+            raise MeasureError(
+                "groups: labels were not asked for; a measure declares needs={'labels'}"
+            )
+        labels = self.batch.labels[0]
+        return np.where(labels < self.n_groups, labels, np.int32(-1))
 
     def segments(self, attribute: str) -> Segments:
         """Sparse counts of one sensitive attribute, for the groups of this candidate."""

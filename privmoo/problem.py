@@ -92,23 +92,25 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         self.objectives = tuple(objectives)
         self.constraints = tuple(constraints)
         self.suppression = suppression or NoSuppression()
-        for what, parts, kind in (
-            ("objectives", self.objectives, Measure),
-            ("constraints", self.constraints, Constraint),
-        ):
-            for part in parts:
-                if not isinstance(part, kind):
-                    raise ProblemError(
-                        f"{what}: expected {kind.__name__} objects such as "
-                        f"{'KAnonymity()' if kind is Measure else 'KAnonymity() >= 5'}, got {part!r}"
-                    )
+        for objective in self.objectives:
+            if not isinstance(objective, Measure):
+                raise ProblemError(
+                    f"objectives: expected measures such as KAnonymity(), got {objective!r}"
+                )
+        for constraint in self.constraints:
+            if not isinstance(constraint, Constraint):
+                raise ProblemError(
+                    f"constraints: expected such as KAnonymity() >= 5, got {constraint!r}"
+                )
         if not self.objectives:
             raise ProblemError("objectives: none given; name at least one measure")
         keys = [m.key for m in self.objectives]
         if len(set(keys)) < len(keys):
             raise ProblemError(f"objectives: {', '.join(keys)}: two have the same name")
-        for part in (*self.objectives, *self.constraints):
-            part.check(table)
+        for objective in self.objectives:
+            objective.check(table)
+        for constraint in self.constraints:
+            constraint.check(table)
         measures = {m.key: m for m in (*self.objectives, *(c.measure for c in self.constraints))}
         for extra in extras:
             extra.check(table)
@@ -162,12 +164,12 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
     @property
     def reference_point(self) -> NDArray[np.float64]:
         """The worst value of every objective, as minimised: the natural point for hypervolume."""
-        return self.minimised(np.array([[m.worst(self.table) for m in self.objectives]]))[0]
+        return self.minimised(np.array([m.worst(self.table) for m in self.objectives]))
 
     def minimised(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Objective values with maximised ones negated; the same call turns them back."""
         signs = np.array([1.0 if m.sense == "min" else -1.0 for m in self.objectives])
-        return values * signs
+        return np.asarray(values * signs)
 
     def evaluate_measures(self, X: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
         """All measures of decision vectors, in their natural sense, from the cache where known."""
@@ -195,7 +197,9 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         values = self._values(X)
         wanted = [self._columns[m.key] for m in self.objectives]
         out["F"] = self.minimised(values[:, wanted])
-        violations = [c.violation(values[:, self._columns[c.measure.key]]) for c in self.constraints]
+        violations = [
+            c.violation(values[:, self._columns[c.measure.key]]) for c in self.constraints
+        ]
         # A release of no records is none: worst in every objective, and infeasible.
         violations.append(np.where(values[:, -1] >= self.table.n_records, 1.0, -1.0))
         out["G"] = np.column_stack(violations)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,47 +12,96 @@ import pandas as pd
 
 from privmoo.errors import TableError
 
-__all__ = ["read_csv", "read_parquet"]
+__all__ = ["numbers_where_exact", "read_csv", "read_parquet", "read_strings"]
+
+_BROKEN = (OSError, EOFError, zlib.error, UnicodeDecodeError, ValueError, csv.Error)
 
 
 def read_csv(
-    path: str | Path, *, separator: str = ",", missing_values: Sequence[str] = ("",)
+    path: str | Path,
+    *,
+    separator: str | None = None,
+    missing_values: Sequence[str] = ("",),
 ) -> pd.DataFrame:
     """Read a CSV file as text and turn columns into numbers only where nothing is lost.
 
     `02139` stays text: as a number it would lose its zero. Only `missing_values` are missing, so that
     a country `NA` stays one.
 
-    >>> import io
-    >>> read_csv(io.StringIO("zip,age\\n02139,31\\n02140,45\\n")).dtypes.astype(str).to_dict()
+    Args:
+        path: The file, UTF-8; `.gz` is unpacked.
+        separator: The character between cells; by default `;` or `,`, whichever the header uses.
+        missing_values: What stands for a missing value.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("zip,age\\n02139,31\\n02140,45\\n")
+    >>> read_csv(path).dtypes.astype(str).to_dict()
     {'zip': 'str', 'age': 'int64'}
     """
+    text = read_strings(path, separator=separator)
+    return numbers_where_exact(text.mask(text.isin(list(missing_values))))
+
+
+def read_strings(path: str | Path, *, separator: str | None = None) -> pd.DataFrame:
+    """A CSV file with every cell as the string it is; damaged files give one sentence."""
+    path = Path(path)
+    if not path.is_file():
+        raise TableError(f"{path}: no such file")
     try:
-        text = pd.read_csv(
-            path, sep=separator, dtype="str", keep_default_na=False, na_values=list(missing_values)
+        header, separator = _checked_header(path, separator)
+        frame = pd.read_csv(
+            path, sep=separator, dtype="str", keep_default_na=False, encoding="utf-8-sig"
         )
-        with_header = pd.read_csv(path, sep=separator, dtype="str", header=None, nrows=1) if (
-            isinstance(path, str | Path)
-        ) else None
-    except FileNotFoundError:
-        raise TableError(f"{path}: there is no such file") from None
-    except UnicodeDecodeError:
-        raise TableError(f"{path}: is not UTF-8 text; convert it or read it with pandas") from None
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError, OSError) as error:
-        reason = " ".join(str(error).split())
-        raise TableError(f"{path}: cannot be read as CSV ({reason})") from None
-    if with_header is not None and with_header.iloc[0].duplicated().any():
-        # pandas renames the second `a` to `a.1`; the user should hear of it.
-        name = with_header.iloc[0][with_header.iloc[0].duplicated()].iloc[0]
-        raise TableError(f"{path}: column name {name!r} occurs more than once; rename one")
-    return text.apply(_numbers)
+    except TableError:
+        raise
+    except _BROKEN as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise TableError(f"{path}: not a readable CSV file: {reason}") from None
+    if frame.empty:
+        raise TableError(f"{path}: has a header but no rows")
+    frame.columns = pd.Index(header)
+    return frame
 
 
-def _numbers(column: pd.Series[str]) -> pd.Series[str]:
+def _checked_header(path: Path, separator: str | None) -> tuple[list[str], str]:
+    """Column names and separator; every row is counted, because pandas fills up short ones."""
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+        first = file.readline()
+        if not first.strip():
+            raise TableError(f"{path}: is empty; the first line must name the columns")
+        if separator is None:
+            separator = ";" if first.count(";") > first.count(",") else ","
+        header = next(csv.reader([first], delimiter=separator))
+        twice = [name for name in header if header.count(name) > 1]
+        if twice:
+            raise TableError(f"{path}: column name {twice[0]!r} occurs more than once; rename one")
+        width, number = len(header), 0
+        for row in csv.reader(file, delimiter=separator, strict=True):
+            number += bool(row)
+            if row and len(row) != width:
+                raise TableError(
+                    f"{path}: row {number} after the header has {len(row)} cells, "
+                    f"the header {width}"
+                )
+    return header, separator
+
+
+def numbers_where_exact(frame: pd.DataFrame) -> pd.DataFrame:
+    """Text columns whose every value is a plain number become numbers.
+
+    >>> numbers_where_exact(pd.DataFrame({"a": ["1", "2"], "b": ["1", "02"]})).dtypes.astype(str).to_dict()
+    {'a': 'int64', 'b': 'str'}
+    """
+    return frame.apply(_number)
+
+
+def _number(column: pd.Series[str]) -> pd.Series[str]:
     present = column.dropna()
     if present.empty or not present.str.fullmatch(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?").all():
         return column
-    return pd.to_numeric(column)  # type: ignore[no-any-return]
+    return pd.to_numeric(column)
 
 
 def read_parquet(path: str | Path) -> pd.DataFrame:
@@ -57,7 +109,7 @@ def read_parquet(path: str | Path) -> pd.DataFrame:
     try:
         return pd.read_parquet(path)
     except FileNotFoundError:
-        raise TableError(f"{path}: there is no such file") from None
+        raise TableError(f"{path}: no such file") from None
     except (OSError, ValueError) as error:
         reason = " ".join(str(error).split())
-        raise TableError(f"{path}: cannot be read as Parquet ({reason})") from None
+        raise TableError(f"{path}: not a readable Parquet file: {reason}") from None

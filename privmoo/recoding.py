@@ -184,7 +184,9 @@ def cut_recoding(table: Table, bits: Sequence[Sequence[int] | NDArray[Any]]) -> 
                 f"got {cut.size}"
             )
         if not hierarchy.is_valid_cut(cut):
-            raise ReleaseError(f"bits: those of {qi.name!r} merge leaves that are no node of its tree")
+            raise ReleaseError(
+                f"bits: those of {qi.name!r} merge leaves that are no node of its tree"
+            )
         blocks.append(np.concatenate([[0], np.cumsum(cut)]))
     return BlockRecoding(table.qis, blocks)
 

@@ -29,7 +29,10 @@ from privmoo.writing import replacing, write_all
 __all__ = ["Release", "ReleaseWarning", "make_release"]
 
 _TOLERANCE = 1e-9
-_UTILITY_NAMES = {("loss", "geometric"): "loss_geometric", ("discernibility", True): "discernibility_star"}
+_UTILITY_NAMES = {
+    ("loss", "geometric"): "loss_geometric",
+    ("discernibility", True): "discernibility_star",
+}
 _made: dict[str, set[bytes]] = {}
 _made_lock = threading.Lock()
 
@@ -144,7 +147,9 @@ def make_release(
     needs = {"labels"}.union(*(m.needs for m in wanted)) & {"labels", "counts", "target"}
     candidate = recoding.candidate(table)
     if published is not None:
-        candidate = Candidates(candidate.blocks, candidate.labels, candidate.losses, published[None])
+        candidate = Candidates(
+            candidate.blocks, candidate.labels, candidate.losses, published[None]
+        )
     before, after = Engine(table, suppression=policy, needs=needs, threads=1).groups(candidate)
     kept = _kept_rows(table, after[0], published)
     if not len(kept):
@@ -158,7 +163,9 @@ def make_release(
         frame,
         quasi_identifiers=table.qi_names,
         sensitive=list(table.sensitive),
-        subject=None if table.subject_name is None else table.frame[table.subject_name].to_numpy()[order],
+        subject=None
+        if table.subject_name is None
+        else table.frame[table.subject_name].to_numpy()[order],
         target=table.target_name if table.target_name not in table.qi_names else None,
         hierarchies=_sensitive_hierarchies(table),
     )
@@ -171,7 +178,9 @@ def make_release(
         claimed = values.get(m.key, own)
         for what in (claimed, own):
             found = _outside_view(m, measured, useful)
-            if found is not None and not math.isclose(what, found, rel_tol=_TOLERANCE, abs_tol=1e-12):
+            if found is not None and not math.isclose(
+                what, found, rel_tol=_TOLERANCE, abs_tol=1e-12
+            ):
                 raise AuditError(
                     f"{m.name}: the optimiser claims {what:.10g}, the audit of the released rows "
                     f"measures {found:.10g}; nothing is released"
@@ -194,7 +203,11 @@ def make_release(
             "quasi_identifiers": recoding.describe(),
             "suppression": policy.describe(),
             "rows_shuffled": shuffle,
-            **({} if table.subjects is None else {"k_counts": "persons, by a key that is not released"}),
+            **(
+                {}
+                if table.subjects is None
+                else {"k_counts": "persons, by a key that is not released"}
+            ),
         },
         release={
             "records": len(frame),

@@ -119,8 +119,11 @@ class KLBudget(Suppression):
     def keep(self, groups: GroupBatch) -> NDArray[np.bool_]:
         """Groups beyond the last class that fits the budget."""
         limit = Budget(self.fraction).limit(groups.table.n_records)
-        first, second = ("k", "l") if self.prefer == "l" else ("l", "k")
-        return _within(groups, limit, first, second)
+        return (
+            _within(groups, limit, "k", "l")
+            if self.prefer == "l"
+            else _within(groups, limit, "l", "k")
+        )
 
 
 @dataclass(frozen=True)
@@ -223,9 +226,7 @@ def _within(
             finite = np.where(np.isfinite(rank := diversity_of_groups(groups)), rank, 0)
             keys.append(finite.astype(np.int64))
     kept = np.empty(len(groups.sizes), np.bool_)
-    keep_within_budget(
-        groups.starts, groups.stops, keys[0], keys[1], groups.records, limit, kept
-    )
+    keep_within_budget(groups.starts, groups.stops, keys[0], keys[1], groups.records, limit, kept)
     return kept
 
 

@@ -7,7 +7,7 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -86,7 +86,9 @@ class Table:
         self.domain = domain
         used = [*given_qis, *given_sensitive]
         used += [name for name in (target, subject) if name is not None and name not in used]
-        frame = data.copy(deep=False)  # copy on write: later changes of `data` do not reach the table
+        frame = data.copy(
+            deep=False
+        )  # copy on write: later changes of `data` do not reach the table
         if missing == "drop":
             frame = frame[~frame[used].isna().any(axis=1)]
         self.n_dropped = len(data) - len(frame)
@@ -158,11 +160,18 @@ class Table:
         cls,
         path: str | Path,
         *,
-        separator: str = ",",
+        separator: str | None = None,
         missing_values: Sequence[str] = ("",),
         **roles: Any,
     ) -> Table:
-        """Read a CSV file; leading zeros (ZIP codes) are kept, only `missing_values` are missing."""
+        """Read a CSV file; leading zeros (ZIP codes) are kept, only `missing_values` are missing.
+
+        Args:
+            path: The file, UTF-8; `.gz` is unpacked.
+            separator: Between cells; by default `;` or `,`, whichever the header uses.
+            missing_values: What stands for a missing value.
+            **roles: As for `Table`.
+        """
         from privmoo.reading import read_csv
 
         return cls(read_csv(path, separator=separator, missing_values=missing_values), **roles)
@@ -207,9 +216,13 @@ class Table:
     def fingerprint(self) -> str:
         """SHA-256 of roles, hierarchies and every released value, in row order."""
         digest = hashlib.sha256()
-        digest.update(repr((sorted(self.roles.items()), self.target_name, self.subject_name)).encode())
+        digest.update(
+            repr((sorted(self.roles.items()), self.target_name, self.subject_name)).encode()
+        )
         for qi in self.qis:
-            digest.update(repr((qi.name, qi.leaves, qi.weight, qi.min_level, qi.max_level)).encode())
+            digest.update(
+                repr((qi.name, qi.leaves, qi.weight, qi.min_level, qi.max_level)).encode()
+            )
             digest.update(repr(qi.fixed_cuts).encode())
             digest.update(b"" if qi.hierarchy is None else qi.hierarchy.fingerprint)
         for array in (self.tuples, self.weights, self.row_tuple):
@@ -218,7 +231,8 @@ class Table:
         for name in self.released_columns:
             if name not in quasi:
                 digest.update(name.encode())
-                digest.update(pd.util.hash_pandas_object(self.frame[name], index=False).to_numpy())
+                hashes = pd.util.hash_pandas_object(self.frame[name], index=False)
+                digest.update(hashes.to_numpy().tobytes())
         if self.subjects is not None:
             digest.update(self.subjects.row_subject.tobytes())
         return digest.hexdigest()
@@ -304,7 +318,7 @@ def _quasi_identifiers(given: QISpec) -> dict[str, QuasiIdentifier]:
 def _attributes(given: AttributeSpec) -> dict[str, Hierarchy | None]:
     if isinstance(given, Mapping):
         return dict(given)
-    return dict.fromkeys(_names(cast("str | Sequence[str]", given)))
+    return dict.fromkeys(_names(given))
 
 
 def _check_columns(data: pd.DataFrame) -> None:
@@ -346,10 +360,11 @@ def _roles(
             roles[name] = role
     for what, extra in (("target", target), ("subject", subject)):
         if extra is not None and extra not in columns:
-            raise ColumnError(f"{what}: column {extra!r} is not in the data{nearest(extra, columns)}")
-    if target is not None:
-        if roles.setdefault(target, "insensitive") == "identifying":
-            raise TableError(f"target: column {target!r} is identifying and will not be released")
+            raise ColumnError(
+                f"{what}: column {extra!r} is not in the data{nearest(extra, columns)}"
+            )
+    if target is not None and roles.setdefault(target, "insensitive") == "identifying":
+        raise TableError(f"target: column {target!r} is identifying and will not be released")
     if subject is not None and roles.setdefault(subject, "identifying") != "identifying":
         raise TableError(
             f"subject: column {subject!r} is {roles[subject]}; a subject key identifies persons, "

@@ -28,7 +28,9 @@ def replacing(path: str | Path, *, force: bool) -> Iterator[Path]:
         raise ReleaseError(f"{target}: exists already; choose another name or pass force=True")
     if not target.parent.is_dir():
         raise ReleaseError(f"{target}: there is no folder {str(target.parent)!r}; make it first")
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
+    handle, name = tempfile.mkstemp(
+        dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix
+    )
     os.close(handle)
     temporary = Path(name)
     try:
@@ -52,9 +54,7 @@ def write_text(path: str | Path, text: str, *, force: bool) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_all(
-    writers: dict[Path, Callable[[Path], None]], *, force: bool
-) -> None:
+def write_all(writers: dict[Path, Callable[[Path], None]], *, force: bool) -> None:
     """Write several files: none is moved into place before all are complete."""
     if not writers:
         return

@@ -383,6 +383,20 @@ def test_ordered_sorts_numbers_as_numbers_and_keeps_a_given_order():
     )
 
 
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        (["a–b", "c", "a", "b–c"], "range"),
+        (["a, b", "c", "a", "b, c"], "set"),
+        (["90 or missing", "90", MISSING], "range"),
+    ],
+)
+def test_values_that_look_like_labels_do_not_confuse_blocks(values, labels):
+    h = Hierarchy.ordered(values, labels=labels)
+    found = [h.label(*block) for block in all_blocks(h)]
+    assert len(set(found)) == len(found)
+
+
 def test_ordered_with_a_step_makes_intervals_the_leaves():
     h = Hierarchy.ordered(step=5).bind([16, 29, 17])
     assert h.leaves == ("15–19", "20–24", "25–29")
@@ -460,12 +474,13 @@ def test_canonical(value, spelling):
         (pd.Series([1, 2.5, None], dtype=object), ("1", "2.5", MISSING)),
         (pd.Series([None, None], dtype=object), (MISSING,)),
         (pd.Series([1.5, 2], dtype="float64[pyarrow]"), ("1.5", "2")),
+        (pd.Series([0.1, 2], dtype="float32"), ("0.1", "2")),
     ],
 )
 def test_columns_of_every_type(values, leaves):
     h = Hierarchy.flat().bind(values, column="c")
     assert h.leaves == leaves
-    spelled = [MISSING if pd.isna(v) else canonical(v) for v in values]
+    spelled = [MISSING if pd.isna(v) else canonical(v) for v in np.asarray(values)]
     assert [h.leaves[code] for code in h.encode(values)] == spelled
 
 
@@ -639,6 +654,11 @@ BAD_DATA = [
     (Hierarchy.flat(["a"]), ["a", 7], r"mixes types: row 1 .* is a number, row 0 a text"),
     (Hierarchy.flat(), [1, True], r"mixes types: row 1 .* is a bool"),
     (Hierarchy.flat(), [None, 1, SECRET], r"mixes types: row 2 .* is a text, row 1 a number"),
+    (
+        Hierarchy.flat(),
+        pd.Categorical([1, SECRET, 1, SECRET]),
+        r"mixes types: row 1 .* is a text, row 0 a number",
+    ),
     (Hierarchy.flat(), [[1], [2]], r"row 0 .*type list"),
     (Hierarchy.flat(), [1.5, float("inf")], r"row 1 .*infinite"),
     (Hierarchy.intervals(1, 9, widths=[3]), [1, 77], r"row 1 .*outside the intervals from 1 to 9"),

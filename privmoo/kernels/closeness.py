@@ -34,10 +34,10 @@ def _totals(
     segment_starts: NDArray[np.int64],
     segment_stops: NDArray[np.int64],
     values: NDArray[np.int32],
-    counts: NDArray[np.int64],
+    counts: NDArray[np.int32],
     reference: NDArray[np.int64],
     totals: NDArray[np.int64],
-) -> int:
+) -> np.int64:
     """Counts of every value in the reference, into `totals`; returns the records behind them."""
     if len(reference):
         totals[:] = reference
@@ -60,7 +60,7 @@ def equal_distance(
     segment_starts: NDArray[np.int64],
     segment_stops: NDArray[np.int64],
     values: NDArray[np.int32],
-    counts: NDArray[np.int64],
+    counts: NDArray[np.int32],
     n_values: int,
     reference: NDArray[np.int64],
     out: NDArray[np.float64],
@@ -88,7 +88,7 @@ def hierarchical_distance(
     segment_starts: NDArray[np.int64],
     segment_stops: NDArray[np.int64],
     values: NDArray[np.int32],
-    counts: NDArray[np.int64],
+    counts: NDArray[np.int32],
     level_blocks: NDArray[np.int32],
     reference: NDArray[np.int64],
     out: NDArray[np.float64],
@@ -148,7 +148,7 @@ def _sort_pairs(keys: NDArray[np.int64], values: NDArray[np.int64]) -> None:
 @compiled()
 def _gap_sum(
     share: float, low: int, high: int, cumulative: NDArray[np.float64], area: NDArray[np.float64]
-) -> float:
+) -> Any:
     """Sum of |share - cumulative[i]| for i in low … high - 1; split where `cumulative` passes it."""
     left, right = low, high
     while left < right:
@@ -170,7 +170,7 @@ def ordered_distance(
     segment_starts: NDArray[np.int64],
     segment_stops: NDArray[np.int64],
     values: NDArray[np.int32],
-    counts: NDArray[np.int64],
+    counts: NDArray[np.int32],
     order: NDArray[np.int64],
     reference: NDArray[np.int64],
     out: NDArray[np.float64],
@@ -227,7 +227,7 @@ def largest_gain(
     segment_starts: NDArray[np.int64],
     segment_stops: NDArray[np.int64],
     values: NDArray[np.int32],
-    counts: NDArray[np.int64],
+    counts: NDArray[np.int32],
     n_values: int,
     reference: NDArray[np.int64],
     enhanced: bool,
@@ -258,7 +258,7 @@ def disclosure(
     segment_starts: NDArray[np.int64],
     segment_stops: NDArray[np.int64],
     values: NDArray[np.int32],
-    counts: NDArray[np.int64],
+    counts: NDArray[np.int32],
     n_values: int,
     reference: NDArray[np.int64],
     out: NDArray[np.float64],
@@ -287,7 +287,7 @@ def with_gain_above(
     segment_starts: NDArray[np.int64],
     segment_stops: NDArray[np.int64],
     values: NDArray[np.int32],
-    counts: NDArray[np.int64],
+    counts: NDArray[np.int32],
     n_values: int,
     factor: float,
     out: NDArray[np.int64],

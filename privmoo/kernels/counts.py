@@ -2,150 +2,186 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
 
-__all__ = ["ROW_CELLS", "count_values", "groups_of_labels", "persons_of_groups", "recount"]
+__all__ = [
+    "ROW_CELLS",
+    "Entries",
+    "count_values",
+    "groups_of_labels",
+    "persons_of_groups",
+    "recount",
+]
 
 ROW_CELLS = 1 << 18
 """Up to so many (group, value) cells are counted in dense rows: 1 MB, about a core's own cache."""
 
 
+class Entries(NamedTuple):
+    """The values of one attribute in every distinct tuple: entry e says tuple, value and count."""
+
+    tuples: NDArray[np.uint32]
+    offsets: NDArray[np.int64]
+    codes: NDArray[Any]
+    counts: NDArray[Any]
+    """One per entry; or one row of them per candidate."""
+    n_values: int
+
+
+class Groups(NamedTuple):
+    """Groups of one candidate, and the weights of all tuples."""
+
+    firsts: NDArray[np.int32]
+    records: NDArray[np.int64]
+    weights: NDArray[Any]
+
+
 @compiled()
 def count_values(
     labels: NDArray[np.int32],
-    n_groups: int,
-    entry_tuples: NDArray[np.int32],
-    entry_offsets: NDArray[np.int64],
-    entry_codes: NDArray[np.int32],
-    entry_counts: NDArray[np.int64],
-    n_values: int,
+    starts: NDArray[np.int64],
+    n_groups: NDArray[np.int64],
+    firsts: NDArray[np.int32],
+    records: NDArray[np.int64],
+    weights: NDArray[Any],
+    entries: Entries,
     rows: NDArray[np.int32],
     order: NDArray[np.int32],
     segment_starts: NDArray[np.int64],
     segment_stops: NDArray[np.int64],
     values: NDArray[np.int32],
-    counts: NDArray[np.int64],
-) -> int:
-    """Counts of one attribute's values in every group; `rows` is zero before and after.
+    counts: NDArray[np.int32],
+) -> None:
+    """Counts of one attribute's values in every group of a chunk; `rows` is zero before and after.
 
-    Group g's values and their counts are entries `segment_starts[g]:segment_stops[g]`. A label of
-    -1 leaves a tuple out; `values` and `counts` need room for one entry more than there are.
+    Group g's values and their counts are entries `segment_starts[g]:segment_stops[g]` of `values` and
+    `counts`: the table's own entries come first, then one more than that for every candidate.
     """
-    if n_groups * n_values <= len(rows):
-        return _count_rows(
-            labels,
-            n_groups,
-            entry_tuples,
-            entry_codes,
-            entry_counts,
-            n_values,
-            rows,
-            segment_starts,
-            segment_stops,
-            values,
-            counts,
-        )
-    return _count_sorted(
-        labels,
-        n_groups,
-        entry_offsets,
-        entry_codes,
-        entry_counts,
-        rows,
-        order,
-        segment_starts,
-        segment_stops,
-        values,
-        counts,
-    )
+    room = len(entries.codes) + 1
+    values[: room - 1] = entries.codes
+    counts[: room - 1] = entries.counts[0]
+    for c in range(len(starts)):
+        own_counts = entries.counts[c if len(entries.counts) > 1 else 0]
+        low, high = starts[c], starts[c] + n_groups[c]
+        if n_groups[c] * entries.n_values <= len(rows):
+            _count_rows(
+                labels[c],
+                Groups(firsts[low:high], records[low:high], weights),
+                entries,
+                own_counts,
+                rows,
+                order,
+                (c + 1) * room,
+                segment_starts[low:high],
+                segment_stops[low:high],
+                values,
+                counts,
+            )
+        else:
+            _count_sorted(
+                labels[c],
+                entries,
+                own_counts,
+                rows,
+                order,
+                (c + 1) * room,
+                segment_starts[low:high],
+                segment_stops[low:high],
+                values,
+                counts,
+            )
 
 
 @compiled()
 def _count_rows(
     labels: NDArray[np.int32],
-    n_groups: int,
-    entry_tuples: NDArray[np.int32],
-    entry_codes: NDArray[np.int32],
-    entry_counts: NDArray[np.int64],
-    n_values: int,
+    groups: Groups,
+    entries: Entries,
+    entry_counts: NDArray[Any],
     rows: NDArray[np.int32],
+    order: NDArray[np.int32],
+    begin: int,
     segment_starts: NDArray[np.int64],
     segment_stops: NDArray[np.int64],
     values: NDArray[np.int32],
-    counts: NDArray[np.int64],
-) -> int:
-    width = np.uint32(n_values)
-    for e in range(len(entry_codes)):
-        label = labels[entry_tuples[e]]
-        if label >= 0:
-            rows[np.uint32(label) * width + np.uint32(entry_codes[e])] += entry_counts[e]
-    end = np.uint64(0)
+    counts: NDArray[np.int32],
+) -> None:
+    """A row of cells per group, then its positive cells."""
+    width = np.uint32(entries.n_values)
+    for e in range(len(entries.codes)):
+        label = np.uint32(labels[entries.tuples[e]])
+        rows[label * width + np.uint32(entries.codes[e])] += entry_counts[e]
+    # A group of one tuple has that tuple's entries, which lie ready at the front of `values`: more than
+    # half of the groups of a typical candidate. Only the others are merged from their rows.
     one, zero = np.uint64(1), np.uint64(0)
-    cell = np.uint64(0)
-    for g in range(n_groups):
+    n_merged = np.uint64(0)
+    ready = len(entries.counts) == 1
+    for g in range(len(segment_starts)):
+        first = groups.firsts[g]
+        segment_starts[g] = entries.offsets[first]
+        segment_stops[g] = entries.offsets[first + 1]
+        order[n_merged] = g
+        n_merged += zero if ready and groups.records[g] == groups.weights[first] else one
+    end = np.uint64(begin)
+    for i in range(np.int64(n_merged)):
+        g = order[i]
         segment_starts[g] = end
-        for v in range(n_values):
-            count = rows[cell]
-            rows[cell] = 0
-            cell += one
+        row = rows[g * entries.n_values : (g + 1) * entries.n_values]
+        for v in range(len(row)):
             values[end] = v  # overwritten unless the count is positive: no branch to mispredict
-            counts[end] = count
-            end += one if count > 0 else zero
+            counts[end] = row[v]
+            end += one if row[v] > 0 else zero
         segment_stops[g] = end
-    return np.int64(end)
+    rows[: len(segment_starts) * entries.n_values] = 0
 
 
 @compiled()
 def _count_sorted(
     labels: NDArray[np.int32],
-    n_groups: int,
-    entry_offsets: NDArray[np.int64],
-    entry_codes: NDArray[np.int32],
-    entry_counts: NDArray[np.int64],
+    entries: Entries,
+    entry_counts: NDArray[Any],
     row: NDArray[np.int32],
     order: NDArray[np.int32],
+    begin: int,
     segment_starts: NDArray[np.int64],
     segment_stops: NDArray[np.int64],
     values: NDArray[np.int32],
-    counts: NDArray[np.int64],
-) -> int:
+    counts: NDArray[np.int32],
+) -> None:
     """Group after group, tuples brought into group order first: one row of values is enough."""
-    segment_stops[:n_groups] = 0
+    segment_stops[:] = 0
     for t in range(len(labels)):
-        if labels[t] >= 0:
-            segment_stops[labels[t]] += 1
-    begin = 0
-    for g in range(n_groups):
-        segment_starts[g] = begin
-        begin += segment_stops[g]
+        segment_stops[labels[t]] += 1
+    place = 0
+    for g in range(len(segment_starts)):
+        segment_starts[g] = place
+        place += segment_stops[g]
         segment_stops[g] = segment_starts[g]
     for t in range(len(labels)):
-        label = labels[t]
-        if label >= 0:
-            order[segment_stops[label]] = t
-            segment_stops[label] += 1
-    end = 0
-    for g in range(n_groups):
+        order[segment_stops[labels[t]]] = t
+        segment_stops[labels[t]] += 1
+    end = begin
+    for g in range(len(segment_starts)):
         low, high = segment_starts[g], segment_stops[g]
         segment_starts[g] = end
         for position in range(low, high):
             t = order[position]
-            for e in range(entry_offsets[t], entry_offsets[t + 1]):
-                code = entry_codes[e]
-                if row[code] == 0:
-                    values[end] = code
-                    end += 1
-                row[code] += entry_counts[e]
+            for e in range(entries.offsets[t], entries.offsets[t + 1]):
+                code = entries.codes[e]
+                if entry_counts[e] > 0:
+                    if row[code] == 0:
+                        values[end] = code
+                        end += 1
+                    row[code] += entry_counts[e]
         for position in range(segment_starts[g], end):
             counts[position] = row[values[position]]
             row[values[position]] = 0
         segment_stops[g] = end
-    return end
 
 
 @compiled()
@@ -155,20 +191,25 @@ def persons_of_groups(
     tuple_persons: NDArray[np.int64],
     link_offsets: NDArray[np.int64],
     link_tuples: NDArray[np.int32],
+    stamps: NDArray[np.int64],
     persons: NDArray[np.int64],
 ) -> None:
-    """Distinct persons per group: sums, less those counted before in the same group."""
+    """Distinct persons per group: sums, less those counted before in the same group.
+
+    `stamps` is room for the last person seen in every group.
+    """
     persons[:n_groups] = 0
+    stamps[:n_groups] = -1
     for t in range(len(labels)):
         if labels[t] >= 0:
             persons[labels[t]] += tuple_persons[t]
     for s in range(len(link_offsets) - 1):
         for i in range(link_offsets[s], link_offsets[s + 1]):
             label = labels[link_tuples[i]]
-            for before in range(link_offsets[s], i):
-                if label >= 0 and labels[link_tuples[before]] == label:
+            if label >= 0:
+                if stamps[label] == s:
                     persons[label] -= 1
-                    break
+                stamps[label] = s
 
 
 @compiled()

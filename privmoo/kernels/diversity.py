@@ -63,7 +63,7 @@ def least_entropy(
     records: NDArray[np.int64],
     segment_starts: NDArray[np.int64],
     segment_stops: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    counts: NDArray[np.int32],
     out: NDArray[np.float64],
 ) -> None:
     """Smallest entropy, in nats."""
@@ -79,7 +79,7 @@ def least_entropy(
 
 
 @compiled()
-def _largest(counts: NDArray[np.int64], start: int, stop: int) -> int:
+def _largest(counts: NDArray[np.int32], start: int, stop: int) -> np.int64:
     largest = np.int64(0)
     for i in range(start, stop):
         largest = max(largest, counts[i])
@@ -93,7 +93,7 @@ def least_diversity(
     records: NDArray[np.int64],
     segment_starts: NDArray[np.int64],
     segment_stops: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    counts: NDArray[np.int32],
     out: NDArray[np.float64],
 ) -> None:
     """Smallest ratio of the records to the most frequent value's."""
@@ -111,7 +111,7 @@ def largest_share(
     records: NDArray[np.int64],
     segment_starts: NDArray[np.int64],
     segment_stops: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    counts: NDArray[np.int32],
     out: NDArray[np.float64],
 ) -> None:
     """Largest relative frequency of a value."""
@@ -128,7 +128,7 @@ def majorities(
     stops: NDArray[np.int64],
     segment_starts: NDArray[np.int64],
     segment_stops: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    counts: NDArray[np.int32],
     out: NDArray[np.int64],
 ) -> None:
     """Records that have their group's most frequent value."""
@@ -160,7 +160,7 @@ def recursive_diversity(
     stops: NDArray[np.int64],
     segment_starts: NDArray[np.int64],
     segment_stops: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    counts: NDArray[np.int32],
     n_values: int,
     factor: float,
     out: NDArray[np.float64],

@@ -146,7 +146,8 @@ def _narrow_keys(layout: Layout, combo_keys: NDArray[np.uint32], keys: NDArray[n
 @compiled()
 def _slot(key: np.uint64, mask: int) -> int:
     mixed = (key ^ (key >> np.uint64(32))) * _GOLDEN
-    return np.int64(mixed >> np.uint64(33)) & mask
+    slot: int = np.int64(mixed >> np.uint64(33)) & mask  # type: ignore[assignment]
+    return slot
 
 
 @compiled()
@@ -203,6 +204,7 @@ def _count_dense(
     cells: NDArray[Any],
     sizes: NDArray[np.int64],
     firsts: NDArray[np.int32],
+    labels: NDArray[np.int32],
 ) -> int:
     """Count the tuples of one run; unsigned indices spare a check for negative ones."""
     end = np.uint64(n_groups)
@@ -213,11 +215,17 @@ def _count_dense(
         cells[key] = count + weights[t]
         firsts[end] = t  # overwritten unless this tuple opens a group: no branch to mispredict
         end += one if count == 0 else zero
+    wants_labels = len(labels) > 0
     for g in range(n_groups, np.int64(end)):
         key = keys[firsts[g]]
         sizes[g] = cells[key]
-        cells[key] = 0
-    return np.int64(end)
+        cells[key] = g if wants_labels else 0
+    if wants_labels:
+        for t in range(low, high):
+            labels[t] = cells[keys[t]]
+        for g in range(n_groups, np.int64(end)):
+            cells[keys[firsts[g]]] = 0
+    return np.int64(end)  # type: ignore[return-value]  # int() would stay unsigned
 
 
 @compiled()
@@ -253,25 +261,6 @@ def _count_hashed(
 
 
 @compiled()
-def _label_dense(
-    low: int,
-    high: int,
-    begin: int,
-    end: int,
-    keys: NDArray[np.uint32],
-    cells: NDArray[Any],
-    firsts: NDArray[np.int32],
-    labels: NDArray[np.int32],
-) -> None:
-    for g in range(begin, end):
-        cells[keys[firsts[g]]] = g
-    for t in range(low, high):
-        labels[t] = cells[keys[t]]
-    for g in range(begin, end):
-        cells[keys[firsts[g]]] = 0
-
-
-@compiled()
 def _label_hashed(
     low: int,
     high: int,
@@ -288,6 +277,33 @@ def _label_hashed(
         while hash_keys[slot] != keys[t] or hash_groups[slot] < 0:
             slot = (slot + 1) & (capacity - 1)
         labels[t] = hash_groups[slot]
+
+
+@compiled()
+def _group_losses(
+    begin: int,
+    end: int,
+    slab_loss: float,
+    layout: Layout,
+    combo_losses: NDArray[np.float64],
+    firsts: NDArray[np.int32],
+    losses: NDArray[np.float64],
+) -> None:
+    """Loss of the groups of one run: all records of a group lose the same, so one tuple tells it."""
+    n_super = len(layout.combo_offsets) - 1
+    if n_super == 2:  # the usual case in one pass
+        first, second = layout.super_codes[0], layout.super_codes[1]
+        middle = layout.combo_offsets[1]
+        for g in range(begin, end):
+            t = firsts[g]
+            losses[g] = slab_loss + combo_losses[first[t]] + combo_losses[middle + second[t]]
+        return
+    losses[begin:end] = slab_loss
+    for s in range(n_super):
+        own = combo_losses[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
+        codes = layout.super_codes[s]
+        for g in range(begin, end):
+            losses[g] += own[codes[firsts[g]]]
 
 
 @compiled()
@@ -349,9 +365,9 @@ def _group_one(
             continue
         begin = n_groups
         if dense:
-            n_groups = _count_dense(low, high, begin, keys, layout.weights, cells, sizes, firsts)
-            if len(labels):
-                _label_dense(low, high, begin, n_groups, keys, cells, firsts, labels)
+            n_groups = _count_dense(
+                low, high, begin, keys, layout.weights, cells, sizes, firsts, labels
+            )
         else:
             n_groups = _count_hashed(
                 low,
@@ -366,12 +382,7 @@ def _group_one(
             )
             if len(labels):
                 _label_hashed(low, high, wide_keys, hash_keys, hash_groups, labels)
-        losses[begin:n_groups] = loss
-    for s in range(n_super):
-        own_losses = combo_losses[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
-        codes = layout.super_codes[s]
-        for g in range(n_groups):
-            losses[g] += own_losses[codes[firsts[g]]]
+        _group_losses(begin, n_groups, loss, layout, combo_losses, firsts, losses)
     return n_groups
 
 

@@ -18,10 +18,9 @@ def sums(
 ) -> None:
     """Sum of a value of the groups."""
     for c in range(len(starts)):
-        total = out.dtype.type(0)
+        out[c] = 0
         for g in range(starts[c], stops[c]):
-            total += values[g]
-        out[c] = total
+            out[c] += values[g]
 
 
 @compiled()

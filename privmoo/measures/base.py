@@ -40,7 +40,7 @@ class Measure:
     sense: ClassVar[Sense] = "min"
     needs: ClassVar[frozenset[str]] = frozenset({"sizes"})
     stage: Stage = "after"
-    audited: ClassVar[bool] = False
+    audited: bool = False
     coarser: ClassVar[Literal["better", "worse"] | None] = None
 
     def batch(self, groups: GroupBatch) -> NDArray[np.float64]:
@@ -65,9 +65,15 @@ class Measure:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The arguments it was made with, for reports, files and the audit."""
+        """The arguments it was made with, for reports, files and the audit.
+
+        Left out are those that were not given (None) and the usual stage.
+        """
         names = [p for p in inspect.signature(type(self).__init__).parameters if p != "self"]
-        return {name: getattr(self, name) for name in names if hasattr(self, name)}
+        given = {name: getattr(self, name, None) for name in names}
+        if given.get("stage") == "after":
+            del given["stage"]
+        return {name: value for name, value in given.items() if value is not None}
 
     @property
     def key(self) -> str:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 from privmoo.errors import HierarchyError
-from privmoo.hierarchy_builders import from_rows
+from privmoo.hierarchy.builders import from_rows
 
 if TYPE_CHECKING:
-    from privmoo.hierarchy import Hierarchy
+    from privmoo.hierarchy.hierarchy import Hierarchy
 
 __all__ = ["read_csv", "to_csv"]
 

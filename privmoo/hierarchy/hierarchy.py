@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from privmoo.canonical import MISSING, Distinct, canonical, distinct
 from privmoo.errors import HierarchyError
-from privmoo.hierarchy_parts import Nodes
-from privmoo.hierarchy_structure import Structure
+from privmoo.hierarchy.parts import Nodes
+from privmoo.hierarchy.structure import Structure
 
 __all__ = ["MISSING", "Hierarchy", "Nodes", "canonical"]
 
@@ -58,7 +58,7 @@ class Hierarchy(Structure):
         >>> Hierarchy.tree([["a", "b"], "c"]).label(0, 2)
         '{a, b}'
         """
-        from privmoo.hierarchy_builders import tree
+        from privmoo.hierarchy.builders import tree
 
         return tree(spec, root=root)
 
@@ -69,7 +69,7 @@ class Hierarchy(Structure):
         >>> Hierarchy.levels({"a": ["x", "*"], "b": ["x", "*"], "c": ["y", "*"]}).label(0, 2)
         'x'
         """
-        from privmoo.hierarchy_builders import levels
+        from privmoo.hierarchy.builders import levels
 
         return levels(table)
 
@@ -103,7 +103,7 @@ class Hierarchy(Structure):
         >>> age.n_leaves, age.n_levels, age.label(0, 3)
         (74, 5, '17–19')
         """
-        from privmoo.hierarchy_rules import Intervals
+        from privmoo.hierarchy.rules import Intervals
 
         return Intervals(low, high, widths=widths, edges=edges, origin=origin, open_ends=open_ends)
 
@@ -128,7 +128,7 @@ class Hierarchy(Structure):
         >>> zips.label(0, 2), zips.n_levels
         ('142**', 6)
         """
-        from privmoo.hierarchy_rules import Masking
+        from privmoo.hierarchy.rules import Masking
 
         return Masking(steps, symbol=symbol, side=side)
 
@@ -157,7 +157,7 @@ class Hierarchy(Structure):
         >>> Hierarchy.ordered(step=5).bind([15, 23]).leaves
         ('15–19', '20–24')
         """
-        from privmoo.hierarchy_rules import Ordered
+        from privmoo.hierarchy.rules import Ordered
 
         rule = Ordered(step=step, start=start, labels=labels)
         return rule if values is None else rule.of_values(values)
@@ -169,7 +169,7 @@ class Hierarchy(Structure):
         >>> Hierarchy.flat(["f", "m"]).level_blocks.tolist()
         [[0, 1], [0, 0]]
         """
-        from privmoo.hierarchy_rules import Flat
+        from privmoo.hierarchy.rules import Flat
 
         return Flat() if values is None else Flat().of_values(values)
 
@@ -183,7 +183,7 @@ class Hierarchy(Structure):
         >>> Hierarchy.read_csv(io.StringIO("a;x;*\nb;x;*\nc;y;*\n")).label(0, 2)
         'x'
         """
-        from privmoo.hierarchy_csv import read_csv
+        from privmoo.hierarchy.arx_files import read_csv
 
         return read_csv(path)
 
@@ -195,7 +195,7 @@ class Hierarchy(Structure):
         f;*
         m;*
         """
-        from privmoo.hierarchy_csv import to_csv
+        from privmoo.hierarchy.arx_files import to_csv
 
         to_csv(self, path, delimiter=delimiter)
 
@@ -206,7 +206,7 @@ class Hierarchy(Structure):
         >>> Hierarchy.from_json(Hierarchy.flat(["f", "m"]).to_json()).leaves
         ('f', 'm')
         """
-        from privmoo.hierarchy_builders import from_json
+        from privmoo.hierarchy.builders import from_json
 
         return from_json(data)
 

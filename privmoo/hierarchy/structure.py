@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from privmoo.canonical import MISSING, canonical
 from privmoo.errors import HierarchyError
-from privmoo.hierarchy_parts import (
+from privmoo.hierarchy.parts import (
     Nodes,
     checked_levels,
     interval_label,
@@ -110,7 +110,7 @@ class Structure:
 
         An interval stands for its middle, an open end for its bound, the missing leaf is nan.
 
-        >>> from privmoo.hierarchy import Hierarchy
+        >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> Hierarchy.ordered(step=5).bind([15, 23, None]).numbers.tolist()
         [17.0, 22.0, nan]
         """
@@ -127,7 +127,7 @@ class Structure:
     def nodes(self) -> Nodes:
         """The distinct nodes: ranges of leaves, parents, lowest levels.
 
-        >>> from privmoo.hierarchy import Hierarchy
+        >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> Hierarchy.tree([["a", "b"], "c"]).nodes.parent.tolist()
         [3, 3, 4, 4, -1]
         """
@@ -138,7 +138,7 @@ class Structure:
 
         In an order without a tree: 0 for a single leaf, `height` for any other block.
 
-        >>> from privmoo.hierarchy import Hierarchy
+        >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> Hierarchy.tree([["a", "b"], "c"]).level_of(0, 2)
         1
         """
@@ -155,7 +155,7 @@ class Structure:
 
         A single leaf is itself; what a level calls it is in `level_labels`.
 
-        >>> from privmoo.hierarchy import Hierarchy
+        >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> age = Hierarchy.ordered(range(17, 91))
         >>> age.label(0, 13), age.label(3, 4), age.label(0, 74)
         ('17–29', '20', '*')
@@ -176,7 +176,7 @@ class Structure:
         Unlike `label` it calls a node of one leaf by the node's name: "Married", not the only
         value under it.
 
-        >>> from privmoo.hierarchy import Hierarchy
+        >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> Hierarchy.tree({"Married": ["civil"], "Single": ["never", "divorced"]}).level_labels(1)
         ('Married', 'Single')
         """
@@ -186,7 +186,7 @@ class Structure:
     def leaves_under(self, label: str) -> tuple[str, ...]:
         """The leaves below the node with this label.
 
-        >>> from privmoo.hierarchy import Hierarchy
+        >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> Hierarchy.tree({"Married": ["civil", "church"], "Other": ["x"]}).leaves_under("Married")
         ('civil', 'church')
         """
@@ -198,7 +198,7 @@ class Structure:
     def is_valid_cut(self, bits: npt.ArrayLike) -> bool:
         """Whether every block of the cut is a node; bits[i] keeps leaves i and i + 1 apart.
 
-        >>> from privmoo.hierarchy import Hierarchy
+        >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> Hierarchy.tree([["a", "b"], ["c", "d"]]).is_valid_cut([1, 1, 0])
         True
         """
@@ -218,7 +218,7 @@ class Structure:
     def cut_of_level(self, level: int) -> NDArray[np.bool_]:
         """The cut that generalises every leaf to this level.
 
-        >>> from privmoo.hierarchy import Hierarchy
+        >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> Hierarchy.tree([["a", "b"], ["c", "d"]]).cut_of_level(1).tolist()
         [False, True, False]
         """
@@ -228,7 +228,7 @@ class Structure:
     def to_json(self) -> dict[str, Any]:
         """Plain data that `Hierarchy.from_json` reads back; a level is given by where nodes begin.
 
-        >>> from privmoo.hierarchy import Hierarchy
+        >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> h = Hierarchy.flat(["f", "m"])
         >>> Hierarchy.from_json(h.to_json()) == h
         True
@@ -251,7 +251,7 @@ class Structure:
     def fingerprint(self) -> bytes:
         """A hash of everything but the source.
 
-        >>> from privmoo.hierarchy import Hierarchy
+        >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> Hierarchy.flat(["f"]).fingerprint == Hierarchy.flat(["f"]).fingerprint
         True
         """
@@ -288,7 +288,7 @@ class Structure:
     def rows(self, count: int | None = None) -> list[list[str]]:
         """The leaves, each with its labels upwards, as in a file.
 
-        >>> from privmoo.hierarchy import Hierarchy
+        >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> Hierarchy.tree([["a", "b"], "c"]).rows(1)
         [['a', '{a, b}', '*']]
         """

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from privmoo.canonical import canonical
 from privmoo.errors import HierarchyError
-from privmoo.hierarchy import Hierarchy
-from privmoo.hierarchy_parts import parse_numbers, spans
+from privmoo.hierarchy.hierarchy import Hierarchy
+from privmoo.hierarchy.parts import parse_numbers, spans
 
 __all__ = ["assemble", "from_json", "from_rows", "levels", "no_leaf_twice", "tree"]
 

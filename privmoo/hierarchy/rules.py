@@ -7,6 +7,7 @@ import html
 import itertools
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
@@ -17,21 +18,19 @@ from numpy.typing import NDArray
 
 from privmoo.canonical import MISSING, Distinct, canonical, distinct
 from privmoo.errors import HierarchyError
-from privmoo.hierarchy import Hierarchy
-from privmoo.hierarchy_builders import MAX_DEPTH, assemble, no_leaf_twice
-from privmoo.hierarchy_parts import interval_label, parse_numbers
+from privmoo.hierarchy.hierarchy import Hierarchy
+from privmoo.hierarchy.builders import MAX_DEPTH, assemble, no_leaf_twice
+from privmoo.hierarchy.parts import interval_label, parse_numbers
 
 __all__ = ["Deferred", "Flat", "Intervals", "Masking", "Ordered"]
 
 MAX_INTERVALS = 100_000
 
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-
-
 _NEEDS_DATA = {"leaves", "level_blocks", "constrained", "_index", "_names", "_bounds", "_outside"}
 
 
-class Deferred(Hierarchy):
+class Deferred(Hierarchy, ABC):
     """A hierarchy that waits for the data: `bind` makes it concrete."""
 
     is_bound = False
@@ -52,8 +51,9 @@ class Deferred(Hierarchy):
         made = self._build(data)
         return made.with_missing() if data.has_missing else made
 
+    @abstractmethod
     def _build(self, data: Distinct) -> Hierarchy:
-        raise TypeError(f"{type(self).__name__} must define _build")
+        """The concrete hierarchy of values of which at least one is not missing."""
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.__dict__ == other.__dict__

@@ -1,0 +1,53 @@
+"""Mutation that keeps cuts valid: flip a bit, expand or collapse a node, shift a boundary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.mutation import Mutation
+
+from privmoo.cuts import space_of
+from privmoo.kernels.cuts import mutate_cuts
+
+__all__ = ["CutMutation"]
+
+
+class CutMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
+    """One small move in each attribute that is hit."""
+
+    def __init__(self, prob: float = 0.1, *, shift: float = 0.5, reach: int = 3) -> None:
+        super().__init__()
+        self.rate, self.shift, self.reach = prob, shift, reach
+
+    def _do(
+        self,
+        problem: Any,
+        X: NDArray[Any],
+        *args: Any,
+        random_state: Any = None,
+        **kwargs: Any,
+    ) -> NDArray[np.bool_]:
+        space = space_of(problem)
+        rng = np.random.default_rng(random_state)
+        shape = (len(X), space.n_attributes)
+        touched = rng.random(shape) < self.rate
+        steps = rng.integers(1, self.reach + 1, shape) * rng.choice([-1, 1], shape)
+        steps[(rng.random(shape) >= self.shift) | space.constrained] = 0
+        children = space.bits(X).copy()
+        mutate_cuts(
+            children,
+            touched,
+            rng.random(shape),
+            steps,
+            space.offsets,
+            space.switch_offsets,
+            space.fixed_one,
+            space.fixed_zero,
+            space.owner,
+            space.first,
+            space.parent,
+            space.end,
+        )
+        return children

@@ -1,0 +1,60 @@
+"""Random cuts for a first population, from no generalization to full generalization."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.sampling import Sampling
+
+from privmoo.cuts import space_of
+from privmoo.kernels.cuts import grow_cuts
+
+__all__ = ["CutSampling"]
+
+
+class CutSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
+    """Valid random cuts: trees are opened at random from the root down, bits drawn at random.
+
+    As in Dewri et al. 2011, section 6.4, a node decides at random whether its children are told
+    apart. How likely it does varies from individual to individual in equal steps between never and
+    always, and again from attribute to attribute, so that all depths and densities occur. The first
+    two individuals are the finest and the coarsest cut.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> from privmoo.problems import Cuts
+    >>> table = pm.Table(pd.DataFrame({"age": [1, 2, 3]}),
+    ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    >>> CutSampling()(Cuts(table), 2, to_numpy=True).astype(int).tolist()
+    [[1, 1], [0, 0]]
+    """
+
+    def _do(
+        self,
+        problem: Any,
+        n_samples: int,
+        *args: Any,
+        random_state: Any = None,
+        **kwargs: Any,
+    ) -> NDArray[np.bool_]:
+        space = space_of(problem)
+        rng = np.random.default_rng(random_state)
+        shape = (n_samples, space.n_attributes)
+        steps = (rng.permutation(n_samples) + rng.random(n_samples)) / max(n_samples, 1)
+        probability = steps[:, None] ** np.exp(rng.standard_normal(shape))
+        X = np.empty((n_samples, space.n_bits), np.bool_)
+        grow_cuts(
+            probability,
+            rng.random((n_samples, len(space.first))),
+            space.fixed_one,
+            space.fixed_zero,
+            space.owner,
+            space.first,
+            space.parent,
+            space.switch_offsets,
+            X,
+        )
+        X[:1] = space.finest()
+        X[1:2] = space.coarsest()
+        return X

@@ -1,0 +1,406 @@
+"""Front: the trade-offs that a run found, to be filtered, asked, drawn and chosen from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from privmoo.archive import feasible_rows, non_dominated, share_of_box
+from privmoo.errors import ProblemError, nearest
+from privmoo.quantities import RECORDS_SUPPRESSED, Quantity, find, quantities_of
+from privmoo.solution import Solution
+from privmoo.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from privmoo.problem import AnonymizationProblem
+    from privmoo.questions import Answer
+
+__all__ = ["Front"]
+
+_AUGMENTATION = 1e-3
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Front:
+    """Feasible, non-dominated, distinct solutions, sorted by the first objective; immutable.
+
+    Made by `optimize`, `Front.of` (decision vectors), `Front.from_result` (pymoo) or `Front.load`.
+
+    Attributes:
+        quantities: What is recorded of every solution: objectives first.
+        n_objectives: How many of them are objectives.
+        values: Solutions × quantities, in their natural sense (k up, loss down).
+        X: The decision vectors.
+        run: Algorithm, seed, generations, whether the run can be repeated, versions …
+        description: The problem as plain data.
+        dominated: Objective values of some evaluated candidates that are not on the front.
+        problem: What was solved; None if the front was loaded without it.
+        table: The records; None if the front was loaded without them.
+    """
+
+    quantities: tuple[Quantity, ...]
+    n_objectives: int
+    values: NDArray[np.float64]
+    X: NDArray[Any]
+    run: Mapping[str, Any]
+    description: Mapping[str, Any]
+    dominated: NDArray[np.float64]
+    problem: AnonymizationProblem | None = None
+    table: Table | None = None
+    recodings: tuple[Mapping[str, Any], ...] | None = field(default=None)
+    """Recodings as plain data, where the front was loaded."""
+
+    def __post_init__(self) -> None:
+        for array in (self.values, self.X, self.dominated):
+            array.setflags(write=False)
+        object.__setattr__(self, "run", MappingProxyType(dict(self.run)))
+        object.__setattr__(self, "description", MappingProxyType(dict(self.description)))
+
+    # Making one
+
+    @classmethod
+    def of(
+        cls,
+        problem: AnonymizationProblem,
+        X: NDArray[Any] | Sequence[Any],
+        *,
+        run: Mapping[str, Any] | None = None,
+        dominated: NDArray[np.float64] | None = None,
+    ) -> Front:
+        """The front of decision vectors: evaluated, feasible, non-dominated and distinct ones only.
+
+        Args:
+            problem: What they are decisions of.
+            X: One row per candidate.
+            run: Facts about the search.
+            dominated: Minimised objective values of other candidates, for the picture.
+        """
+        rows = np.array(X, copy=True)
+        if not len(rows):
+            raise ProblemError("front: no candidates were given")
+        out = problem.evaluate(rows, return_values_of=["F", "G"], return_as_dictionary=True)
+        feasible = feasible_rows(out["F"], out["G"])
+        if not len(feasible):
+            raise ProblemError(nothing_feasible(problem, len(rows)))
+        best = feasible[non_dominated(out["F"][feasible])]
+        quantities = quantities_of(problem)
+        named = problem.evaluate_measures(rows[best])
+        values = np.column_stack([named[q.key] for q in quantities])
+        order = np.lexsort(values[:, : problem.n_obj].T[::-1])
+        beside = np.empty((0, problem.n_obj)) if dominated is None else problem.minimised(dominated)
+        return cls(
+            quantities=quantities,
+            n_objectives=problem.n_obj,
+            values=values[order],
+            X=rows[best][order],
+            run=run or {},
+            description=problem.describe(),
+            dominated=beside,
+            problem=problem,
+            table=problem.table,
+        )
+
+    @classmethod
+    def from_result(cls, problem: AnonymizationProblem, res: Any) -> Front:
+        """The front of a plain pymoo result: what `pymoo.optimize.minimize` returned."""
+        if res.X is None:
+            raise ProblemError(nothing_feasible(problem, len(res.pop) if res.pop is not None else 0))
+        rows = np.atleast_2d(res.X)
+        if res.pop is not None and len(res.pop):
+            rows = np.concatenate([rows, res.pop.get("X")])
+        algorithm = getattr(res, "algorithm", None)
+        facts = {"algorithm": type(algorithm).__name__, "seed": algorithm.seed} if algorithm else {}
+        return cls.of(problem, rows, run=facts)
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the front to a file: arrays and JSON, no code; see `load`."""
+        from privmoo.front_file import save
+
+        save(self, path, force=force)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        *,
+        table: Table | None = None,
+        problem: AnonymizationProblem | None = None,
+    ) -> Front:
+        """Read a front that `save` wrote.
+
+        Args:
+            path: The file.
+            table: The table it was computed on, to explain and release solutions.
+            problem: The problem it is a front of; needed where the problem has own parts.
+        """
+        from privmoo.front_file import load
+
+        return load(path, table=table, problem=problem)
+
+    def merge(self, *fronts: Front) -> Front:
+        """The front of several fronts of the same problem."""
+        from privmoo.front_file import plain
+
+        for other in fronts:
+            if plain(other.description) != plain(self.description):
+                raise ProblemError(
+                    "merge: the fronts are of different problems or tables; merge those of one problem"
+                )
+        everyone = (self, *fronts)
+        values = np.concatenate([f.values for f in everyone])
+        signs = np.array([q.sign for q in self.objectives])
+        keep = np.flatnonzero(non_dominated(values[:, : self.n_objectives] * signs))
+        keep = keep[np.lexsort(values[keep, : self.n_objectives].T[::-1])]
+        recodings = None
+        if all(f.recodings is not None for f in everyone):
+            joined = [r for f in everyone for r in f.recodings or ()]
+            recodings = tuple(joined[i] for i in keep)
+        owner = next((f for f in everyone if f.problem is not None), self)
+        return replace(
+            self,
+            values=values[keep],
+            X=np.concatenate([f.X for f in everyone])[keep],
+            run={"merged": [dict(f.run) for f in everyone]},
+            dominated=np.concatenate([f.dominated for f in everyone]),
+            problem=owner.problem,
+            table=owner.table,
+            recodings=recodings,
+        )
+
+    # A sequence of solutions
+
+    @property
+    def objectives(self) -> tuple[Quantity, ...]:
+        """The quantities that were optimised."""
+        return self.quantities[: self.n_objectives]
+
+    @property
+    def F(self) -> NDArray[np.float64]:
+        """Objective values, minimised, as pymoo sees them."""
+        return self.values[:, : self.n_objectives] * np.array([q.sign for q in self.objectives])
+
+    def column(self, name: str) -> NDArray[np.float64]:
+        """One recorded quantity of all solutions."""
+        return self.values[:, self._place(name)]
+
+    def _place(self, name: str) -> int:
+        return self.quantities.index(find(self.quantities, name))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @overload
+    def __getitem__(self, index: int) -> Solution: ...
+    @overload
+    def __getitem__(self, index: slice) -> Front: ...
+    def __getitem__(self, index: int | slice) -> Solution | Front:
+        if isinstance(index, slice):
+            return self._rows(np.arange(len(self))[index])
+        position = range(len(self))[index]
+        return Solution(self, position)
+
+    def __iter__(self) -> Iterator[Solution]:
+        return (self[i] for i in range(len(self)))
+
+    def _rows(self, rows: NDArray[np.intp]) -> Front:
+        recodings = None if self.recodings is None else tuple(self.recodings[i] for i in rows)
+        return replace(self, values=self.values[rows], X=self.X[rows], recodings=recodings)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Front):
+            return NotImplemented
+        from privmoo.front_file import plain
+
+        return (
+            plain(self.description) == plain(other.description)
+            and np.array_equal(self.values, other.values)
+            and np.array_equal(self.X, other.X)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.values.tobytes(), self.n_objectives))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Objectives, other measures and suppressed records, one row per solution."""
+        frame = pd.DataFrame(
+            {q.key: self.values[:, i] for i, q in enumerate(self.quantities)},
+            index=pd.RangeIndex(len(self), name="solution"),
+        )
+        return frame.astype({RECORDS_SUPPRESSED: np.int64})
+
+    # Choosing
+
+    def where(self, **limits: float) -> Front:
+        """The solutions within limits, such as `where(max_loss=0.25, min_k=5)`.
+
+        Every recorded quantity can be limited by `max_` and `min_` before its name.
+        """
+        kept = self._within(limits)
+        if not kept.any():
+            said = " and ".join(self._limit_in_words(limit, v) for limit, v in limits.items())
+            spans = "; ".join(
+                f"{q.words} goes from {q.write(c.min())} to {q.write(c.max())}"
+                for q in dict.fromkeys(self._limit(limit)[0] for limit in limits)
+                if len(c := self.column(q.key))
+            )
+            raise ProblemError(f"where: no solution of the front has {said}; {spans or 'it is empty'}")
+        return self._rows(np.flatnonzero(kept))
+
+    def _limit(self, limit: str) -> tuple[Quantity, str]:
+        side, _, name = limit.partition("_")
+        options = [f"{s}_{q.key}" for q in self.quantities for s in ("max", "min")]
+        if limit not in options:
+            raise ProblemError(
+                f"where: {limit!r} is not max_ or min_ and a recorded quantity; recorded are "
+                f"{', '.join(q.key for q in self.quantities)}{nearest(limit, options)}"
+            )
+        return find(self.quantities, name), side
+
+    def _within(self, limits: Mapping[str, float]) -> NDArray[np.bool_]:
+        kept = np.ones(len(self), dtype=np.bool_)
+        for limit, bound in limits.items():
+            quantity, side = self._limit(limit)
+            column = self.column(quantity.key)
+            kept &= column <= bound if side == "max" else column >= bound
+        return kept
+
+    def _limit_in_words(self, limit: str, bound: float) -> str:
+        quantity, side = self._limit(limit)
+        return f"{quantity.words} {'≤' if side == 'max' else '≥'} {quantity.write(bound)}"
+
+    def best(self, name: str) -> Solution:
+        """The best solution in one recorded quantity; of equal ones the best in the other objectives."""
+        self._need_solutions("best")
+        first = find(self.quantities, name)
+        others = [q for q in self.objectives if q.key != name]
+        keys = [q.sign * self.column(q.key) for q in (first, *others)]
+        return self[int(np.lexsort(keys[::-1])[0])]
+
+    def knee(self) -> Solution:
+        """The solution that bulges most towards the ideal point.
+
+        Objectives are scaled from 0 (best of the front) to 1 (worst), on the axes of `plot`: by their
+        logarithm where they spread over more than two decades. The knee is farthest below the plane
+        through the extremes, that is, it has the least sum of scaled objectives (for two objectives
+        Das 1999's characterisation).
+        """
+        self._need_solutions("knee")
+        return self[int(np.argmin(self._scaled().sum(axis=1)))]
+
+    def compromise(self, weights: Mapping[str, float] | None = None) -> Solution:
+        """The solution closest to the ideal point in the augmented weighted Chebyshev distance.
+
+        It minimises max(wᵢ·fᵢ) + 0.001·Σ wᵢ·fᵢ (Steuer and Choo 1983) over objectives fᵢ scaled as in
+        `knee`; a larger weight makes an objective count more.
+
+        Args:
+            weights: By objective; those not named have 0. All have 1 by default.
+        """
+        self._need_solutions("compromise")
+        names = [q.key for q in self.objectives]
+        given = dict.fromkeys(names, 1.0) if weights is None else dict(weights)
+        for name, weight in given.items():
+            if name not in names:
+                raise ProblemError(
+                    f"compromise: {name!r} is not one of the objectives {', '.join(names)}"
+                    f"{nearest(name, names)}"
+                )
+            if not (np.isfinite(weight) and weight >= 0):
+                raise ProblemError(f"compromise: the weight of {name!r} must be 0 or more, got {weight!r}")
+        if not any(given.values()):
+            raise ProblemError("compromise: at least one objective needs a weight above 0")
+        weighted = self._scaled() * np.array([given.get(name, 0.0) for name in names])
+        return self[int(np.argmin(weighted.max(axis=1) + _AUGMENTATION * weighted.sum(axis=1)))]
+
+    def _scaled(self) -> NDArray[np.float64]:
+        columns = self.values[:, : self.n_objectives].T
+        return np.column_stack([q.scaled(c) for q, c in zip(self.objectives, columns, strict=True)])
+
+    def _need_solutions(self, what: str) -> None:
+        if not len(self):
+            raise ProblemError(f"{what}: the front is empty")
+
+    def hypervolume(self, ref: Mapping[str, float] | Sequence[float] | None = None) -> float:
+        """The share of the box between the best possible values and a reference point that is dominated.
+
+        Args:
+            ref: Objective values in their natural sense, by name or in order; the worst possible
+                values by default.
+        """
+        worst = {q.key: q.worst for q in self.objectives}
+        if isinstance(ref, Mapping):
+            for name in ref:
+                find(self.objectives, name, what="ref")
+            worst |= ref
+        elif ref is not None:
+            worst = dict(zip(worst, ref, strict=True))
+        for q in self.objectives:
+            if not q.bounded:
+                raise ProblemError(
+                    f"hypervolume: {q.key!r} has no bounds; declare them in @measure(bounds=…)"
+                )
+        signs = np.array([q.sign for q in self.objectives])
+        ideal = signs * np.array([q.best for q in self.objectives])
+        return share_of_box(self.F, ideal, signs * np.array([worst[q.key] for q in self.objectives]))
+
+    # A publisher's questions
+
+    def best_within(self, *, maximise: str | Sequence[str] | None = None, **limits: float) -> Answer:
+        """How much privacy do these limits allow? See `privmoo.questions.best_within`."""
+        from privmoo.questions import best_within
+
+        return best_within(self, maximise=maximise, **limits)
+
+    def cheapest_with(self, *, minimise: str | None = None, **demands: float) -> Answer:
+        """What do these demands cost, together? See `privmoo.questions.cheapest_with`."""
+        from privmoo.questions import cheapest_with
+
+        return cheapest_with(self, minimise=minimise, **demands)
+
+    def flat_regions(self, **options: Any) -> pd.DataFrame:
+        """Where much privacy costs little. See `privmoo.questions.flat_regions`."""
+        from privmoo.questions import flat_regions
+
+        return flat_regions(self, **options)
+
+    # Showing
+
+    def plot(
+        self,
+        pick: Solution | None = None,
+        ax: Axes | None = None,
+        *,
+        objectives: Sequence[str] | None = None,
+    ) -> Any:
+        """Draw the front, dominated candidates grey, the knee and the pick marked."""
+        from privmoo.plot import plot_front
+
+        return plot_front(self, pick=pick, ax=ax, objectives=objectives)
+
+    def __repr__(self) -> str:
+        from privmoo.front_text import summary
+
+        return summary(self)
+
+    def _repr_html_(self) -> str:
+        from privmoo.front_text import as_html
+
+        return as_html(self)
+
+
+def nothing_feasible(problem: AnonymizationProblem, n: int) -> str:
+    """The sentence for a search that found nothing."""
+    said = ", ".join(map(repr, problem.constraints)) or "a release that is not empty"
+    return (
+        f"front: nothing feasible among {n:,} candidates, which must have {said}; relax a constraint, "
+        "allow more suppression or search longer"
+    )

@@ -1,0 +1,77 @@
+"""A front as text and as HTML with a small picture."""
+
+from __future__ import annotations
+
+import base64
+import html
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from privmoo.front import Front
+
+__all__ = ["as_html", "summary"]
+
+_ROWS = 20
+
+
+def summary(front: Front) -> str:
+    """One paragraph: how many solutions, from where to where, found how."""
+    size = f"Front of {len(front):,} solution{'' if len(front) == 1 else 's'}"
+    if not len(front):
+        return size
+    spans = [
+        f"{q.words} {q.write(column.min())} … {q.write(column.max())}"
+        for q, column in zip(front.objectives, front.values.T, strict=False)
+    ]
+    text = f"{size}: {', '.join(spans)}"
+    run = front.run
+    if "algorithm" in run:
+        how = [str(run["algorithm"]), f"seed {run.get('seed')}"]
+        if "generations" in run:
+            how.append(f"{run['generations']:,} generations")
+        text += f"\n{front.description.get('problem', '')} by {', '.join(how)}"
+    return text
+
+
+def as_html(front: Front) -> str:
+    """A picture and a table of up to twenty solutions, spread over the front."""
+    title = "".join(f"<div>{html.escape(line)}</div>" for line in summary(front).splitlines())
+    if not len(front):
+        return title
+    rows = _spread(len(front))
+    head = "".join(f"<th>{html.escape(q.label)}</th>" for q in front.quantities)
+    body = "".join(
+        f"<tr><th>{i}</th>"
+        + "".join(
+            f"<td>{html.escape(_cell(q.write(front.values[i, j])))}</td>"
+            for j, q in enumerate(front.quantities)
+        )
+        + "</tr>"
+        for i in rows
+    )
+    note = f"<div>{len(rows)} of {len(front):,} solutions shown</div>" if len(rows) < len(front) else ""
+    table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<div>{title}{_image(front)}{table}{note}</div>"
+
+
+def _cell(text: str) -> str:
+    return text.removesuffix(" %")
+
+
+def _spread(n: int) -> NDArray[np.intp]:
+    return np.unique(np.linspace(0, n - 1, min(n, _ROWS)).round().astype(np.intp))
+
+
+def _image(front: Front) -> str:
+    from privmoo.plot import thumbnail
+
+    picture = thumbnail(front)
+    if picture is None:
+        return ""
+    # As an image in the page: it survives nbconvert, and viewers that remove SVG or scripts.
+    data = base64.b64encode(picture).decode("ascii")
+    names = html.escape(", ".join(q.label for q in front.objectives), quote=True)
+    return f'<img alt="Trade-off between {names}" src="data:image/png;base64,{data}"/>'

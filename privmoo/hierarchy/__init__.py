@@ -1,0 +1,9 @@
+"""How the values of a quasi-identifier may be generalised: ordered leaves, a tree above, levels."""
+
+from __future__ import annotations
+
+from privmoo.canonical import MISSING, canonical
+from privmoo.hierarchy.hierarchy import Hierarchy
+from privmoo.hierarchy.parts import Nodes
+
+__all__ = ["MISSING", "Hierarchy", "Nodes", "canonical"]

@@ -1,0 +1,290 @@
+"""Privacy by the diversity of sensitive values within QI-groups."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from privmoo.columns import Attribute
+from privmoo.grouping import GroupBatch, Segments, Stage
+from privmoo.kernels import diversity as kernels
+from privmoo.kernels.sizes import weighted_sums
+from privmoo.measures.parts import (
+    FloatArray,
+    ValueMeasure,
+    check_positive,
+    fewest_values,
+    value_numbers,
+)
+from privmoo.suppression import diversity_of_groups
+from privmoo.table import Table
+
+__all__ = [
+    "Alpha",
+    "DistinctDiversity",
+    "EntropyDiversity",
+    "FrequencyDiversity",
+    "MinimumEntropy",
+    "PSensitivity",
+    "RecursiveDiversity",
+    "WeightedDiversity",
+]
+
+
+class DistinctDiversity(ValueMeasure):
+    """Distinct ℓ-diversity: the fewest sensitive values in a group. More is better.
+
+    Machanavajjhala et al. 2007, Section 4. Several attributes: the least.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> df = pd.DataFrame({"a": [1, 1, 1, 2, 2], "ill": list("xyzxx")})
+    >>> DistinctDiversity()(pm.group(pm.Table(df, quasi_identifiers=["a"], sensitive="ill")))
+    1.0
+    """
+
+    name = "distinct_l"
+    sense = "max"
+    coarser = "better"
+
+    def of_attribute(
+        self, groups: GroupBatch, attribute: Attribute, segments: Segments
+    ) -> FloatArray:
+        """The fewest values of one attribute in a group."""
+        out = np.empty(len(groups))
+        kernels.fewest_values(groups.starts, groups.stops, segments.starts, segments.stops, out)
+        return out
+
+    def range(self, table: Table) -> tuple[float, float]:
+        """From nothing released to all values in every group."""
+        return 0.0, float(fewest_values(table))
+
+
+class PSensitivity(DistinctDiversity):
+    """p of p-sensitive k-anonymity: the fewest sensitive values in a group. More is better.
+
+    Truta & Vinay 2006, Definition 2; the same number as distinct ℓ-diversity.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> df = pd.DataFrame({"a": [1, 1, 2, 2], "ill": list("xyxy")})
+    >>> PSensitivity()(pm.group(pm.Table(df, quasi_identifiers=["a"], sensitive="ill")))
+    2.0
+    """
+
+    name = "p"
+
+
+class EntropyDiversity(ValueMeasure):
+    """Entropy ℓ-diversity: `exp(min over groups of -Σ p ln p)`. More is better.
+
+    Machanavajjhala et al. 2007, Definition 4.1: a table is entropy ℓ-diverse up to this ℓ.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> df = pd.DataFrame({"a": [1, 1, 2, 2], "ill": list("xyxy")})
+    >>> round(EntropyDiversity()(pm.group(pm.Table(df, quasi_identifiers=["a"], sensitive="ill"))), 9)
+    2.0
+    """
+
+    name = "entropy_l"
+    sense = "max"
+    coarser = "better"
+
+    def of_attribute(
+        self, groups: GroupBatch, attribute: Attribute, segments: Segments
+    ) -> FloatArray:
+        """The exponential of the smallest entropy of one attribute."""
+        return np.asarray(np.exp(_least_entropy(groups, segments)))
+
+    def range(self, table: Table) -> tuple[float, float]:
+        """From nothing released to the same number of each value in every group."""
+        return 0.0, float(fewest_values(table))
+
+
+class FrequencyDiversity(ValueMeasure):
+    """ℓ by frequency: the smallest `|g| / count of the most frequent value`. More is better.
+
+    Dewri et al. 2011, Section 3: no value has more than 1/ℓ of a group.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> df = pd.DataFrame({"a": [1, 1, 1, 2, 2], "ill": list("xxyxy")})
+    >>> FrequencyDiversity()(pm.group(pm.Table(df, quasi_identifiers=["a"], sensitive="ill")))
+    1.5
+    """
+
+    name = "l"
+    sense = "max"
+    coarser = "better"
+
+    def of_attribute(
+        self, groups: GroupBatch, attribute: Attribute, segments: Segments
+    ) -> FloatArray:
+        """The least diverse group by one attribute."""
+        out = np.empty(len(groups))
+        kernels.least_diversity(
+            groups.starts,
+            groups.stops,
+            groups.records,
+            segments.starts,
+            segments.stops,
+            segments.counts,
+            out,
+        )
+        return out
+
+    def range(self, table: Table) -> tuple[float, float]:
+        """From nothing released to the same number of each value in every group."""
+        return 0.0, float(fewest_values(table))
+
+
+class WeightedDiversity(ValueMeasure):
+    """Weighted-ℓ: the diversity of a random record's group, `Σ|g|·ℓ_g / n`. More is better.
+
+    Dewri et al. 2011, Section 4, with ℓ_g = |g| / count of the most frequent value, the least over
+    the attributes. The audit does not know it.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> df = pd.DataFrame({"a": [1, 1, 1, 2, 2], "ill": list("xxyxy")})
+    >>> WeightedDiversity()(pm.group(pm.Table(df, quasi_identifiers=["a"], sensitive="ill")))
+    1.7
+    """
+
+    name = "weighted_l"
+    sense = "max"
+    audited = False
+
+    def batch(self, groups: GroupBatch) -> FloatArray:
+        """The mean over records of their group's diversity."""
+        total = np.empty(len(groups))
+        diversity = diversity_of_groups(groups)
+        weighted_sums(groups.starts, groups.stops, groups.records, diversity, total)
+        return np.asarray(total / groups.n_records)
+
+    def range(self, table: Table) -> tuple[float, float]:
+        """From nothing released to the same number of each value in every group."""
+        return 0.0, float(fewest_values(table))
+
+
+class RecursiveDiversity(ValueMeasure):
+    """Recursive (c,ℓ)-diversity: the largest ℓ with `r₁ < c(r_ℓ + … + r_m)` in every group.
+
+    Machanavajjhala et al. 2007, Definition 4.2, with r₁ ≥ r₂ ≥ … the counts of a group's values;
+    0 where not even ℓ = 1 holds. More is better.
+
+    Args:
+        c: The factor, above 0.
+        stage: `"after"` or `"before"` suppression.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> df = pd.DataFrame({"a": [1, 1, 1, 2, 2], "ill": list("xyzxy")})
+    >>> groups = pm.group(pm.Table(df, quasi_identifiers=["a"], sensitive="ill"))
+    >>> RecursiveDiversity(2)(groups), RecursiveDiversity(1)(groups)
+    (2.0, 1.0)
+    """
+
+    name = "recursive_l"
+    sense = "max"
+    coarser = "better"
+
+    def __init__(self, c: float, *, stage: Stage = "after") -> None:
+        check_positive("c", c)
+        self.c = float(c)
+        super().__init__(stage=stage)
+
+    def of_attribute(
+        self, groups: GroupBatch, attribute: Attribute, segments: Segments
+    ) -> FloatArray:
+        """The least ℓ of one attribute."""
+        out = np.empty(len(groups))
+        kernels.recursive_diversity(
+            groups.starts,
+            groups.stops,
+            segments.starts,
+            segments.stops,
+            segments.counts,
+            attribute.n_values,
+            self.c,
+            out,
+        )
+        return out
+
+    def range(self, table: Table) -> tuple[float, float]:
+        """From 0 to all values in every group."""
+        return 0.0, float(fewest_values(table))
+
+
+class Alpha(ValueMeasure):
+    """α of (α,k)-anonymity: the largest relative frequency of a value in a group. Less is better.
+
+    Wong et al. 2006, Definition 2, for every value. Several attributes: the largest.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> df = pd.DataFrame({"a": [1, 1, 1, 1, 2, 2], "ill": list("xxxyxy")})
+    >>> Alpha()(pm.group(pm.Table(df, quasi_identifiers=["a"], sensitive="ill")))
+    0.75
+    """
+
+    name = "alpha"
+    sense = "min"
+    coarser = "better"
+
+    def of_attribute(
+        self, groups: GroupBatch, attribute: Attribute, segments: Segments
+    ) -> FloatArray:
+        """The largest frequency of one attribute's values."""
+        out = np.empty(len(groups))
+        kernels.largest_share(
+            groups.starts,
+            groups.stops,
+            groups.records,
+            segments.starts,
+            segments.stops,
+            segments.counts,
+            out,
+        )
+        return out
+
+    def range(self, table: Table) -> tuple[float, float]:
+        """From the same number of each value in every group to one value."""
+        return 1.0 / max(fewest_values(table), 1), 1.0
+
+
+class MinimumEntropy(ValueMeasure):
+    """Minimum entropy: over attributes the sum of the smallest entropy of a group, in bits.
+
+    The privacy objective of MO-OBAM (Wei et al. 2025), `Σ_S min_g -Σ p log₂ p`. More is better.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> df = pd.DataFrame({"a": [1, 1, 2, 2], "ill": list("xyxy"), "job": list("ppqr")})
+    >>> table = pm.Table(df, quasi_identifiers=["a"], sensitive=["ill", "job"])
+    >>> MinimumEntropy()(pm.group(table))
+    1.0
+    """
+
+    name = "min_entropy"
+    sense = "max"
+    coarser = "better"
+
+    def batch(self, groups: GroupBatch) -> FloatArray:
+        """The sum over the attributes."""
+        total = np.zeros(len(groups))
+        for attribute in self.attributes(groups.table):
+            total += _least_entropy(groups, groups.segments[attribute.name])
+        return total / math.log(2)
+
+    def range(self, table: Table) -> tuple[float, float]:
+        """From one value in a group to the same number of each in every group."""
+        return 0.0, sum(math.log2(number) for number in value_numbers(table))
+
+
+def _least_entropy(groups: GroupBatch, segments: Segments) -> FloatArray:
+    out = np.empty(len(groups))
+    kernels.least_entropy(
+        groups.starts,
+        groups.stops,
+        groups.records,
+        segments.starts,
+        segments.stops,
+        segments.counts,
+        out,
+    )
+    return out

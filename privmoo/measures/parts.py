@@ -1,0 +1,139 @@
+"""What the built-in measures share: stages, the worst of several attributes, checks, tables' facts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from functools import reduce, wraps
+from typing import Any, ClassVar, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.columns import Attribute
+from privmoo.errors import MeasureError, nearest
+from privmoo.grouping import GroupBatch, Segments, Stage
+from privmoo.measures.base import Measure
+from privmoo.table import Table
+
+__all__ = [
+    "FloatArray",
+    "Staged",
+    "ValueMeasure",
+    "check_choice",
+    "check_flag",
+    "check_fraction",
+    "check_positive",
+    "fewest_values",
+    "leaf_offsets",
+    "per_table",
+    "value_numbers",
+]
+
+FloatArray = NDArray[np.float64]
+Result = TypeVar("Result")
+
+
+class Staged(Measure):
+    """A measure of the groups after suppression or, if asked for, before it.
+
+    Only what is released can be audited, so a measure of the groups before suppression is not.
+    """
+
+    def __init__(self, *, stage: Stage = "after") -> None:
+        check_choice("stage", stage, ("after", "before"))
+        self.stage = stage
+        if stage == "before":
+            self.audited = False
+
+
+class ValueMeasure(Staged):
+    """A measure of the sensitive values in groups; of several attributes the worst one counts."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"sizes", "counts"})
+    audited = True
+
+    def batch(self, groups: GroupBatch) -> FloatArray:
+        """The worst of the attributes, for every candidate."""
+        worst = np.minimum if self.sense == "max" else np.maximum
+        values = [
+            self.of_attribute(groups, attribute, groups.segments[attribute.name])
+            for attribute in self.attributes(groups.table)
+        ]
+        return reduce(worst, values)
+
+    def attributes(self, table: Table) -> list[Attribute]:
+        """The sensitive attributes it looks at."""
+        return list(table.sensitive.values())
+
+    def of_attribute(
+        self, groups: GroupBatch, attribute: Attribute, segments: Segments
+    ) -> FloatArray:
+        """The measure of one attribute."""
+        raise TypeError(f"{type(self).__name__} must define of_attribute(groups, ...)")
+
+
+def per_table(function: Callable[[Table], Result]) -> Callable[[Table], Result]:
+    """Compute a fact of a table once; it is forgotten with the table."""
+    known: WeakKeyDictionary[Table, Result] = WeakKeyDictionary()
+
+    @wraps(function)
+    def cached(table: Table) -> Result:
+        if table not in known:
+            known[table] = function(table)
+        return known[table]
+
+    return cached
+
+
+@per_table
+def leaf_offsets(table: Table) -> NDArray[np.int64]:
+    """Where the leaves of every quasi-identifier begin in a row of blocks."""
+    return np.concatenate([[0], np.cumsum([qi.n_leaves for qi in table.qis])]).astype(np.int64)
+
+
+@per_table
+def value_numbers(table: Table) -> tuple[int, ...]:
+    """Distinct values of every sensitive attribute in the table."""
+    return tuple(int((attribute.totals > 0).sum()) for attribute in table.sensitive.values())
+
+
+def fewest_values(table: Table) -> int:
+    """Distinct values of the sensitive attribute that has fewest; no group can have more."""
+    return min(value_numbers(table), default=0)
+
+
+def check_choice(name: str, value: object, options: Iterable[str]) -> None:
+    """Raise unless a parameter is one of some words."""
+    known = list(options)
+    if value not in known:
+        words = ", ".join(repr(option) for option in known)
+        raise MeasureError(f"{name}: must be one of {words}, got {value!r}{nearest(value, known)}")
+
+
+def check_flag(name: str, value: object) -> None:
+    """Raise unless a parameter is True or False."""
+    if not isinstance(value, bool):
+        raise MeasureError(f"{name}: must be True or False, got {value!r}")
+
+
+def check_fraction(name: str, value: Any) -> None:
+    """Raise unless a parameter lies in (0, 1].
+
+    >>> check_fraction("tau", 1.5)
+    Traceback (most recent call last):
+    privmoo.errors.MeasureError: tau: must be a number in (0, 1], got 1.5
+    """
+    if not (_is_number(value) and 0 < value <= 1):
+        raise MeasureError(f"{name}: must be a number in (0, 1], got {value!r}")
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Raise unless a parameter is a finite number above 0."""
+    if not (_is_number(value) and math.isfinite(value) and value > 0):
+        raise MeasureError(f"{name}: must be a finite number above 0, got {value!r}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

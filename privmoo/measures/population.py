@@ -1,0 +1,243 @@
+"""Risk for an attacker who knows a population from which the table is a sample."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from privmoo.columns import QuasiIdentifier
+from privmoo.encoding import distinct_tuples
+from privmoo.engine import Candidates, Engine
+from privmoo.errors import ColumnError, HierarchyError, MeasureError, nearest
+from privmoo.grouping import GroupBatch, Stage
+from privmoo.hierarchy import Hierarchy
+from privmoo.kernels.sizes import population_risks, smallest
+from privmoo.measures.parts import FloatArray, Staged, check_choice, check_fraction
+from privmoo.measures.risk import Statistic
+from privmoo.table import Table
+
+__all__ = ["JournalistRisk", "MarketerRisk"]
+
+
+class _PopulationRisk(Staged):
+    """A risk that depends on F, the size of a group in the population.
+
+    F comes from a table of the population, which is grouped as the candidates are (so that it costs
+    what grouping the population costs, for every candidate), or as |g| / sampling fraction.
+    """
+
+    sense = "min"
+    audited = True
+    coarser = "better"
+
+    def __init__(
+        self,
+        *,
+        population: pd.DataFrame | None = None,
+        sampling_fraction: float | None = None,
+        stage: Stage = "after",
+    ) -> None:
+        if (population is None) == (sampling_fraction is None):
+            raise MeasureError(
+                f"{self.name}: give either population or sampling_fraction, "
+                f"got {'neither' if population is None else 'both'}"
+            )
+        if sampling_fraction is not None:
+            check_fraction("sampling_fraction", sampling_fraction)
+            sampling_fraction = float(sampling_fraction)
+        elif not isinstance(population, pd.DataFrame) or not len(population):
+            raise MeasureError(
+                f"population: must be a pandas DataFrame with rows, got {type(population).__name__}"
+            )
+        else:
+            self.audited = False
+        self.population = population
+        self.sampling_fraction = sampling_fraction
+        self._grouped: _Population | None = None
+        super().__init__(stage=stage)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_grouped": None}  # threads and buffers stay here
+
+    def __repr__(self) -> str:
+        shown = {k: repr(v) for k, v in self.parameters.items()}
+        if self.population is not None:
+            shown["population"] = f"<{len(self.population):,} rows>"
+        inside = ", ".join(f"{key}={value}" for key, value in shown.items())
+        return f"{type(self).__name__}({inside})"
+
+    def check(self, table: Table) -> None:
+        """The population must hold the table's records, in the table's own values."""
+        super().check(table)
+        if self.population is not None:
+            self._of(table)
+
+    def _of(self, table: Table) -> _Population:
+        grouped = self._grouped
+        if grouped is None or grouped.table is not table:
+            assert self.population is not None  # noqa: S101, the constructor has checked
+            grouped = self._grouped = _Population(table, self.population)
+        return grouped
+
+    def _risks(self, groups: GroupBatch) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
+        """Smallest F, sum of F, and sum of |g|/F over the groups of every candidate."""
+        return self._of(groups.table).risks(groups, groups.need_blocks(self.name))
+
+    def range(self, table: Table) -> tuple[float, float]:
+        """From one group that is the whole population to a record that is alone in it."""
+        if self.population is not None:
+            return 1 / len(self.population), 1.0
+        return (self.sampling_fraction or 1.0) / table.n_records, 1.0
+
+
+class JournalistRisk(_PopulationRisk):
+    """Journalist risk: `1/F` with F a group's size in the population. Less is better.
+
+    El Emam 2013, who does not know whether the person is in the table; the average is, as in ARX,
+    the larger of `groups / ΣF` and `Σ(|g|/F) / n`.
+
+    Args:
+        statistic: `"max"` or `"average"`.
+        population: The quasi-identifiers of all persons, also those of the table; grouping it is
+            the cost of every candidate.
+        sampling_fraction: Instead, the share of the population that is in the table.
+        stage: `"after"` or `"before"` suppression.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> groups = pm.group(pm.Table(pd.DataFrame({"a": [1, 1, 1, 2, 2]}), quasi_identifiers=["a"]))
+    >>> JournalistRisk(sampling_fraction=0.1)(groups)
+    0.05
+    >>> JournalistRisk(population=pd.DataFrame({"a": [1] * 5 + [2] * 8}))(groups)
+    0.2
+    """
+
+    name = "journalist_risk"
+
+    def __init__(
+        self,
+        *,
+        statistic: Statistic = "max",
+        population: pd.DataFrame | None = None,
+        sampling_fraction: float | None = None,
+        stage: Stage = "after",
+    ) -> None:
+        check_choice("statistic", statistic, ("max", "average"))
+        self.statistic: Statistic = statistic
+        super().__init__(population=population, sampling_fraction=sampling_fraction, stage=stage)
+
+    def batch(self, groups: GroupBatch) -> FloatArray:
+        """The largest or the average risk of every candidate."""
+        if self.sampling_fraction is None:
+            least, total, shares = self._risks(groups)
+            if self.statistic == "max":
+                return 1 / least
+            return np.maximum(groups.n_groups / total, shares / groups.n_records)
+        if self.statistic == "average":
+            return np.asarray(self.sampling_fraction * groups.n_groups / groups.n_records)
+        smallest_size = np.empty(len(groups), np.int64)
+        smallest(groups.starts, groups.stops, groups.records, smallest_size)
+        return np.asarray(self.sampling_fraction / smallest_size)
+
+
+class MarketerRisk(_PopulationRisk):
+    """Marketer risk: the share of records that link correctly, `Σ(|g|/F) / n`. Less is better.
+
+    El Emam 2013, with F a group's size in the population.
+
+    Args:
+        population: The quasi-identifiers of all persons, also those of the table; grouping it is
+            the cost of every candidate.
+        sampling_fraction: Instead, the share of the population that is in the table.
+        stage: `"after"` or `"before"` suppression.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> groups = pm.group(pm.Table(pd.DataFrame({"a": [1, 1, 1, 2]}), quasi_identifiers=["a"]))
+    >>> MarketerRisk(sampling_fraction=0.1)(groups)
+    0.05
+    """
+
+    name = "marketer_risk"
+
+    def batch(self, groups: GroupBatch) -> FloatArray:
+        """The expected share of every candidate."""
+        if self.sampling_fraction is None:
+            return np.asarray(self._risks(groups)[2] / groups.n_records)
+        return np.asarray(self.sampling_fraction * groups.n_groups / groups.n_records)
+
+
+class _Population:
+    """A population in the leaves of a table, ready to be grouped as the table is."""
+
+    def __init__(self, table: Table, frame: pd.DataFrame) -> None:
+        self.table = table
+        for name in table.qi_names:
+            if name not in frame.columns:
+                raise ColumnError(
+                    f"population: column {name!r} is not in it{nearest(name, frame.columns)}"
+                )
+        domains = {
+            qi.name: QuasiIdentifier(hierarchy=qi.hierarchy or Hierarchy.flat(qi.leaves))
+            for qi in table.qis
+        }
+        own = pd.concat([frame[table.qi_names]], ignore_index=True)
+        try:
+            everyone = Table(own, quasi_identifiers=domains)
+        except HierarchyError as error:
+            raise MeasureError(f"population: {error}") from None
+        for qi, theirs in zip(table.qis, everyone.qis, strict=True):
+            if qi.n_leaves != theirs.n_leaves:  # only the leaf of missing values is ever added
+                raise MeasureError(
+                    f"population: column {qi.name!r} has missing values, but the table's has none; "
+                    "leave those rows out"
+                )
+        self.own_tuple = _places(table, everyone)
+        self.engine = Engine(everyone, needs={"labels"}, threads=1)
+
+    def risks(
+        self, groups: GroupBatch, blocks: NDArray[np.uint32]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
+        """Smallest F, sum of F, and sum of |g|/F over the groups of every candidate."""
+        least, total = np.empty(len(groups), np.int64), np.empty(len(groups), np.int64)
+        shares = np.empty(len(groups))
+        step = self.engine.chunk
+        for i in range(0, len(groups), step):
+            part = slice(i, i + step)
+            everyone, _ = self.engine.groups(Candidates(blocks=blocks[part]))
+            assert everyone.labels is not None  # noqa: S101, the engine was asked for them
+            population_risks(
+                groups.starts[part],
+                groups.stops[part],
+                groups.records,
+                groups.firsts,
+                self.own_tuple,
+                everyone.labels,
+                everyone.starts,
+                everyone.records,
+                least[part],
+                total[part],
+                shares[part],
+            )
+        return least, total, shares
+
+
+def _places(table: Table, everyone: Table) -> NDArray[np.int32]:
+    """Where the table's tuples are among the population's, which must hold as many of each."""
+    both = [
+        np.concatenate([table.tuples[:, j], everyone.tuples[:, j]]).astype(np.int64)
+        for j in range(table.n_qis)
+    ]
+    tuples, number, _ = distinct_tuples(both, [qi.n_leaves for qi in table.qis], table.sort_order)
+    place = np.full(len(tuples), -1, np.int32)
+    place[number[table.n_tuples :]] = np.arange(everyone.n_tuples)
+    found = place[number[: table.n_tuples]]
+    short = (found < 0) | (everyone.weights[found] < table.weights)
+    if short.any():
+        row = int(short[table.row_tuple].argmax())
+        raise MeasureError(
+            f"population: it holds fewer records like row {row} than the table itself; "
+            "give a population that contains the table"
+        )
+    return found

@@ -1,0 +1,295 @@
+"""Risk of re-identification and of disclosure, by records of the release."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.columns import Attribute
+from privmoo.errors import MeasureError
+from privmoo.grouping import GroupBatch, Segments, Stage
+from privmoo.kernels.closeness import under_one_node, with_gain_above
+from privmoo.kernels.diversity import flag_single_values
+from privmoo.kernels.sizes import at_risk, flagged, smallest
+from privmoo.measures.parts import (
+    FloatArray,
+    Staged,
+    ValueMeasure,
+    check_choice,
+    check_flag,
+    check_fraction,
+    check_positive,
+)
+from privmoo.table import Table
+
+__all__ = [
+    "Homogeneity",
+    "ProsecutorRisk",
+    "RecordsAtRisk",
+    "Similarity",
+    "Skewness",
+    "Statistic",
+    "Uniqueness",
+]
+
+Statistic = Literal["max", "average"]
+
+
+class ProsecutorRisk(Staged):
+    """Prosecutor risk: the chance to pick the right record of a group, `1/|g|`. Less is better.
+
+    El Emam 2013, who knows that the person is in the table. The largest, `1 / min|g|`, or the
+    average over the records, `groups / n`.
+
+    Args:
+        statistic: `"max"` or `"average"`.
+        stage: `"after"` or `"before"` suppression.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> groups = pm.group(pm.Table(pd.DataFrame({"a": [1, 1, 1, 2]}), quasi_identifiers=["a"]))
+    >>> ProsecutorRisk()(groups), ProsecutorRisk(statistic="average")(groups)
+    (1.0, 0.5)
+    """
+
+    name = "prosecutor_risk"
+    sense = "min"
+    audited = True
+    coarser = "better"
+
+    def __init__(self, *, statistic: Statistic = "max", stage: Stage = "after") -> None:
+        check_choice("statistic", statistic, ("max", "average"))
+        self.statistic: Statistic = statistic
+        super().__init__(stage=stage)
+
+    def batch(self, groups: GroupBatch) -> FloatArray:
+        """The largest or the average risk of every candidate."""
+        if self.statistic == "average":
+            return np.asarray(groups.n_groups / groups.n_records)
+        least = np.empty(len(groups), np.int64)
+        smallest(groups.starts, groups.stops, groups.records, least)
+        return 1 / least
+
+    def range(self, table: Table) -> tuple[float, float]:
+        """From one group to a record that is alone."""
+        return 1 / table.n_records, 1.0
+
+
+class _CountedRecords(Staged):
+    """A number of records, or their share of the released ones."""
+
+    sense = "min"
+    audited = True
+
+    def __init__(self, *, count: bool = False, stage: Stage = "after") -> None:
+        check_flag("count", count)
+        self.count = count
+        super().__init__(stage=stage)
+
+    def batch(self, groups: GroupBatch) -> FloatArray:
+        """Number or share of the records of every candidate."""
+        number = np.empty(len(groups), np.int64)
+        self._number(groups, number)
+        return number.astype(np.float64) if self.count else np.asarray(number / groups.n_records)
+
+    def _number(self, groups: GroupBatch, out: NDArray[np.int64]) -> None:
+        raise TypeError(f"{type(self).__name__} must define _number(groups, out)")
+
+    def range(self, table: Table) -> tuple[float, float]:
+        """From no record to all."""
+        return 0.0, float(table.n_records) if self.count else 1.0
+
+
+class RecordsAtRisk(_CountedRecords):
+    """Records whose prosecutor risk is above τ, strictly: `1/|g| > τ`. Less is better.
+
+    Wei et al. 2025, as share of the released records or as number.
+
+    Args:
+        tau: The threshold, in (0, 1].
+        count: Give the number instead of the share.
+        stage: `"after"` or `"before"` suppression.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> groups = pm.group(pm.Table(pd.DataFrame({"a": [1, 1, 1, 2]}), quasi_identifiers=["a"]))
+    >>> RecordsAtRisk(0.5)(groups), RecordsAtRisk(0.3, count=True)(groups)
+    (0.25, 4.0)
+    """
+
+    name = "at_risk"
+    coarser = "better"
+
+    def __init__(self, tau: float, *, count: bool = False, stage: Stage = "after") -> None:
+        check_fraction("tau", tau)
+        self.tau = float(tau)
+        super().__init__(count=count, stage=stage)
+
+    def _number(self, groups: GroupBatch, out: NDArray[np.int64]) -> None:
+        at_risk(groups.starts, groups.stops, groups.records, self.tau, out)
+
+
+class Homogeneity(_CountedRecords):
+    """Records whose group has one single value in some sensitive attribute. Less is better.
+
+    The homogeneity attack of Machanavajjhala et al. 2007, counted as Wei et al. 2025: a record that
+    is alone counts, and with several attributes any of them exposes.
+
+    Args:
+        count: Give the number instead of the share.
+        stage: `"after"` or `"before"` suppression.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> df = pd.DataFrame({"a": [1, 1, 2, 2], "ill": list("xxxy")})
+    >>> Homogeneity()(pm.group(pm.Table(df, quasi_identifiers=["a"], sensitive="ill")))
+    0.5
+    """
+
+    name = "homogeneity"
+    needs = frozenset({"sizes", "counts"})
+    coarser = "better"
+
+    def _number(self, groups: GroupBatch, out: NDArray[np.int64]) -> None:
+        flags = np.zeros(len(groups.records), np.bool_)
+        for name in groups.table.sensitive:
+            starts, stops, _, _ = groups.segments[name]
+            flag_single_values(groups.starts, groups.stops, starts, stops, flags)
+        flagged(groups.starts, groups.stops, groups.records, flags, out)
+
+
+class Uniqueness(Staged):
+    """Share of the released records that are alone in their group. Less is better.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> groups = pm.group(pm.Table(pd.DataFrame({"a": [1, 1, 1, 2]}), quasi_identifiers=["a"]))
+    >>> Uniqueness()(groups)
+    0.25
+    """
+
+    name = "uniqueness"
+    sense = "min"
+    audited = True
+    coarser = "better"
+
+    def batch(self, groups: GroupBatch) -> FloatArray:
+        """The share of every candidate."""
+        number = np.empty(len(groups), np.int64)
+        # only a group of one has 1/|g| above a half
+        at_risk(groups.starts, groups.stops, groups.records, 0.5, number)
+        return np.asarray(number / groups.n_records)
+
+    def range(self, table: Table) -> tuple[float, float]:
+        """From no record to all."""
+        return 0.0, 1.0
+
+
+class Skewness(ValueMeasure):
+    """Share of records whose group has a value more than `factor` times as frequent as the release.
+
+    The skewness attack of Li et al. 2007: `(c_g(v)·n) / (|g|·c(v)) > factor` for some value v of the
+    group. Less is better; several attributes: the largest share.
+
+    Args:
+        factor: How much more an attacker may learn, above 0.
+        stage: `"after"` or `"before"` suppression.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> df = pd.DataFrame({"a": [1, 1, 2, 2, 2, 2], "ill": list("xxxyyz")})
+    >>> groups = pm.group(pm.Table(df, quasi_identifiers=["a"], sensitive="ill"))
+    >>> round(Skewness(1.5)(groups), 4), Skewness(2)(groups)
+    (0.3333, 0.0)
+    """
+
+    name = "skewness"
+    sense = "min"
+
+    def __init__(self, factor: float, *, stage: Stage = "after") -> None:
+        check_positive("factor", factor)
+        self.factor = float(factor)
+        super().__init__(stage=stage)
+
+    def of_attribute(
+        self, groups: GroupBatch, attribute: Attribute, segments: Segments
+    ) -> FloatArray:
+        """The share by one attribute."""
+        number = np.empty(len(groups), np.int64)
+        with_gain_above(
+            groups.starts,
+            groups.stops,
+            groups.records,
+            *segments,
+            attribute.n_values,
+            self.factor,
+            number,
+        )
+        return np.asarray(number / groups.n_records)
+
+    def range(self, table: Table) -> tuple[float, float]:
+        """From no record to all."""
+        return 0.0, 1.0
+
+
+class Similarity(ValueMeasure):
+    """Share of records in groups whose values all fall under one node of a level. Less is better.
+
+    The similarity attack of Li et al. 2007 ("some stomach disease"). Level 0 are the single values.
+    Looks at the sensitive attributes that have a hierarchy; several: the largest share.
+
+    Args:
+        level: A level of the sensitive attributes' hierarchies.
+        stage: `"after"` or `"before"` suppression.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> df = pd.DataFrame({"a": [1, 1, 2, 2], "ill": ["flu", "cold", "flu", "ulcer"]})
+    >>> ill = pm.Hierarchy.tree({"lung": ["flu", "cold"], "stomach": ["ulcer"]})
+    >>> table = pm.Table(df, quasi_identifiers=["a"], sensitive={"ill": ill})
+    >>> Similarity(0)(pm.group(table)), Similarity(1)(pm.group(table))
+    (0.0, 0.5)
+    """
+
+    name = "similarity"
+    sense = "min"
+    coarser = "better"
+
+    def __init__(self, level: int, *, stage: Stage = "after") -> None:
+        if isinstance(level, bool) or not isinstance(level, int | np.integer) or level < 0:
+            raise MeasureError(f"level: must be a whole number from 0, got {level!r}")
+        self.level = int(level)
+        super().__init__(stage=stage)
+
+    def attributes(self, table: Table) -> list[Attribute]:
+        """The sensitive attributes that have a hierarchy."""
+        return [a for a in table.sensitive.values() if a.hierarchy is not None]
+
+    def check(self, table: Table) -> None:
+        """Some sensitive attribute needs a hierarchy, and each one that level."""
+        super().check(table)
+        attributes = self.attributes(table)
+        if not attributes:
+            raise MeasureError(
+                "similarity: no sensitive attribute has a hierarchy; "
+                "give one in Table(..., sensitive={name: hierarchy})"
+            )
+        for attribute in attributes:
+            height = attribute.hierarchy.height if attribute.hierarchy is not None else 0
+            if self.level > height:
+                raise MeasureError(
+                    f"similarity: the hierarchy of {attribute.name!r} has levels 0 to {height}, "
+                    f"got level={self.level}"
+                )
+
+    def of_attribute(
+        self, groups: GroupBatch, attribute: Attribute, segments: Segments
+    ) -> FloatArray:
+        """The share by one attribute."""
+        number = np.empty(len(groups), np.int64)
+        if attribute.hierarchy is not None:
+            nodes = attribute.hierarchy.level_blocks[self.level]
+            under_one_node(
+                groups.starts, groups.stops, groups.records, *segments[:3], nodes, number
+            )
+        return np.asarray(number / groups.n_records)
+
+    def range(self, table: Table) -> tuple[float, float]:
+        """From no record to all."""
+        return 0.0, 1.0

@@ -1,0 +1,104 @@
+"""Progress of a run: a bar in terminals and notebooks, a few lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["Progress"]
+
+_EVERY = 0.25  # seconds between two looks at the hypervolume
+_LINES = 5
+
+
+class Progress:
+    """Shows generations, front size, hypervolume and time left.
+
+    Args:
+        shown: False shows nothing.
+        what: The name in front.
+
+    >>> progress = Progress(shown=False)
+    >>> progress.update(0.5, generation=1, front=3, hypervolume=lambda: 0.1)
+    >>> progress.close()
+    """
+
+    def __init__(self, *, shown: bool, what: str = "") -> None:
+        self.what = what
+        self._began = time.perf_counter()
+        self._last = 0.0
+        self._lines = 0
+        self._final = ""
+        self._bar: Any = None
+        self._as_lines = False
+        if not shown:
+            return
+        if _in_notebook() or sys.stderr.isatty():
+            self._bar = _bar(what)
+        else:
+            self._as_lines = True
+
+    def update(
+        self, fraction: float, *, generation: int, front: int, hypervolume: Callable[[], float]
+    ) -> None:
+        """Tell that a generation ended with this share of the budget used."""
+        if self._bar is None and not self._as_lines:
+            return
+        now = time.perf_counter()
+        done = min(fraction, 1.0)
+        due = int(done * _LINES) > self._lines if self._as_lines else now - self._last >= _EVERY
+        if not due and done < 1.0:
+            return
+        self._last = now
+        used = now - self._began
+        left = used * (1 - done) / done if done > 0 else 0.0
+        text = f"front {front}, hypervolume {hypervolume():.4f}"
+        if self._bar is not None:
+            self._bar.n = round(100 * done)
+            self._bar.set_description_str(f"{self.what} generation {generation}", refresh=False)
+            self._bar.set_postfix_str(f"{text}, {_clock(left)} left", refresh=False)
+            self._bar.refresh()
+            return
+        self._lines = int(done * _LINES)
+        print(
+            f"{self.what}: generation {generation} ({done:.0%}), {text}, {_clock(used)} used, "
+            f"{_clock(left)} left",
+            file=sys.stderr,
+        )
+
+    def say(self, sentence: str) -> None:
+        """Say something beside the bar."""
+        if self._bar is not None:
+            self._bar.write(sentence, file=sys.stderr)
+        elif self._as_lines:
+            print(sentence, file=sys.stderr)
+
+    def close(self) -> None:
+        """Leave the last state standing."""
+        if self._bar is not None:
+            self._bar.close()
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def _in_notebook() -> bool:
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def _bar(what: str) -> Any:
+    with warnings.catch_warnings():
+        # Without ipywidgets, tqdm falls back to text and says so at length.
+        warnings.simplefilter("ignore")
+        from tqdm.auto import tqdm
+
+        return tqdm(
+            total=100, desc=what, bar_format="{desc} {percentage:3.0f}% |{bar}| {postfix}", leave=True
+        )

@@ -1,0 +1,201 @@
+"""Quantities: the measures that a front records, and how people read them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.errors import CheckpointError, ProblemError, nearest
+from privmoo.measures.base import Measure, Sense
+
+if TYPE_CHECKING:
+    from privmoo.problem import AnonymizationProblem
+
+__all__ = ["RECORDS_SUPPRESSED", "Quantity", "find", "quantities_of"]
+
+RECORDS_SUPPRESSED = "records_suppressed"
+_UNBOUNDED = 1e100  # a measure made by `@measure` without bounds says ±1e300
+_DECADES = 2.0
+
+_LABELS = {
+    "k": "k-anonymity",
+    "l": "ℓ-diversity",
+    "weighted_k": "weighted-k anonymity",
+    "average_k": "average group size",
+    "distinct_l": "distinct ℓ-diversity",
+    "entropy_l": "entropy ℓ-diversity",
+    "recursive_l": "recursive ℓ-diversity",
+    "alpha": "α (largest relative frequency)",
+    "p": "p-sensitivity",
+    "t": "t-closeness",
+    "beta": "β-likeness",
+    "delta": "δ-disclosure",
+    "il": "information loss",
+    "aecs": "average QI-group size / k",
+}
+_SYMBOLS = {"l": "ℓ", "weighted_k": "weighted-k", "alpha": "α", "beta": "β", "delta": "δ"}
+_PERCENT = frozenset({"loss", "generalization_loss", "suppression", "uniqueness"})
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One recorded measure: name, sense, bounds, and how its values are written.
+
+    Attributes:
+        key: The column of a front.
+        name: The measure's name.
+        sense: What is better, `"min"` or `"max"`.
+        best: The best value possible on the table.
+        worst: The worst value possible on the table.
+        stage: Whether it looks before or after suppression.
+        parameters: The measure's arguments.
+
+    >>> loss = Quantity("loss", "loss", "min", best=0.0, worst=1.0)
+    >>> loss.label, loss.write(0.2487), loss.phrase(0.2487)
+    ('loss (%)', '24.87 %', '24.87 % loss')
+    >>> Quantity("k", "k", "max", best=100.0, worst=1.0).phrase(14.0)
+    'k = 14'
+    """
+
+    key: str
+    name: str
+    sense: Sense
+    best: float
+    worst: float
+    stage: str = "after"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def sign(self) -> float:
+        """Factor that makes less better."""
+        return 1.0 if self.sense == "min" else -1.0
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the bounds say anything."""
+        return max(abs(self.best), abs(self.worst)) < _UNBOUNDED
+
+    @property
+    def percent(self) -> bool:
+        """Whether values are fractions that people read as per cent."""
+        return self.name in _PERCENT and self.parameters.get("count") is not True
+
+    @property
+    def words(self) -> str:
+        """The name in running text."""
+        return _SYMBOLS.get(self.name, self.name.replace("_", " ")) + self._when
+
+    @property
+    def _when(self) -> str:
+        return " before suppression" if self.stage == "before" else ""
+
+    @property
+    def label(self) -> str:
+        """The name on an axis or above a column."""
+        text = _LABELS.get(self.name, self.name.replace("_", " ")) + self._when
+        return f"{text} (%)" if self.percent else text
+
+    def shown(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values as an axis shows them: fractions as per cent."""
+        return values * 100.0 if self.percent else values
+
+    def write(self, value: float) -> str:
+        """A value as people read it."""
+        if self.percent:
+            return f"{value * 100:.4g} %"
+        if float(value).is_integer() and abs(value) < 1e15:
+            return f"{int(value):,}"
+        return f"{value:,.1f}" if 1000 <= abs(value) < 1e9 else f"{value:.4g}"
+
+    def phrase(self, value: float) -> str:
+        """A value with its name, for sentences."""
+        if self.percent or self.key == RECORDS_SUPPRESSED:
+            return f"{self.write(value)} {self.words}"
+        return f"{self.words} = {self.write(value)}"
+
+    def logarithmic(self, values: NDArray[np.float64]) -> bool:
+        """Whether values spread over more than two decades, so that an axis needs a logarithm."""
+        if self.percent or not len(values):
+            return False
+        low, high = float(values.min()), float(values.max())
+        return low > 0 and math.log10(high / low) > _DECADES
+
+    def scaled(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values from 0 (best of these) to 1 (worst), on the axis that a plot would use."""
+        if not len(values):
+            return values
+        position = self.sign * (np.log10(values) if self.logarithmic(values) else values)
+        low, high = position.min(), position.max()
+        if not high > low:
+            return np.zeros_like(position)
+        return np.asarray((position - low) / (high - low))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data that `from_json` reads back."""
+        parameters = {key: _plain(value) for key, value in self.parameters.items()}
+        return {
+            "key": self.key,
+            "name": self.name,
+            "sense": self.sense,
+            "best": self.best,
+            "worst": self.worst,
+            "stage": self.stage,
+            "parameters": parameters,
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> Quantity:
+        """Read back what `to_json` wrote, from a file that anyone may have written."""
+        try:
+            texts = [data[part] for part in ("key", "name", "sense", "stage")]
+            best, worst = float(data["best"]), float(data["worst"])
+            parameters = dict(data["parameters"])
+        except (KeyError, TypeError, ValueError) as problem:
+            raise CheckpointError(f"front: a measure is not described as it should be ({problem})") from None
+        if not all(isinstance(text, str) and len(text) <= 200 for text in texts):
+            raise CheckpointError("front: the name of a measure is not a short text")
+        key, name, sense, stage = texts
+        if sense not in ("min", "max") or not (math.isfinite(best) and math.isfinite(worst)):
+            raise CheckpointError(f"front: measure {key!r} has no valid sense and range")
+        return cls(key, name, sense, best, worst, stage, parameters)
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | float | bool | None) else repr(value)
+
+
+def quantities_of(problem: AnonymizationProblem) -> tuple[Quantity, ...]:
+    """What a front of the problem records: objectives first, then other measures, then suppression."""
+
+    def of(m: Measure) -> Quantity:
+        low, high = m.range(problem.table)
+        best, worst = (low, high) if m.sense == "min" else (high, low)
+        return Quantity(m.key, m.name, m.sense, float(best), float(worst), m.stage, m.parameters)
+
+    objectives = {m.key for m in problem.objectives}
+    others = [m for m in problem.measures if m.key not in objectives]
+    records = float(problem.table.n_records)
+    return (
+        *(of(m) for m in (*problem.objectives, *others)),
+        Quantity(RECORDS_SUPPRESSED, RECORDS_SUPPRESSED, "min", best=0.0, worst=records),
+    )
+
+
+def find(quantities: Iterable[Quantity], name: str, *, what: str = "measure") -> Quantity:
+    """The quantity with a name, or one sentence with the nearest.
+
+    >>> find([Quantity("k", "k", "max", 9.0, 1.0)], "k").sense
+    'max'
+    """
+    known = {q.key: q for q in quantities}
+    if name in known:
+        return known[name]
+    raise ProblemError(
+        f"{what}: {name!r} is not recorded in this front; recorded are {', '.join(known)}"
+        f"{nearest(name, known)}"
+    )

@@ -1,0 +1,238 @@
+"""The log of a run: an append-only file that an interrupted run is continued from.
+
+It holds what candidates were worth, by the key of their recoding, and when each generation ended.
+Continuing means running again from the seed and answering from the log, so that nothing of the
+algorithm's state is stored: no code, no pickles. A log that lies about a value is found out when the
+solution is released, because the audit measures it again.
+
+The file: a magic line, then records. A record is its kind, the length and checksum of its content, a
+checksum of these three, and the content. Whatever a killed process left unfinished at the end is
+dropped; damage anywhere else is an error.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.errors import CheckpointError
+
+__all__ = ["RunLog"]
+
+_MAGIC = b"privmoo run log 1\n"
+_FRAME = struct.Struct("<cQII")
+_BATCH = struct.Struct("<II")
+_GENERATION = struct.Struct("<Qd")
+_HEADER, _EVALUATIONS, _PROGRESS = b"H", b"E", b"G"
+_LONGEST_HEADER = 16 << 20
+
+
+class RunLog:
+    """What a run has evaluated, kept in a file; open it with the identity of the run.
+
+    Args:
+        path: The file; made if it does not exist.
+        identity: Problem, algorithm, seed, start: a file of anything else is refused.
+        width: Values per candidate.
+
+    Attributes:
+        header: The identity as the file has it.
+        keys: Keys of the candidates that were in the file.
+        values: Their values.
+        seconds: Time used until the end of each generation that the file knows.
+    """
+
+    def __init__(self, path: str | Path, identity: dict[str, Any], *, width: int) -> None:
+        self.path = Path(path)
+        self.width = width
+        self.keys: list[bytes] = []
+        self.values = np.empty((0, width))
+        self.seconds: list[float] = []
+        self.header = identity
+        self._file: IO[bytes] | None = None
+        if self.path.exists() and self.path.stat().st_size:
+            end = self._read(identity)
+            self._file = self.path.open("r+b")
+            self._file.truncate(end)
+            self._file.seek(end)
+            if not end:
+                self._begin(identity)
+        else:
+            try:
+                self._file = self.path.open("wb")
+            except OSError as problem:
+                raise CheckpointError(
+                    f"checkpoint: {str(self.path)!r} cannot be written ({problem.strerror})"
+                ) from None
+            self._begin(identity)
+
+    @staticmethod
+    def seed_in(path: str | Path) -> int | None:
+        """The seed that a log was begun with; None if there is no log yet."""
+        file = Path(path)
+        if not file.is_file() or not file.stat().st_size:
+            return None
+        with file.open("rb") as stream:
+            header = _header(file, stream)
+        seed = None if header is None else header.get("seed")
+        return seed if isinstance(seed, int) else None
+
+    def add(self, keys: list[bytes], values: NDArray[np.float64]) -> None:
+        """Append a batch of evaluations."""
+        for length, group in itertools.groupby(range(len(keys)), key=lambda i: len(keys[i])):
+            rows = list(group)
+            content = _BATCH.pack(len(rows), length) + b"".join(keys[i] for i in rows)
+            self._append(_EVALUATIONS, content + values[rows].astype("<f8").tobytes())
+
+    def end_generation(self, generation: int, seconds: float) -> None:
+        """Append that a generation ended; those already in the file are left as they are."""
+        if generation > len(self.seconds):
+            self.seconds.append(seconds)
+            self._append(_PROGRESS, _GENERATION.pack(generation, seconds))
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def __enter__(self) -> RunLog:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _begin(self, identity: dict[str, Any]) -> None:
+        if self._file is not None:
+            self._file.write(_MAGIC)
+        self._append(_HEADER, json.dumps(identity, sort_keys=True).encode())
+
+    def _append(self, kind: bytes, content: bytes) -> None:
+        if self._file is None:
+            return
+        self._file.write(_framed(kind, content))
+        self._file.flush()  # to the system: a killed process loses nothing that it appended
+
+    def _read(self, identity: dict[str, Any]) -> int:
+        """Read the file; returns where its last whole record ends."""
+        batches: list[NDArray[np.float64]] = []
+        with self.path.open("rb") as stream:
+            header = _header(self.path, stream)
+            if header is None:
+                return 0
+            self._check(header, identity)
+            self.header = header
+            end = stream.tell()
+            for kind, content in _records(self.path, stream):
+                if kind == _EVALUATIONS:
+                    batches.append(self._batch(content))
+                elif kind == _PROGRESS and len(content) == _GENERATION.size:
+                    generation, seconds = _GENERATION.unpack(content)
+                    if generation != len(self.seconds) + 1:
+                        raise _damaged(self.path, "its generations are not in order")
+                    self.seconds.append(seconds)
+                else:
+                    raise _damaged(self.path, f"it has an unknown record {kind!r}")
+                end = stream.tell()
+        if batches:
+            self.values = np.concatenate(batches)
+        return end
+
+    def _batch(self, content: bytes) -> NDArray[np.float64]:
+        if len(content) >= _BATCH.size:
+            n, length = _BATCH.unpack_from(content)
+            split = _BATCH.size + n * length
+            if len(content) == split + 8 * n * self.width:
+                places = range(_BATCH.size, split, length) if length else ()
+                self.keys += [content[i : i + length] for i in places]
+                values = np.frombuffer(content, "<f8", offset=split).reshape(n, self.width)
+                if length and np.isfinite(values).all():
+                    return values.astype(np.float64)
+        raise _damaged(self.path, "a batch of evaluations has the wrong size or values")
+
+    def _check(self, header: dict[str, Any], identity: dict[str, Any]) -> None:
+        for part, what in (
+            ("table", "another table"),
+            ("problem", "another problem"),
+            ("measures", "a problem with other measures"),
+            ("algorithm", "another algorithm or other settings of it"),
+            ("seed", "another seed"),
+            ("start", "another start"),
+        ):
+            mine = json.loads(json.dumps(identity.get(part)))
+            if header.get(part) != mine:
+                known = f" ({header.get(part)}, not {mine})" if part == "seed" else ""
+                raise CheckpointError(
+                    f"checkpoint: {str(self.path)!r} is of {what}{known}; give another path, or run "
+                    "what it was made for"
+                )
+
+
+def _framed(kind: bytes, content: bytes) -> bytes:
+    start = struct.pack("<cQI", kind, len(content), zlib.crc32(content))
+    return start + struct.pack("<I", zlib.crc32(start)) + content
+
+
+def _damaged(path: Path, why: str) -> CheckpointError:
+    return CheckpointError(f"checkpoint: {str(path)!r} is damaged: {why}; delete it to start anew")
+
+
+def _header(path: Path, stream: IO[bytes]) -> dict[str, Any] | None:
+    """The first record; None if a killed process did not even finish that."""
+    magic = stream.read(len(_MAGIC))
+    if magic != _MAGIC:
+        if _MAGIC.startswith(magic):
+            return None
+        raise CheckpointError(
+            f"checkpoint: {str(path)!r} is no run log of this version; give another path"
+        )
+    for kind, content in _records(path, stream):
+        if kind != _HEADER or len(content) > _LONGEST_HEADER:
+            break
+        try:
+            header = json.loads(content)
+        except (ValueError, RecursionError):
+            break
+        if isinstance(header, dict):
+            return header
+        break
+    else:
+        return None
+    raise _damaged(path, "its header cannot be read")
+
+
+def _records(path: Path, stream: IO[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Whole records from here on; what is torn off at the end is passed over."""
+    size = os.fstat(stream.fileno()).st_size
+    while True:
+        frame = stream.read(_FRAME.size)
+        if len(frame) < _FRAME.size:
+            return
+        kind, length, checksum, own = _FRAME.unpack(frame)
+        if zlib.crc32(frame[:-4]) != own:
+            if not frame.strip(b"\0") and not stream.read().strip(b"\0"):
+                return  # a system that went down may leave zeros at the end
+            raise _damaged(path, f"a record at byte {stream.tell() - _FRAME.size} is not whole")
+        if length > size - stream.tell():
+            return
+        content = stream.read(length)
+        if zlib.crc32(content) != checksum:
+            if stream.tell() == size:
+                return
+            raise _damaged(path, f"the record before byte {stream.tell()} has a wrong checksum")
+        yield kind, content

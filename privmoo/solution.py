@@ -1,0 +1,266 @@
+"""Solution: one trade-off of a front, which explains itself and becomes a release."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from privmoo.engine import Candidates, Engine
+from privmoo.errors import ProblemError, nearest
+from privmoo.grouping import Grouping
+from privmoo.quantities import RECORDS_SUPPRESSED
+from privmoo.recoding import BlockRecoding, Recoding, from_json
+from privmoo.release import Release, make_release
+from privmoo.suppression import Suppression
+from privmoo.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from privmoo.front import Front
+
+__all__ = ["Solution"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Solution:
+    """One solution of a front; every recorded measure is an attribute: `solution.k`.
+
+    Attributes:
+        front: The front it is on.
+        index: Its place there.
+    """
+
+    front: Front
+    index: int
+
+    @property
+    def x(self) -> NDArray[Any]:
+        """The decision vector."""
+        row: NDArray[Any] = self.front.X[self.index]
+        return row
+
+    @property
+    def values(self) -> dict[str, float]:
+        """All recorded quantities, in their natural sense."""
+        keys = [q.key for q in self.front.quantities]
+        return dict(zip(keys, self.front.values[self.index].tolist(), strict=True))
+
+    def __getattr__(self, name: str) -> float:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        values = self.values
+        if name not in values:
+            raise AttributeError(
+                f"solution: {name!r} is not recorded; recorded are {', '.join(values)}"
+                f"{nearest(name, values)}"
+            )
+        return values[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.values]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Solution):
+            return NotImplemented
+        return self.values == other.values and np.array_equal(self.x, other.x)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.values.items()))
+
+    # What it does to the table
+
+    @property
+    def table(self) -> Table:
+        """The original records."""
+        if self.front.table is None:
+            raise ProblemError(
+                "solution: the front was loaded without its table; "
+                "use Front.load(path, table=…) or Front.load(path, problem=…)"
+            )
+        return self.front.table
+
+    @property
+    def recoding(self) -> Recoding:
+        """What becomes of every quasi-identifier."""
+        if self.front.problem is not None:
+            return self.front.problem.recoding(self.x)
+        table = self.table
+        if self.front.recodings is None:
+            raise ProblemError("solution: the front has no recodings; load it with its problem")
+        return from_json(table, self.front.recodings[self.index])
+
+    @property
+    def suppression(self) -> Suppression:
+        """The policy that left records out."""
+        if self.front.problem is not None:
+            return self.front.problem.suppression
+        from privmoo.front_file import policy_from
+
+        return policy_from(self.front.description.get("suppression"))
+
+    def _published(self) -> NDArray[np.bool_] | None:
+        return None if self.front.problem is None else self.front.problem.published(self.x)
+
+    def groups(self) -> Grouping:
+        """The QI-groups of the release, after suppression."""
+        table, published = self.table, self._published()
+        needs = {"labels"} | ({"counts"} if table.sensitive else set())
+        candidate = self.recoding.candidate(table)
+        if published is not None:
+            candidate = Candidates(
+                candidate.blocks, candidate.labels, candidate.losses, published[None]
+            )
+        engine = Engine(table, suppression=self.suppression, needs=needs, threads=1)
+        return engine.groups(candidate)[1][0]
+
+    def loss_per_attribute(self) -> pd.Series:
+        """General loss of every quasi-identifier, 0 … 1: suppressed records have lost all.
+
+        A released value loses (leaves in its block - 1) / (leaves - 1) (Iyengar 2002); the mean over
+        attributes, by their weights, is the measure `loss`.
+        """
+        recoding = self.recoding
+        if not isinstance(recoding, BlockRecoding):
+            raise ProblemError(
+                "loss_per_attribute: this recoding has no generalised values to count leaves of"
+            )
+        table = self.table
+        published = self._published()
+        if published is None:
+            kept = np.where(self.groups().labels >= 0, table.weights, 0)
+        else:
+            kept = np.bincount(table.row_tuple[published], minlength=table.n_tuples)
+        lost = {}
+        for j, qi in enumerate(table.qis):
+            blocks = recoding.blocks[j]
+            leaf_loss = (np.bincount(blocks)[blocks] - 1) / max(qi.n_leaves - 1, 1)
+            total = (leaf_loss[table.tuples[:, j]] * kept).sum() + table.n_records - kept.sum()
+            lost[qi.name] = total / table.n_records
+        return pd.Series(lost, name="loss")
+
+    def group_sizes(self) -> pd.DataFrame:
+        """Released records by the size of their QI-group: how many people are hidden how well."""
+        groups = self.groups()
+        sizes, place = np.unique(groups.sizes, return_inverse=True)
+        return pd.DataFrame(
+            {
+                "groups": np.bincount(place, minlength=len(sizes)),
+                "records": np.bincount(place, weights=groups.records, minlength=len(sizes)).astype(
+                    np.int64
+                ),
+            },
+            index=pd.Index(sizes, name="group size"),
+        )
+
+    def release(self, *, seed: int | None = None, shuffle: bool = True) -> Release:
+        """The anonymised table, audited, with a certificate.
+
+        Args:
+            seed: For the order of the rows; by default nobody can repeat it.
+            shuffle: Whether rows change their order.
+        """
+        from privmoo.front_file import measures_from
+
+        front, problem = self.front, self.front.problem
+        run = {key: front.run[key] for key in ("algorithm", "seed", "generations") if key in front.run}
+        if problem is not None:
+            measures = list(problem.measures)
+        else:
+            measures = measures_from(front.quantities)
+        return make_release(
+            self.table,
+            self.recoding,
+            suppression=self.suppression,
+            published=self._published(),
+            measures=measures,
+            claims=self.values,
+            shuffle=shuffle,
+            seed=seed,
+            method={
+                "problem": front.description.get("problem"),
+                "parameters": front.description.get("parameters"),
+                **run,
+            },
+        )
+
+    # In words and pictures
+
+    def explain(self) -> str:
+        """What the release would say of every attribute, how private it is, and what it costs."""
+        return "\n".join(
+            f"{title}\n" + "\n".join(f"  {name}: {text}" for name, text in rows)
+            for title, rows in self._sections()
+        )
+
+    def _sections(self) -> list[tuple[str, list[tuple[str, str]]]]:
+        measured = [
+            (q.label.removesuffix(" (%)"), q.write(self.values[q.key]))
+            for q in self.front.quantities
+            if q.key != RECORDS_SUPPRESSED
+        ]
+        suppressed = int(self.values[RECORDS_SUPPRESSED])
+        if self.front.table is None:
+            return [("Measured", [*measured, ("records suppressed", f"{suppressed:,}")])]
+        table = self.table
+        share = suppressed / table.n_records
+        measured.append(("records suppressed", f"{suppressed:,} of {table.n_records:,} ({share:.2%})"))
+        recoding = self.recoding
+        sections = [("What is published", list(recoding.describe().items())), ("Measured", measured)]
+        if isinstance(recoding, BlockRecoding):
+            lost = self.loss_per_attribute()
+            rows = [(str(name), f"{value * 100:.4g} %") for name, value in lost.items()]
+            sections.append(("Loss per attribute", rows))
+        return [*sections, ("QI-groups", self._group_rows())]
+
+    def _group_rows(self) -> list[tuple[str, str]]:
+        by_size = self.group_sizes()
+        sizes = by_size.index.to_numpy()
+        rows = [("number", f"{int(by_size['groups'].sum()):,}")]
+        if len(sizes):
+            hidden = np.repeat(sizes, by_size["groups"].to_numpy())
+            rows.append(("smallest, median, largest", _three(hidden)))
+        edges = [1, 2, 5, 10, 20, 50, 100, 1000, np.inf]
+        for low, high in zip(edges, edges[1:], strict=False):
+            inside = (sizes >= low) & (sizes < high)
+            count = int(by_size["records"].to_numpy()[inside].sum())
+            if count:
+                name = (
+                    f"records in groups of {low:g}"
+                    if high == low + 1
+                    else f"records in groups of {low:,g} to {high - 1:,g}"
+                    if np.isfinite(high)
+                    else f"records in groups of {low:,g} or more"
+                )
+                rows.append((name, f"{count:,}"))
+        return rows
+
+    def plot_group_sizes(self, ax: Axes | None = None) -> Axes:
+        """Draw how many records are in groups of each size (inset of Dewri et al. 2011, Fig. 6)."""
+        from privmoo.plot import plot_group_sizes
+
+        return plot_group_sizes(self, ax=ax)
+
+    def __repr__(self) -> str:
+        said = ", ".join(q.phrase(self.values[q.key]) for q in self.front.objectives)
+        return f"Solution {self.index} of {len(self.front)}: {said}"
+
+    def _repr_html_(self) -> str:
+        parts = [f"<div>{html.escape(repr(self))}</div>"]
+        for title, rows in self._sections():
+            cells = "".join(
+                f"<tr><th style='text-align:left'>{html.escape(str(name))}</th>"
+                f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+                for name, text in rows
+            )
+            parts.append(f"<h4>{html.escape(title)}</h4><table>{cells}</table>")
+        return "".join(parts)
+
+
+def _three(sizes: NDArray[np.int64]) -> str:
+    return f"{sizes.min():,}, {np.median(sizes):,.4g}, {sizes.max():,}"

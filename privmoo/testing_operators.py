@@ -1,0 +1,162 @@
+"""The conformance suite of operators: what sampling, crossover, mutation and repair must keep to."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.crossover import Crossover
+from pymoo.core.duplicate import DuplicateElimination
+from pymoo.core.mutation import Mutation
+from pymoo.core.population import Population
+from pymoo.core.repair import Repair
+from pymoo.core.sampling import Sampling
+
+from privmoo.cuts import CutSpace
+
+__all__ = ["check_operator", "is_valid", "valid_rows"]
+
+_ROWS = 40
+
+
+def check_operator(operator: Any, problem: Any, *, seed: int = 0) -> None:
+    """Raise an AssertionError with one sentence where an operator does not keep to the contract.
+
+    Children of valid parents must be valid, of the parents' type and as many as pymoo expects; the
+    same seed must give the same children and another seed others; parents must stay as they are; and
+    neither numpy's nor Python's global random state may be used. Duplicate elimination must keep the
+    first of equal individuals, in their order.
+
+    Args:
+        operator: A pymoo Sampling, Crossover, Mutation, Repair or DuplicateElimination.
+        problem: A problem it works on.
+        seed: For the parents and the operator.
+
+    >>> from privmoo.operators import CutMutation
+    >>> from privmoo.problems import Cuts
+    >>> from privmoo.testing import example_table
+    >>> check_operator(CutMutation(), Cuts(example_table()))
+    """
+    name = type(operator).__name__
+    parents = valid_rows(problem, _ROWS, seed=seed)
+    if isinstance(operator, DuplicateElimination):
+        _check_duplicates(operator, parents, name)
+        return
+    kinds = (Sampling, Crossover, Mutation, Repair)
+    named = ", ".join(kind.__name__ for kind in kinds)
+    _require(isinstance(operator, kinds), f"{name}: must be one of pymoo's {named}")
+    before = parents.copy()
+    states = _global_states()
+    children = _apply(operator, problem, parents, seed)
+    again = _apply(operator, problem, parents, seed)
+    _require(
+        states == _global_states(), f"{name}: uses a global random state instead of random_state"
+    )
+    _require(np.array_equal(parents, before), f"{name}: changes its parents")
+    n_children = _ROWS * operator.n_offsprings if isinstance(operator, Crossover) else _ROWS
+    shape = (n_children, problem.n_var)
+    _require(
+        children.shape == shape, f"{name}: children of shape {children.shape} instead of {shape}"
+    )
+    _require(
+        children.dtype == parents.dtype,
+        f"{name}: parents are {parents.dtype}, but children {children.dtype}",
+    )
+    invalid = np.flatnonzero(~is_valid(problem, children)).tolist()
+    _require(not invalid, f"{name}: children {invalid[:3]} of valid parents are not valid")
+    _require(np.array_equal(children, again), f"{name}: the same seed gives other children")
+    if isinstance(operator, Repair):
+        _require(np.array_equal(children, parents), f"{name}: changes rows that are valid")
+    elif len(np.unique(parents, axis=0)) > _ROWS // 4:  # else hardly anything can vary
+        others = [_apply(operator, problem, parents, seed + i) for i in (1, 2, 3)]
+        _require(
+            any(not np.array_equal(children, other) for other in others),
+            f"{name}: every seed gives the same children",
+        )
+
+
+def valid_rows(problem: Any, n_rows: int, *, seed: int = 0) -> NDArray[Any]:
+    """Valid decision vectors: repaired random bits of all densities, or the problem's own sampling.
+
+    >>> from privmoo.problems import Cuts
+    >>> from privmoo.testing import example_table
+    >>> valid_rows(Cuts(example_table()), 3).shape
+    (3, 12)
+    """
+    rng = np.random.default_rng(seed)
+    space = getattr(problem, "space", None)
+    if isinstance(space, CutSpace):
+        rows = rng.random((n_rows, space.n_bits)) < rng.random((n_rows, 1))
+        rows[:2] = [[True], [False]][: len(rows[:2])]
+        return space.repair(rows)
+    sampling = problem.default_operators()["sampling"]
+    return np.asarray(sampling(problem, n_rows, random_state=rng, to_numpy=True))
+
+
+def is_valid(problem: Any, X: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which rows are valid: cuts of the problem's space, or numbers within its bounds.
+
+    >>> from privmoo.problems import Cuts
+    >>> from privmoo.testing import example_table
+    >>> is_valid(Cuts(example_table()), np.zeros((1, 12), dtype=bool)).tolist()
+    [True]
+    """
+    space = getattr(problem, "space", None)
+    if isinstance(space, CutSpace):
+        return space.valid(X)
+    low, high = (
+        np.full(X.shape[1], free) if bound is None else bound
+        for bound, free in zip(problem.bounds(), (-np.inf, np.inf), strict=True)
+    )
+    return np.asarray(((low <= X) & (high >= X)).all(axis=1))
+
+
+def _require(condition: bool, sentence: str) -> None:
+    if not condition:
+        raise AssertionError(sentence)
+
+
+def _apply(operator: Any, problem: Any, parents: NDArray[Any], seed: int) -> NDArray[Any]:
+    """Call the operator as an algorithm does."""
+    rng = np.random.default_rng(seed)
+    if isinstance(operator, Sampling):
+        return np.asarray(operator(problem, _ROWS, random_state=rng, to_numpy=True))
+    pop = Population.new("X", parents)
+    if isinstance(operator, Crossover):
+        n = operator.n_parents
+        chosen = np.random.default_rng(seed).integers(len(parents), size=(_ROWS, n))
+        out = operator(problem, pop, parents=chosen, random_state=rng)
+    elif isinstance(operator, Repair):
+        out = operator(problem, pop)  # a particle swarm passes no random_state
+    else:
+        out = operator(problem, pop, random_state=rng)
+    return np.array([individual.X for individual in out])
+
+
+def _global_states() -> tuple[Any, ...]:
+    kind, keys, *rest = np.random.get_state()  # noqa: NPY002 # only looked at
+    return kind, np.asarray(keys).tobytes(), *rest, random.getstate()
+
+
+def _check_duplicates(operator: Any, rows: NDArray[Any], name: str) -> None:
+    others = rows[::5]
+    doubled = np.concatenate([rows, rows[::-1]])
+    pop = Population.new("X", doubled)
+    kept = operator.do(pop, Population.new("X", others), Population.create())
+    known = {row.tobytes() for row in others}
+    expected = []
+    for row in doubled:
+        if row.tobytes() not in known:
+            known.add(row.tobytes())
+            expected.append(row)
+    _require(
+        len(kept) == len(expected),
+        f"{name}: keeps {len(kept)} individuals, but {len(expected)} are new and distinct",
+    )
+    _require(
+        all(np.array_equal(a.X, b) for a, b in zip(kept, expected, strict=True)),
+        f"{name}: must keep the first of equal individuals, in their order",
+    )
+    _require(len(operator.do(Population.create())) == 0, f"{name}: must accept an empty population")

@@ -1,0 +1,365 @@
+"""Operators of cuts: valid children on random trees, spans, seeds, and whole runs of pymoo."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from pymoo.algorithms.moo.nsga2 import NSGA2
+from pymoo.algorithms.soo.nonconvex.pso import PSO
+from pymoo.core.crossover import Crossover
+from pymoo.core.mutation import Mutation
+from pymoo.core.population import Population
+from pymoo.core.problem import Problem
+from pymoo.core.repair import Repair
+from pymoo.core.sampling import Sampling
+from pymoo.operators.crossover.pntx import TwoPointCrossover
+from pymoo.operators.mutation.bitflip import BitflipMutation
+from pymoo.operators.sampling.rnd import BinaryRandomSampling
+from pymoo.optimize import minimize
+
+from privmoo.columns import QuasiIdentifier
+from privmoo.cuts import CutSpace
+from privmoo.errors import ProblemError
+from privmoo.hierarchy import Hierarchy
+from privmoo.operators import (
+    AttributeExchange,
+    CutMutation,
+    CutRepair,
+    CutSampling,
+    HashDuplicates,
+    LunacekCrossover,
+    for_problem,
+)
+from privmoo.table import Table
+from privmoo.testing_operators import check_operator, valid_rows
+
+SEEDS = st.integers(0, 2**32 - 1)
+SHAPES = st.recursive(st.none(), lambda part: st.lists(part, min_size=1, max_size=4), max_leaves=12)
+OPERATORS = [
+    CutSampling(),
+    LunacekCrossover(),
+    AttributeExchange(),
+    CutMutation(),
+    CutMutation(prob=1.0, shift=1.0, reach=2),
+    CutRepair(),
+    HashDuplicates(),
+]
+
+
+class Balance(Problem):  # type: ignore[misc]  # pymoo has no types
+    """Few blocks against small blocks: a problem of cuts that is not one of ours."""
+
+    def __init__(self, table: Table, *, n_obj: int = 2, vtype: Any = bool) -> None:
+        self.space = CutSpace(table)
+        super().__init__(n_var=self.space.n_bits, n_obj=n_obj, xl=0, xu=1, vtype=vtype)
+
+    def _evaluate(self, X: NDArray[Any], out: dict[str, Any], *args: Any, **kwargs: Any) -> None:
+        assert self.space.valid(X).all()
+        blocks = self.space.blocks(X)
+        largest = np.array([np.bincount(row).max() for row in blocks.astype(np.int64)])
+        out["F"] = np.column_stack([self.space.bits(X).sum(axis=1), largest])[:, : self.n_obj]
+
+
+def tree_of(shape: Any) -> Hierarchy:
+    """The tree of nested lists, with numbered leaves."""
+    names = iter(range(1000))
+
+    def named(part: Any) -> Any:
+        return f"v{next(names)}" if part is None else [named(child) for child in part]
+
+    return Hierarchy.tree([named(shape)] if shape is None else named(shape))
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Balance:
+    """Random trees and orders side by side, some with levels or cuts that are fixed."""
+    qis: dict[str, QuasiIdentifier] = {}
+    for j in range(draw(st.integers(1, 3))):
+        if draw(st.booleans()):
+            hierarchy = tree_of(draw(SHAPES))
+        else:
+            hierarchy = Hierarchy.ordered([f"v{i}" for i in range(draw(st.integers(1, 12)))])
+        bounds: dict[str, Any] = draw(
+            st.sampled_from(
+                [
+                    {},
+                    {},
+                    {"min_level": min(1, hierarchy.height)},
+                    {"max_level": max(hierarchy.height - 1, 0)},
+                    {"fixed_cuts": [hierarchy.leaves[hierarchy.n_leaves // 2]]},
+                ]
+            )
+        )
+        qis[f"q{j}"] = QuasiIdentifier(hierarchy=hierarchy, **bounds)
+    return Balance(Table(pd.DataFrame({name: ["v0"] for name in qis}), quasi_identifiers=qis))
+
+
+def wide(*, n_trees: int = 2) -> Balance:
+    """Two orders and some trees of ten leaves."""
+    tree = Hierarchy.tree([[["a", "b"], ["c", "d", "e"]], ["f", "g"], [["h", "i"], "j"]])
+    frame = pd.DataFrame({"age": ["0"], "size": ["0"], **{f"t{i}": ["a"] for i in range(n_trees)}})
+    order = Hierarchy.ordered([str(i) for i in range(20)])
+    trees = {f"t{i}": tree for i in range(n_trees)}
+    return Balance(Table(frame, quasi_identifiers={"age": order, "size": order, **trees}))
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: type(operator).__name__)
+def test_operators_keep_the_contract(operator: Any) -> None:
+    check_operator(operator, wide())
+    check_operator(operator, wide(n_trees=0), seed=3)
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: type(operator).__name__)
+@given(problem=problems(), seed=SEEDS)
+def test_children_are_valid_on_random_trees(operator: Any, problem: Balance, seed: int) -> None:
+    check_operator(operator, problem, seed=seed)
+
+
+# Sampling -------------------------------------------------------------------------------------
+
+
+@given(problems(), SEEDS)
+def test_sampling_begins_with_both_extremes(problem: Balance, seed: int) -> None:
+    space = problem.space
+    for n in (1, 2, 9):
+        rng = np.random.default_rng(seed)
+        X = CutSampling()(problem, n, random_state=rng, to_numpy=True)
+        assert X.shape == (n, space.n_bits)
+        assert np.array_equal(X[:2], np.array([space.finest(), space.coarsest()])[:n])
+
+
+def test_sampling_spans_all_densities_and_depths() -> None:
+    problem = wide()
+    X = CutSampling()(problem, 400, random_state=np.random.default_rng(1), to_numpy=True)
+    for part in np.split(X[2:], problem.space.offsets[1:-1], axis=1):
+        density = part.mean(axis=1)
+        shares = np.histogram(density, bins=4, range=(0, 1))[0] / len(density)
+        assert (shares > 0.05).all()
+    assert len(np.unique(X, axis=0)) > 330
+
+
+# Crossover ------------------------------------------------------------------------------------
+
+
+def crossed(problem: Balance, crossover: Any, n: int = 300) -> tuple[NDArray[Any], NDArray[Any]]:
+    parents = np.stack([valid_rows(problem, n, seed=s) for s in (1, 2)])
+    return parents, crossover._do(problem, parents, random_state=np.random.default_rng(3))
+
+
+@pytest.mark.parametrize("crossover", [LunacekCrossover(), AttributeExchange()])
+def test_children_share_out_the_bits_of_their_parents(crossover: Any) -> None:
+    parents, children = crossed(wide(), crossover)
+    assert np.array_equal(parents.sum(axis=0), children.sum(axis=0))
+    assert (children[0] != parents[0]).any(axis=1).mean() > 0.9
+
+
+def test_lunacek_changes_parent_once_per_attribute_where_both_have_a_one() -> None:
+    problem = wide()
+    space = problem.space
+    parents, children = crossed(problem, LunacekCrossover())
+    cut, whole = 0, 0
+    for j in range(space.n_attributes):
+        own = slice(space.offsets[j], space.offsets[j + 1])
+        for a, b, c in zip(parents[0, :, own], parents[1, :, own], children[0, :, own], strict=True):
+            n = len(a)
+            points = [
+                at
+                for at in range(n + 1)
+                if not space.constrained[j] or at in (0, n) or (a[at] and b[at])
+            ]
+            made = [np.concatenate(pair) for at in points for pair in ((a[:at], b[at:]), (b[:at], a[at:]))]
+            assert any(np.array_equal(c, option) for option in made)
+            is_whole = np.array_equal(c, a) or np.array_equal(c, b)
+            whole, cut = whole + is_whole, cut + (not is_whole)
+    assert cut > 100 and whole > 100
+
+
+def test_lunacek_reaches_every_point() -> None:
+    problem = wide(n_trees=1)
+    space = problem.space
+    n = 4000
+    ones = np.ones(space.n_bits, dtype=bool)
+    tree = slice(space.offsets[2], space.offsets[3])
+    other = ones.copy()
+    other[tree] = [1, 1, 0, 0, 1, 0, 1, 0, 1] if False else space.repair([ones])[0, tree]
+    other[: space.offsets[2]] = False
+    parents = np.stack([np.tile(ones, (n, 1)), np.tile(other, (n, 1))])
+    children = LunacekCrossover()._do(problem, parents, random_state=np.random.default_rng(0))
+    age = children[0, :, : space.offsets[1]]
+    changes = np.flatnonzero(np.bincount((np.diff(age, axis=1) != 0).argmax(axis=1), minlength=18))
+    assert changes.tolist() == list(range(18))
+
+
+def test_attribute_exchange_inherits_whole_attributes_evenly() -> None:
+    problem = wide()
+    parents, children = crossed(problem, AttributeExchange())
+    for j in range(problem.space.n_attributes):
+        own = slice(problem.space.offsets[j], problem.space.offsets[j + 1])
+        straight = (children[0, :, own] == parents[0, :, own]).all(axis=1)
+        swapped = (children[0, :, own] == parents[1, :, own]).all(axis=1)
+        assert (straight | swapped).all()
+        assert 0.35 < straight[~(straight & swapped)].mean() < 0.65
+
+
+# Mutation -------------------------------------------------------------------------------------
+
+
+def mutated(problem: Balance, X: NDArray[Any], **options: Any) -> NDArray[Any]:
+    result: NDArray[Any] = CutMutation(**options)._do(
+        problem, X, random_state=np.random.default_rng(4)
+    )
+    return result
+
+
+def test_a_tree_is_changed_by_one_node() -> None:
+    problem = wide()
+    space = problem.space
+    X = valid_rows(problem, 400, seed=5)
+    Y = mutated(problem, X, prob=1.0, shift=0.0)
+    opened, closed = 0, 0
+    for j in range(space.n_attributes):
+        switches = np.arange(space.switch_offsets[j], space.switch_offsets[j + 1])
+        before, after = X[:, space.first[switches]], Y[:, space.first[switches]]
+        changed = before != after
+        assert changed.any(axis=1).all()
+        for row in np.flatnonzero(changed.any(axis=1)):
+            flipped = switches[changed[row]]
+            top = flipped[0]
+            if after[row, top - switches[0]]:
+                assert len(flipped) == 1
+                opened += 1
+            else:
+                assert set(flipped) <= set(range(top, space.end[top]))
+                closed += 1
+    assert min(opened, closed) > 200
+
+
+def test_every_neighbour_is_reached() -> None:
+    problem = wide()
+    space = problem.space
+    start = np.tile(space.coarsest(), (2000, 1))
+    roots = np.flatnonzero(space.parent < 0)
+    Y = mutated(problem, start, prob=1.0, shift=0.0)
+    assert Y[:, space.first[roots]].any(axis=0).all()
+
+
+def test_a_shift_moves_one_boundary_within_reach() -> None:
+    problem = wide(n_trees=0)
+    space = problem.space
+    X = np.zeros((500, space.n_bits), dtype=bool)
+    X[:, [9, 19 + 9]] = True
+    Y = mutated(problem, X, prob=1.0, shift=1.0, reach=3)
+    assert (Y.reshape(500, 2, 19).sum(axis=2) == 1).all()
+    at = Y.reshape(-1, 19).argmax(axis=1) - 9
+    assert sorted(set(at.tolist())) == [-3, -2, -1, 1, 2, 3]
+
+
+def test_the_rate_is_what_was_asked_for() -> None:
+    problem = wide()
+    X = valid_rows(problem, 2000, seed=6)
+    for prob in (0.0, 0.1, 0.6):
+        Y = mutated(problem, X, prob=prob)
+        parts = np.split(X != Y, problem.space.offsets[1:-1], axis=1)
+        touched = np.mean([part.any(axis=1) for part in parts])
+        assert touched == pytest.approx(prob, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"prob": 1.5}, "prob: must be from 0 to 1, got 1.5"),
+        ({"shift": -0.1}, "shift: must be from 0 to 1, got -0.1"),
+        ({"reach": 0}, "reach: must be a whole number of at least 1, got 0"),
+    ],
+)
+def test_bad_parameters_are_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ProblemError, match=message):
+        CutMutation(**options)
+
+
+# Repair and duplicates ------------------------------------------------------------------------
+
+
+def test_repair_keeps_the_type_of_a_swarm() -> None:
+    problem = wide()
+    X = np.random.default_rng(7).random((20, problem.n_var))
+    pop = CutRepair().do(problem, Population.new("X", X))
+    assert pop.get("X").dtype == np.float64
+    assert problem.space.valid(pop.get("X")).all()
+    assert np.array_equal(pop.get("X"), problem.space.repair(X >= 0.5))
+
+
+@given(
+    st.lists(st.integers(0, 5), max_size=20),
+    st.lists(st.lists(st.integers(0, 5), max_size=6), max_size=3),
+    st.sampled_from([bool, np.int64, np.float64, object]),
+)
+def test_duplicates_are_those_of_a_set(
+    own: list[int], others: list[list[int]], dtype: Any
+) -> None:
+    def rows(numbers: list[int]) -> Any:
+        X = np.array([[n & 1, n & 2, n & 4] for n in numbers]).reshape(-1, 3)
+        return Population.new("X", X.astype(dtype)) if len(X) else Population.create()
+
+    known = {n for numbers in others for n in numbers}
+    expected = [n for i, n in enumerate(own) if n not in known and n not in own[:i]]
+    pop = rows(own)
+    kept = HashDuplicates().do(pop, *map(rows, others))
+    assert [x.X.tolist() for x in kept] == [x.X.tolist() for x in rows(expected)]
+    _, new, old = HashDuplicates().do(pop, *map(rows, others), return_indices=True)
+    assert [own[i] for i in new] == expected
+    assert sorted([*new, *old]) == list(range(len(own)))
+
+
+def test_duplicates_of_mixed_variables_and_signed_zeros() -> None:
+    mixed = Population.new("X", np.array([{"k": 2, "e": 0.5}, {"e": 0.5, "k": 2}, {"k": 3, "e": 1}]))
+    assert [x.X["k"] for x in HashDuplicates().do(mixed)] == [2, 3]
+    assert len(HashDuplicates().do(Population.new("X", np.array([[0.0], [-0.0]])))) == 1
+
+
+# Whole runs -----------------------------------------------------------------------------------
+
+
+def run(problem: Balance, seed: int, **operators: Any) -> Any:
+    algorithm = NSGA2(pop_size=20, **operators)
+    return minimize(problem, algorithm, ("n_gen", 15), seed=seed)
+
+
+OURS = {
+    "sampling": CutSampling(),
+    "crossover": LunacekCrossover(),
+    "mutation": CutMutation(),
+    "eliminate_duplicates": HashDuplicates(),
+}
+
+
+def test_a_run_is_valid_and_the_seed_decides_it() -> None:
+    first, second, other = (run(wide(), seed, **OURS) for seed in (1, 1, 2))
+    assert first.X.dtype == np.bool_
+    assert np.array_equal(first.X, second.X)
+    assert not np.array_equal(first.pop.get("X"), other.pop.get("X"))
+    assert {0, wide().n_var} <= set(first.F[:, 0])
+
+
+def test_pymoo_bit_operators_work_with_repair() -> None:
+    result = run(
+        wide(),
+        1,
+        sampling=BinaryRandomSampling(),
+        crossover=TwoPointCrossover(repair=CutRepair()),
+        mutation=BitflipMutation(),
+        repair=CutRepair(),
+    )
+    assert wide().space.valid(result.X).all()
+
+
+def test_a_swarm_works_with_repair() -> None:
+    problem = Balance(wide().space_table(), n_obj=1, vtype=float) if False else wide_float()
+    result = minimize(problem, PSO(pop_size=10, sampling=CutSampling(), repair=CutRepair()), ("n_gen", 5), seed=1)
+    assert problem.space.valid(result.X[None]).all()
