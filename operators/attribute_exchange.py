@@ -33,6 +33,6 @@ class AttributeExchange(Crossover):  # type: ignore[misc]  # pymoo has no types
     ) -> NDArray[np.bool_]:
         space = space_of(problem)
         rng = np.random.default_rng(random_state)
-        parents = space.bits(X.reshape(-1, space.n_bits)).reshape(X.shape)
+        parents = space.bits(np.concatenate(X)).reshape(X.shape)
         swap = rng.random((X.shape[1], space.n_attributes)) < 0.5
         return np.where(np.repeat(swap, np.diff(space.offsets), axis=1), parents[::-1], parents)

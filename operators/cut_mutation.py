@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
 
 from privmoo.cuts import space_of
+from privmoo.errors import ProblemError
 from privmoo.kernels.cuts import mutate_cuts
 
 __all__ = ["CutMutation"]
@@ -19,7 +20,12 @@ class CutMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
 
     def __init__(self, prob: float = 0.1, *, shift: float = 0.5, reach: int = 3) -> None:
         super().__init__()
-        self.rate, self.shift, self.reach = prob, shift, reach
+        for name, value in (("prob", prob), ("shift", shift)):
+            if not 0 <= value <= 1:
+                raise ProblemError(f"{name}: must be from 0 to 1, got {value!r}")
+        if reach != int(reach) or reach < 1:
+            raise ProblemError(f"reach: must be a whole number of at least 1, got {reach!r}")
+        self.rate, self.shift, self.reach = prob, shift, int(reach)
 
     def _do(
         self,
@@ -48,6 +54,7 @@ class CutMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
             space.owner,
             space.first,
             space.parent,
-            space.end,
+            space.begin,
+            space.stop,
         )
         return children

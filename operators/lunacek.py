@@ -40,7 +40,7 @@ class LunacekCrossover(Crossover):  # type: ignore[misc]  # pymoo has no types
         space = space_of(problem)
         rng = np.random.default_rng(random_state)
         shape = (X.shape[1], space.n_attributes)
-        parents = space.bits(X.reshape(-1, space.n_bits)).reshape(X.shape)
+        parents = space.bits(np.concatenate(X)).reshape(X.shape)
         children = np.empty_like(parents)
         point, swap = rng.random(shape), rng.random(shape) < 0.5
         cross_cuts(parents, point, swap, space.offsets, space.constrained, children)

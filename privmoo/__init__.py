@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from privmoo import audit, datasets, measures, operators, plot, problems, testing
+    from privmoo import audit, datasets, hierarchy, measures, operators, plot, problems, testing
     from privmoo.columns import QuasiIdentifier
     from privmoo.columns import QuasiIdentifier as QI
     from privmoo.cuts import CutSpace
@@ -34,7 +34,16 @@ if TYPE_CHECKING:
     )
     from privmoo.table import Table
 
-_MODULES = ("audit", "datasets", "measures", "operators", "plot", "problems", "testing")
+_MODULES = (
+    "audit",
+    "datasets",
+    "hierarchy",
+    "measures",
+    "operators",
+    "plot",
+    "problems",
+    "testing",
+)
 _HOMES = {
     "columns": ["QuasiIdentifier"],
     "cuts": ["CutSpace"],
@@ -87,6 +96,7 @@ __all__ = [
     "cut_recoding",
     "datasets",
     "group",
+    "hierarchy",
     "identity_recoding",
     "level_recoding",
     "make_release",

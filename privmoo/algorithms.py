@@ -178,9 +178,9 @@ def check_algorithm(algorithm: Any, problem: AnonymizationProblem) -> None:
     survival = getattr(algorithm, "survival", None)
     for owner, part in ((algorithm, "ref_dirs"), (survival, "ref_points")):
         directions = getattr(owner, part, None)
-        if isinstance(directions, np.ndarray) and directions.ndim == 2:
-            if directions.shape[1] != problem.n_obj:
-                raise ProblemError(_too_many(f"this {name}", directions.shape[1], problem))
+        able = directions.shape[-1] if isinstance(directions, np.ndarray) else problem.n_obj
+        if able != problem.n_obj:
+            raise ProblemError(_too_many(f"this {name}", able, problem))
 
 
 def why_not_reproducible(algorithm: Algorithm, n_infeasible: int) -> str | None:
@@ -202,11 +202,23 @@ def describe_algorithm(algorithm: Algorithm) -> dict[str, Any]:
     return settings if isinstance(settings, dict) else {"class": str(settings)}
 
 
+# What a run changes, shows or measures; not what the algorithm is.
 _STATE = frozenset(
-    # What a run changes, shows or measures; not what the algorithm is.
-    "problem termination output display callback history pop off opt n_iter n_gen data start_time "
-    "is_initialized evaluator random_state seed archive save_history verbose "
-    "return_least_infeasible advance_after_initial_infill".split()
+    {
+        *(
+            "problem",
+            "termination",
+            "output",
+            "display",
+            "callback",
+            "history",
+            "pop",
+            "off",
+            "opt",
+        ),
+        *("n_iter", "n_gen", "data", "start_time", "is_initialized", "evaluator", "random_state"),
+        *("seed", "archive", "save_history", "verbose", "return_least_infeasible"),
+    }
 )
 
 
@@ -227,11 +239,15 @@ def _described(value: Any, depth: int) -> Any:
         return {str(key): _described(v, depth - 1) for key, v in sorted(value.items(), key=str)}
     if isinstance(value, list | tuple):
         return [_described(v, depth - 1) for v in value]
-    own = {
-        key: _described(v, depth - 1)
-        for key, v in sorted(vars(value).items())
-        if key not in _STATE and not key.startswith("_") and not _is_problem(v)
-    } if hasattr(value, "__dict__") else {}
+    own = (
+        {
+            key: _described(v, depth - 1)
+            for key, v in sorted(vars(value).items())
+            if key not in _STATE and not key.startswith("_") and not _is_problem(v)
+        }
+        if hasattr(value, "__dict__")
+        else {}
+    )
     return {"class": type(value).__name__, **own}
 
 

@@ -156,9 +156,7 @@ class Stalled(RunBudget):
         return state.generation / self.at_most
 
     def __repr__(self) -> str:
-        return (
-            f"Stalled({self.generations}, tolerance={self.tolerance:g}, at_most={self.at_most})"
-        )
+        return f"Stalled({self.generations}, tolerance={self.tolerance:g}, at_most={self.at_most})"
 
 
 class _Either(RunBudget):

@@ -120,13 +120,19 @@ class Distinct(NamedTuple):
         return np.array([float(value) for value in self.values], dtype=np.float64)
 
 
-def distinct(values: pd.Series[Any] | Iterable[Any], column: str | None = None) -> Distinct:
+def distinct(
+    values: pd.Series[Any] | Iterable[Any] | Distinct, column: str | None = None
+) -> Distinct:
     """Factorize a column of any type, refusing mixed types and infinite numbers.
+
+    What is factorized already stays as it is.
 
     >>> found = distinct([3.0, None, 3.0, 5.0], "age")
     >>> found.codes.tolist(), found.spelled(), found.kind
     ([0, -1, 0, 1], ['3', '5'], 'number')
     """
+    if isinstance(values, Distinct):
+        return values
     series = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=None)
     name = str(
         column if column is not None else series.name if series.name is not None else "values"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from privmoo.columns import QIColumn
 from privmoo.errors import ProblemError
+from privmoo.hierarchy import Hierarchy
 from privmoo.kernels.cuts import blocks_of, nearest_cuts, valid_cuts
 from privmoo.recoding import need_hierarchy
 from privmoo.table import Table
@@ -35,7 +36,8 @@ class CutSpace:
             node, which are all 1 or all 0; a bit of an unconstrained attribute is its own.
         first: The first bit of every switch.
         parent: The switch that must be open (1) for this one to be open; -1 if there is none.
-        end: One past the last switch below; switches are in pre-order.
+        begin: The first bit at or below every switch; switches are in pre-order.
+        stop: One past the last bit at or below it.
         switch_offsets: Where the switches of each quasi-identifier begin, and their number.
 
     >>> import pandas as pd
@@ -58,33 +60,25 @@ class CutSpace:
         self.offsets: NDArray[np.int64] = np.concatenate([[0], np.cumsum(n_bits)]).astype(np.int64)
         self.n_bits = int(self.offsets[-1])
         self.constrained: NDArray[np.bool_] = np.array([h.constrained for h in hierarchies])
-        fixed_one, fixed_zero, owner, parent, switches = [], [], [], [], [0]
-        for qi in table.qis:
-            one, zero = _fixed(qi)
-            if need_hierarchy(qi).constrained:
-                own, above = _switches(qi)
-                _open_upwards(one, own, above)
-            else:
-                own, above = np.arange(len(one)), np.full(len(one), -1)
-            both = np.flatnonzero(one & zero)
-            if both.size:
-                raise ProblemError(
-                    f"quasi_identifiers: min_level={qi.min_level} of {qi.name!r} merges leaves "
-                    f"{qi.leaves[both[0]]!r} and {qi.leaves[both[0] + 1]!r}, which its fixed_cuts "
-                    "keep apart; lower the level or leave out that cut"
-                )
-            fixed_one.append(one)
-            fixed_zero.append(zero)
-            owner.append(own + switches[-1])
-            parent.append(np.where(above < 0, -1, above + switches[-1]))
-            switches.append(switches[-1] + len(above))
-        self.fixed_one: NDArray[np.bool_] = _frozen(np.concatenate(fixed_one))
-        self.fixed_zero: NDArray[np.bool_] = _frozen(np.concatenate(fixed_zero))
-        self.owner: NDArray[np.int64] = _frozen(np.concatenate(owner).astype(np.int64))
-        self.parent: NDArray[np.int64] = _frozen(np.concatenate(parent).astype(np.int64))
-        self.switch_offsets: NDArray[np.int64] = _frozen(np.array(switches, dtype=np.int64))
+        parts = [_Part(qi) for qi in table.qis]
+        switches = np.cumsum([0, *(len(part.parent) for part in parts)])
+        for part, bit, switch in zip(parts, self.offsets, switches, strict=False):
+            part.owner += switch
+            part.parent[part.parent >= 0] += switch
+            part.begin += bit
+            part.stop += bit
+
+        def joined(name: str) -> NDArray[Any]:
+            return _frozen(np.concatenate([getattr(part, name) for part in parts]))
+
+        self.fixed_one: NDArray[np.bool_] = joined("one")
+        self.fixed_zero: NDArray[np.bool_] = joined("zero")
+        self.owner: NDArray[np.int64] = joined("owner")
+        self.parent: NDArray[np.int64] = joined("parent")
+        self.begin: NDArray[np.int64] = joined("begin")
+        self.stop: NDArray[np.int64] = joined("stop")
         self.first: NDArray[np.int64] = _frozen(np.unique(self.owner, return_index=True)[1])
-        self.end: NDArray[np.int64] = _frozen(_subtree_ends(self.parent))
+        self.switch_offsets: NDArray[np.int64] = _frozen(switches)
         _frozen(self.offsets)
         _frozen(self.constrained)
 
@@ -198,44 +192,48 @@ def space_of(problem: Any) -> CutSpace:
     return space
 
 
-def _fixed(qi: QIColumn) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Bits that the quasi-identifier's own bounds make 1, and those that they make 0."""
-    hierarchy = need_hierarchy(qi)
-    one = hierarchy.cut_of_level(qi.max_level)
-    one[list(qi.fixed_cuts)] = True
-    return one, ~hierarchy.cut_of_level(qi.min_level)
+class _Part:
+    """The bits and switches of one quasi-identifier, counted from its own first."""
 
+    def __init__(self, qi: QIColumn) -> None:
+        hierarchy = need_hierarchy(qi)
+        n = qi.n_leaves - 1
+        self.one: NDArray[np.bool_] = hierarchy.cut_of_level(qi.max_level)
+        self.one[list(qi.fixed_cuts)] = True
+        self.zero: NDArray[np.bool_] = ~hierarchy.cut_of_level(qi.min_level)
+        if hierarchy.constrained:
+            self._tree(hierarchy)
+        else:
+            self.owner: NDArray[np.int64] = np.arange(n)
+            self.parent: NDArray[np.int64] = np.full(n, -1)
+            self.begin: NDArray[np.int64] = np.arange(n)
+            self.stop: NDArray[np.int64] = np.arange(1, n + 1)
+        both = np.flatnonzero(self.one & self.zero)
+        if both.size:
+            raise ProblemError(
+                f"quasi_identifiers: min_level={qi.min_level} of {qi.name!r} merges leaves "
+                f"{qi.leaves[both[0]]!r} and {qi.leaves[both[0] + 1]!r}, which its fixed_cuts "
+                "keep apart; lower the level or leave out that cut"
+            )
 
-def _switches(qi: QIColumn) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For a tree: the switch of every bit, and the parent of every switch, in pre-order."""
-    nodes = need_hierarchy(qi).nodes
-    inner = np.flatnonzero(nodes.stop - nodes.start > 1)
-    inner = inner[np.lexsort((-nodes.stop[inner], nodes.start[inner]))]
-    number = np.full(len(nodes.start) + 1, -1)  # the last entry answers for the root's parent
-    number[inner] = np.arange(len(inner))
-    owner = np.empty(qi.n_leaves - 1, np.int64)
-    for switch, node in enumerate(inner):  # pre-order: what is deeper is written later
-        owner[nodes.start[node] : nodes.stop[node] - 1] = switch
-    return owner, number[nodes.parent[inner]]
-
-
-def _open_upwards(
-    one: NDArray[np.bool_], owner: NDArray[np.int64], parent: NDArray[np.int64]
-) -> None:
-    """Close the fixed ones under validity: a switch with one open bit is open, and so above it."""
-    is_open = np.zeros(len(parent), np.bool_)
-    is_open[owner[one]] = True
-    for switch in range(len(parent) - 1, 0, -1):
-        is_open[parent[switch]] |= is_open[switch]
-    one[:] = is_open[owner]
-
-
-def _subtree_ends(parent: NDArray[np.int64]) -> NDArray[np.int64]:
-    end = np.arange(1, len(parent) + 1)
-    for switch in range(len(parent) - 1, -1, -1):
-        if parent[switch] >= 0:
-            end[parent[switch]] = max(end[parent[switch]], end[switch])
-    return end
+    def _tree(self, hierarchy: Hierarchy) -> None:
+        nodes = hierarchy.nodes
+        inner = np.flatnonzero(nodes.stop - nodes.start > 1)
+        inner = inner[np.lexsort((-nodes.stop[inner], nodes.start[inner]))]
+        number = np.full(len(nodes.start) + 1, -1)  # the last entry answers for the root's parent
+        number[inner] = np.arange(len(inner))
+        self.parent = number[nodes.parent[inner]]
+        self.begin = nodes.start[inner].astype(np.int64)
+        self.stop = nodes.stop[inner].astype(np.int64) - 1
+        self.owner = np.empty(len(self.one), np.int64)
+        for switch, (begin, stop) in enumerate(zip(self.begin, self.stop, strict=True)):
+            self.owner[begin:stop] = switch  # pre-order: what is deeper is written later
+        # A switch with one fixed bit is open, and so is every switch above it.
+        is_open = np.zeros(len(inner), np.bool_)
+        is_open[self.owner[self.one]] = True
+        for switch in range(len(inner) - 1, 0, -1):
+            is_open[self.parent[switch]] |= is_open[switch]
+        self.one = is_open[self.owner]
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

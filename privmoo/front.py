@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo import choosing
 from privmoo.archive import feasible_rows, non_dominated, share_of_box
-from privmoo.errors import ProblemError, nearest
+from privmoo.errors import ProblemError
 from privmoo.quantities import RECORDS_SUPPRESSED, Quantity, find, quantities_of
 from privmoo.solution import Solution
 from privmoo.table import Table
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from privmoo.questions import Answer
 
 __all__ = ["Front"]
-
-_AUGMENTATION = 1e-3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,7 +112,9 @@ class Front:
     def from_result(cls, problem: AnonymizationProblem, res: Any) -> Front:
         """The front of a plain pymoo result: what `pymoo.optimize.minimize` returned."""
         if res.X is None:
-            raise ProblemError(nothing_feasible(problem, len(res.pop) if res.pop is not None else 0))
+            raise ProblemError(
+                nothing_feasible(problem, len(res.pop) if res.pop is not None else 0)
+            )
         rows = np.atleast_2d(res.X)
         if res.pop is not None and len(res.pop):
             rows = np.concatenate([rows, res.pop.get("X")])
@@ -184,9 +185,10 @@ class Front:
         return self.quantities[: self.n_objectives]
 
     @property
-    def F(self) -> NDArray[np.float64]:
+    def F(self) -> NDArray[np.float64]:  # noqa: N802  # pymoo's name
         """Objective values, minimised, as pymoo sees them."""
-        return self.values[:, : self.n_objectives] * np.array([q.sign for q in self.objectives])
+        signs = np.array([q.sign for q in self.objectives])
+        return np.asarray(self.values[:, : self.n_objectives] * signs)
 
     def column(self, name: str) -> NDArray[np.float64]:
         """One recorded quantity of all solutions."""
@@ -204,14 +206,15 @@ class Front:
     def __getitem__(self, index: slice) -> Front: ...
     def __getitem__(self, index: int | slice) -> Solution | Front:
         if isinstance(index, slice):
-            return self._rows(np.arange(len(self))[index])
+            return self.rows(np.arange(len(self))[index])
         position = range(len(self))[index]
         return Solution(self, position)
 
     def __iter__(self) -> Iterator[Solution]:
         return (self[i] for i in range(len(self)))
 
-    def _rows(self, rows: NDArray[np.intp]) -> Front:
+    def rows(self, rows: NDArray[np.intp]) -> Front:
+        """Some of the solutions, by their places."""
         recodings = None if self.recodings is None else tuple(self.recodings[i] for i in rows)
         return replace(self, values=self.values[rows], X=self.X[rows], recodings=recodings)
 
@@ -244,46 +247,14 @@ class Front:
 
         Every recorded quantity can be limited by `max_` and `min_` before its name.
         """
-        kept = self._within(limits)
+        kept = choosing.within(self, limits)
         if not kept.any():
-            said = " and ".join(self._limit_in_words(limit, v) for limit, v in limits.items())
-            spans = "; ".join(
-                f"{q.words} goes from {q.write(c.min())} to {q.write(c.max())}"
-                for q in dict.fromkeys(self._limit(limit)[0] for limit in limits)
-                if len(c := self.column(q.key))
-            )
-            raise ProblemError(f"where: no solution of the front has {said}; {spans or 'it is empty'}")
-        return self._rows(np.flatnonzero(kept))
-
-    def _limit(self, limit: str) -> tuple[Quantity, str]:
-        side, _, name = limit.partition("_")
-        options = [f"{s}_{q.key}" for q in self.quantities for s in ("max", "min")]
-        if limit not in options:
-            raise ProblemError(
-                f"where: {limit!r} is not max_ or min_ and a recorded quantity; recorded are "
-                f"{', '.join(q.key for q in self.quantities)}{nearest(limit, options)}"
-            )
-        return find(self.quantities, name), side
-
-    def _within(self, limits: Mapping[str, float]) -> NDArray[np.bool_]:
-        kept = np.ones(len(self), dtype=np.bool_)
-        for limit, bound in limits.items():
-            quantity, side = self._limit(limit)
-            column = self.column(quantity.key)
-            kept &= column <= bound if side == "max" else column >= bound
-        return kept
-
-    def _limit_in_words(self, limit: str, bound: float) -> str:
-        quantity, side = self._limit(limit)
-        return f"{quantity.words} {'≤' if side == 'max' else '≥'} {quantity.write(bound)}"
+            raise ProblemError(choosing.nothing_within(self, limits))
+        return self.rows(np.flatnonzero(kept))
 
     def best(self, name: str) -> Solution:
         """The best solution in one recorded quantity; of equal ones the best in the other objectives."""
-        self._need_solutions("best")
-        first = find(self.quantities, name)
-        others = [q for q in self.objectives if q.key != name]
-        keys = [q.sign * self.column(q.key) for q in (first, *others)]
-        return self[int(np.lexsort(keys[::-1])[0])]
+        return self[choosing.best(self, name)]
 
     def knee(self) -> Solution:
         """The solution that bulges most towards the ideal point.
@@ -293,8 +264,7 @@ class Front:
         through the extremes, that is, it has the least sum of scaled objectives (for two objectives
         Das 1999's characterisation).
         """
-        self._need_solutions("knee")
-        return self[int(np.argmin(self._scaled().sum(axis=1)))]
+        return self[choosing.knee(self)]
 
     def compromise(self, weights: Mapping[str, float] | None = None) -> Solution:
         """The solution closest to the ideal point in the augmented weighted Chebyshev distance.
@@ -305,29 +275,7 @@ class Front:
         Args:
             weights: By objective; those not named have 0. All have 1 by default.
         """
-        self._need_solutions("compromise")
-        names = [q.key for q in self.objectives]
-        given = dict.fromkeys(names, 1.0) if weights is None else dict(weights)
-        for name, weight in given.items():
-            if name not in names:
-                raise ProblemError(
-                    f"compromise: {name!r} is not one of the objectives {', '.join(names)}"
-                    f"{nearest(name, names)}"
-                )
-            if not (np.isfinite(weight) and weight >= 0):
-                raise ProblemError(f"compromise: the weight of {name!r} must be 0 or more, got {weight!r}")
-        if not any(given.values()):
-            raise ProblemError("compromise: at least one objective needs a weight above 0")
-        weighted = self._scaled() * np.array([given.get(name, 0.0) for name in names])
-        return self[int(np.argmin(weighted.max(axis=1) + _AUGMENTATION * weighted.sum(axis=1)))]
-
-    def _scaled(self) -> NDArray[np.float64]:
-        columns = self.values[:, : self.n_objectives].T
-        return np.column_stack([q.scaled(c) for q, c in zip(self.objectives, columns, strict=True)])
-
-    def _need_solutions(self, what: str) -> None:
-        if not len(self):
-            raise ProblemError(f"{what}: the front is empty")
+        return self[choosing.compromise(self, weights)]
 
     def hypervolume(self, ref: Mapping[str, float] | Sequence[float] | None = None) -> float:
         """The share of the box between the best possible values and a reference point that is dominated.
@@ -350,11 +298,15 @@ class Front:
                 )
         signs = np.array([q.sign for q in self.objectives])
         ideal = signs * np.array([q.best for q in self.objectives])
-        return share_of_box(self.F, ideal, signs * np.array([worst[q.key] for q in self.objectives]))
+        return share_of_box(
+            self.F, ideal, signs * np.array([worst[q.key] for q in self.objectives])
+        )
 
     # A publisher's questions
 
-    def best_within(self, *, maximise: str | Sequence[str] | None = None, **limits: float) -> Answer:
+    def best_within(
+        self, *, maximise: str | Sequence[str] | None = None, **limits: float
+    ) -> Answer:
         """How much privacy do these limits allow? See `privmoo.questions.best_within`."""
         from privmoo.questions import best_within
 

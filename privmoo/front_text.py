@@ -52,7 +52,11 @@ def as_html(front: Front) -> str:
         + "</tr>"
         for i in rows
     )
-    note = f"<div>{len(rows)} of {len(front):,} solutions shown</div>" if len(rows) < len(front) else ""
+    note = (
+        f"<div>{len(rows)} of {len(front):,} solutions shown</div>"
+        if len(rows) < len(front)
+        else ""
+    )
     table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f"<div>{title}{_image(front)}{table}{note}</div>"
 

@@ -100,5 +100,8 @@ def _bar(what: str) -> Any:
         from tqdm.auto import tqdm
 
         return tqdm(
-            total=100, desc=what, bar_format="{desc} {percentage:3.0f}% |{bar}| {postfix}", leave=True
+            total=100,
+            desc=what,
+            bar_format="{desc} {percentage:3.0f}% |{bar}| {postfix}",
+            leave=True,
         )

@@ -68,7 +68,7 @@ class Quantity:
     best: float
     worst: float
     stage: str = "after"
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def sign(self) -> float:
@@ -156,7 +156,9 @@ class Quantity:
             best, worst = float(data["best"]), float(data["worst"])
             parameters = dict(data["parameters"])
         except (KeyError, TypeError, ValueError) as problem:
-            raise CheckpointError(f"front: a measure is not described as it should be ({problem})") from None
+            raise CheckpointError(
+                f"front: a measure is not described as it should be ({problem})"
+            ) from None
         if not all(isinstance(text, str) and len(text) <= 200 for text in texts):
             raise CheckpointError("front: the name of a measure is not a short text")
         key, name, sense, stage = texts

@@ -80,6 +80,9 @@ class BlockRecoding(Recoding):
         stops = np.append(starts[1:], len(blocks))
         if qi.hierarchy is None:
             return [qi.leaves[a] for a in starts]
+        if self.levels is not None:
+            # A node of one leaf is called by its own name: "199*", not the only year under it.
+            return list(qi.hierarchy.level_labels(self.levels[j]))
         return [qi.hierarchy.label(int(a), int(b)) for a, b in zip(starts, stops, strict=True)]
 
     def _untouched(self, j: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -168,11 +169,10 @@ class Solution:
         from privmoo.front_file import measures_from
 
         front, problem = self.front, self.front.problem
-        run = {key: front.run[key] for key in ("algorithm", "seed", "generations") if key in front.run}
-        if problem is not None:
-            measures = list(problem.measures)
-        else:
-            measures = measures_from(front.quantities)
+        run = {
+            key: front.run[key] for key in ("algorithm", "seed", "generations") if key in front.run
+        }
+        measures = problem.measures if problem is not None else measures_from(front.quantities)
         return make_release(
             self.table,
             self.recoding,
@@ -209,9 +209,14 @@ class Solution:
             return [("Measured", [*measured, ("records suppressed", f"{suppressed:,}")])]
         table = self.table
         share = suppressed / table.n_records
-        measured.append(("records suppressed", f"{suppressed:,} of {table.n_records:,} ({share:.2%})"))
+        measured.append(
+            ("records suppressed", f"{suppressed:,} of {table.n_records:,} ({share:.2%})")
+        )
         recoding = self.recoding
-        sections = [("What is published", list(recoding.describe().items())), ("Measured", measured)]
+        sections = [
+            ("What is published", list(recoding.describe().items())),
+            ("Measured", measured),
+        ]
         if isinstance(recoding, BlockRecoding):
             lost = self.loss_per_attribute()
             rows = [(str(name), f"{value * 100:.4g} %") for name, value in lost.items()]
@@ -226,7 +231,7 @@ class Solution:
             hidden = np.repeat(sizes, by_size["groups"].to_numpy())
             rows.append(("smallest, median, largest", _three(hidden)))
         edges = [1, 2, 5, 10, 20, 50, 100, 1000, np.inf]
-        for low, high in zip(edges, edges[1:], strict=False):
+        for low, high in itertools.pairwise(edges):
             inside = (sizes >= low) & (sizes < high)
             count = int(by_size["records"].to_numpy()[inside].sum())
             if count:

@@ -100,15 +100,14 @@ class Table:
         codes: list[NDArray[Any]] = []
         columns: list[QIColumn] = []
         for name, qi in given_qis.items():
-            bound = (qi.hierarchy or Hierarchy.flat()).bind(self.frame[name], column=name)
+            values = distinct(self.frame[name], name)
+            bound = (qi.hierarchy or Hierarchy.flat()).bind(values)
             if domain == "observed":
-                bound = bound.observed(self.frame[name])
+                bound = bound.observed(values)
             known = set(bound.leaves)
-            spelled = distinct(self.frame[name], name).spelled()
-            column = QIColumn.bind(name, qi, bound, exact=all(value in known for value in spelled))
-            codes.append(
-                bound.encode(self.frame[name], column=name).astype(small_uint(column.n_leaves))
-            )
+            exact = all(value in known for value in values.spelled())
+            column = QIColumn.bind(name, qi, bound, exact=exact)
+            codes.append(bound.encode(values).astype(small_uint(column.n_leaves)))
             columns.append(column)
         self.qis = tuple(columns)
         # The attribute with most leaves leads the order: its blocks are then runs of tuples.
@@ -134,8 +133,9 @@ class Table:
         )
 
     def _attribute(self, name: str, hierarchy: Hierarchy | None, role: str) -> Attribute:
-        bound = (hierarchy or Hierarchy.flat()).bind(self.frame[name], column=name)
-        row_codes = bound.encode(self.frame[name], column=name).astype(small_uint(bound.n_leaves))
+        data = distinct(self.frame[name], name)
+        bound = (hierarchy or Hierarchy.flat()).bind(data)
+        row_codes = bound.encode(data).astype(small_uint(bound.n_leaves))
         if len(np.unique(row_codes)) < 2:
             raise TableError(
                 f"{role}: column {name!r} has a single value in all {self.n_records} rows, "

@@ -47,14 +47,19 @@ def check_operator(operator: Any, problem: Any, *, seed: int = 0) -> None:
     kinds = (Sampling, Crossover, Mutation, Repair)
     named = ", ".join(kind.__name__ for kind in kinds)
     _require(isinstance(operator, kinds), f"{name}: must be one of pymoo's {named}")
-    before = parents.copy()
     states = _global_states()
     children = _apply(operator, problem, parents, seed)
     again = _apply(operator, problem, parents, seed)
     _require(
         states == _global_states(), f"{name}: uses a global random state instead of random_state"
     )
-    _require(np.array_equal(parents, before), f"{name}: changes its parents")
+    if not isinstance(operator, Sampling):
+        given = (
+            np.stack([parents] * operator.n_parents) if isinstance(operator, Crossover) else parents
+        )
+        before = given.copy()
+        operator._do(problem, given, random_state=np.random.default_rng(seed))
+        _require(np.array_equal(given, before), f"{name}: changes its parents")
     n_children = _ROWS * operator.n_offsprings if isinstance(operator, Crossover) else _ROWS
     shape = (n_children, problem.n_var)
     _require(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-# Set before anything imports numba or matplotlib. Two threads, on any machine, are enough to see
+# Set before anything imports privmoo or matplotlib. Two threads, on any machine, are enough to see
 # a race, and two test processes of two threads do not choke a small runner.
-os.environ.setdefault("NUMBA_NUM_THREADS", "2")
+os.environ.setdefault("PRIVMOO_THREADS", "2")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 from hypothesis import settings
@@ -27,3 +27,11 @@ def shared_data() -> Path:
     if not SHARED.is_dir():
         pytest.skip("needs the evaluation data in ../shared/data")
     return SHARED
+
+
+@pytest.fixture(autouse=True)
+def _no_earlier_releases() -> None:
+    """Each test publishes as if it were the first: no warning of releases by other tests."""
+    from privmoo import release
+
+    release._made.clear()

@@ -145,13 +145,13 @@ def test_switches_are_a_forest_in_pre_order(table: Table) -> None:
     assert (space.owner[space.first] == numbers).all()
     for switch in numbers:
         below = []
-        for other in numbers:
-            above = other
+        for bit, owner in enumerate(space.owner):
+            above = owner
             while above > switch:
                 above = space.parent[above]
             if above == switch:
-                below.append(int(other))
-        assert below == list(range(switch, space.end[switch]))
+                below.append(bit)
+        assert below == list(range(space.begin[switch], space.stop[switch]))
 
 
 def test_every_cut_of_a_tree_is_reached_by_its_switches() -> None:
@@ -205,7 +205,7 @@ def test_a_hierarchy_is_needed() -> None:
 
 def test_arrays_are_frozen() -> None:
     space = small_space()
-    for array in (space.offsets, space.owner, space.fixed_one, space.parent, space.end):
+    for array in (space.offsets, space.owner, space.fixed_one, space.parent, space.begin):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
 

@@ -213,7 +213,7 @@ class Hierarchy(Structure):
     # Data ---------------------------------------------------------------------------------------
 
     def bind(
-        self, values: pd.Series[Any] | Iterable[Any], *, column: str | None = None
+        self, values: pd.Series[Any] | Iterable[Any] | Distinct, *, column: str | None = None
     ) -> Hierarchy:
         """The concrete hierarchy for these data: all values covered, a leaf "missing" if needed.
 
@@ -227,7 +227,7 @@ class Hierarchy(Structure):
         return self.with_missing() if data.has_missing else self
 
     def encode(
-        self, values: pd.Series[Any] | Iterable[Any], *, column: str | None = None
+        self, values: pd.Series[Any] | Iterable[Any] | Distinct, *, column: str | None = None
     ) -> NDArray[np.int32]:
         """The leaf number of every row.
 
@@ -311,7 +311,7 @@ class Hierarchy(Structure):
         both = np.hstack([blocks, own])
         return self._like((*self.leaves, MISSING), both, names, np.append(np.arange(n), -1))
 
-    def observed(self, values: pd.Series[Any] | Iterable[Any]) -> Hierarchy:
+    def observed(self, values: pd.Series[Any] | Iterable[Any] | Distinct) -> Hierarchy:
         """This hierarchy without the leaves that do not occur; levels and labels stay.
 
         >>> Hierarchy.intervals(17, 90, widths=[10]).bind([23, 41]).observed([23, 41]).leaves

@@ -2,8 +2,9 @@
 
 A switch holds the bits between the children of one tree node (`owner[bit]` names it): it is open
 when the children are told apart. A cut is valid when all bits of a switch agree and an open switch
-has an open parent. Switches are numbered in pre-order, so a subtree is `switch … end[switch] - 1`.
-A bit of an unconstrained attribute is a switch of its own, without parent.
+has an open parent. Switches are numbered in pre-order; the bits at and below one are
+`begin[switch] … stop[switch] - 1`. A bit of an unconstrained attribute is a switch of its own,
+without parent.
 """
 
 from __future__ import annotations
@@ -177,45 +178,47 @@ def cross_cuts(
 
 
 @compiled()
+def _may_change(
+    switch: int,
+    x: NDArray[Any],
+    fixed_one: NDArray[Any],
+    fixed_zero: NDArray[Any],
+    first: NDArray[np.int64],
+    parent: NDArray[np.int64],
+) -> bool:
+    bit = first[switch]
+    if fixed_one[bit] or fixed_zero[bit]:
+        return False
+    return bool(parent[switch] < 0 or x[first[parent[switch]]])
+
+
+@compiled()
 def _flip(
     x: NDArray[Any],
     chosen: float,
-    begin: int,
-    finish: int,
+    switches: range,
     fixed_one: NDArray[Any],
     fixed_zero: NDArray[Any],
     owner: NDArray[np.int64],
     first: NDArray[np.int64],
     parent: NDArray[np.int64],
-    end: NDArray[np.int64],
-    bit_stop: int,
+    begin: NDArray[np.int64],
+    stop: NDArray[np.int64],
 ) -> None:
-    """Flip one of the switches begin … finish - 1 that may change; closing one closes all below."""
+    """Flip one of the switches that may change; closing one closes all below."""
     free = 0
-    for switch in range(begin, finish):
-        bit = first[switch]
-        if not (fixed_one[bit] or fixed_zero[bit]):
-            free += parent[switch] < 0 or x[first[parent[switch]]]
-    if free == 0:
-        return
+    for switch in switches:
+        free += _may_change(switch, x, fixed_one, fixed_zero, first, parent)
     left = np.int64(chosen * free)
-    switch = begin
-    while True:
-        bit = first[switch]
-        if not (fixed_one[bit] or fixed_zero[bit]) and (
-            parent[switch] < 0 or x[first[parent[switch]]]
-        ):
-            if left == 0:
-                break
-            left -= 1
-        switch += 1
-    opens = not x[first[switch]]
-    for bit in range(first[switch], bit_stop):
-        if opens:
-            if owner[bit] == switch:
-                x[bit] = True
-        elif switch <= owner[bit] < end[switch]:
-            x[bit] = False
+    for switch in switches:
+        if not _may_change(switch, x, fixed_one, fixed_zero, first, parent):
+            continue
+        if left == 0:
+            opens = not x[first[switch]]
+            for bit in range(begin[switch], stop[switch]):
+                x[bit] = opens and owner[bit] == switch
+            return
+        left -= 1
 
 
 @compiled()
@@ -260,7 +263,8 @@ def mutate_cuts(
     owner: NDArray[np.int64],
     first: NDArray[np.int64],
     parent: NDArray[np.int64],
-    end: NDArray[np.int64],
+    begin: NDArray[np.int64],
+    stop: NDArray[np.int64],
 ) -> None:
     """Change, in place, the touched attributes of every row by one move.
 
@@ -276,16 +280,5 @@ def mutate_cuts(
             step = steps[row, j]
             if step != 0 and _shift(x, u, step, offsets[j], offsets[j + 1], fixed_one, fixed_zero):
                 continue
-            _flip(
-                x,
-                u,
-                switch_offsets[j],
-                switch_offsets[j + 1],
-                fixed_one,
-                fixed_zero,
-                owner,
-                first,
-                parent,
-                end,
-                offsets[j + 1],
-            )
+            switches = range(switch_offsets[j], switch_offsets[j + 1])
+            _flip(x, u, switches, fixed_one, fixed_zero, owner, first, parent, begin, stop)

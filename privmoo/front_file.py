@@ -1,0 +1,245 @@
+"""Fronts in files: arrays and JSON in a zip, no code; reading trusts nothing."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import zipfile
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from privmoo.errors import CheckpointError, PrivmooError, ProblemError
+from privmoo.front import Front
+from privmoo.measures.base import Measure
+from privmoo.quantities import RECORDS_SUPPRESSED, Quantity
+from privmoo.suppression import (
+    BelowAverage,
+    BelowThreshold,
+    Budget,
+    KLBudget,
+    NoSuppression,
+    Suppression,
+)
+from privmoo.table import Table
+from privmoo.writing import replacing
+
+if TYPE_CHECKING:
+    from privmoo.problem import AnonymizationProblem
+
+__all__ = ["load", "measures_from", "plain", "policy_from", "save"]
+
+_FORMAT = "privmoo front 1"
+_ARRAYS = ("values", "X", "dominated")
+_MEMBERS = {"front.json", *(f"{name}.npy" for name in _ARRAYS)}
+_LARGEST = 1 << 30  # bytes, unpacked
+_POLICIES: dict[str, type[Any]] = {
+    policy.__name__: policy
+    for policy in (NoSuppression, Budget, KLBudget, BelowThreshold, BelowAverage)
+}
+
+
+def save(front: Front, path: str | Path, *, force: bool = False) -> None:
+    """Write a front: values, decision vectors, recodings, the problem's description and versions."""
+    recodings = front.recodings
+    if recodings is None and front.problem is not None:
+        recodings = tuple(front.problem.recoding(x).to_json() for x in front.X)
+    if front.X.dtype == object:
+        raise ProblemError("save: decision vectors of mixed types cannot be saved")
+    head = {
+        "format": _FORMAT,
+        "quantities": [q.to_json() for q in front.quantities],
+        "n_objectives": front.n_objectives,
+        "description": plain(front.description),
+        "run": plain(front.run),
+        "recodings": plain(recodings),
+    }
+    with (
+        replacing(path, force=force) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        archive.writestr("front.json", json.dumps(head, ensure_ascii=False, indent=1))
+        for name in _ARRAYS:
+            content = io.BytesIO()
+            array = np.ascontiguousarray(getattr(front, name))
+            npy.write_array(content, array, allow_pickle=False)
+            archive.writestr(f"{name}.npy", content.getvalue())
+
+
+def load(
+    path: str | Path,
+    *,
+    table: Table | None = None,
+    problem: AnonymizationProblem | None = None,
+) -> Front:
+    """Read what `save` wrote; with the table or the problem, its solutions can be released."""
+    file = Path(path)
+    if not file.is_file():
+        raise CheckpointError(f"front: there is no file {str(file)!r}")
+    try:
+        with zipfile.ZipFile(file) as archive:
+            members = {info.filename: info for info in archive.infolist()}
+            if set(members) != _MEMBERS or len(archive.infolist()) != len(_MEMBERS):
+                raise _damaged(file, "it does not hold the parts of a front")
+            if sum(info.file_size for info in members.values()) > _LARGEST:
+                raise _damaged(file, f"it would unpack to more than {_LARGEST >> 20} MB")
+            content = {name: archive.read(info) for name, info in members.items()}
+    except (
+        zipfile.BadZipFile,
+        OSError,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        ValueError,
+    ) as error:
+        if isinstance(error, PrivmooError):
+            raise
+        raise _damaged(file, "it is no complete zip file") from None
+    except Exception as error:  # zlib.error and what else a broken stream may raise
+        if isinstance(error, PrivmooError):
+            raise
+        raise _damaged(file, "it cannot be unpacked") from None
+    head = _head(file, content["front.json"])
+    arrays = {name: _array(file, name, content[f"{name}.npy"]) for name in _ARRAYS}
+    return _front(file, head, arrays, table, problem)
+
+
+def _front(
+    file: Path,
+    head: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    table: Table | None,
+    problem: AnonymizationProblem | None,
+) -> Front:
+    listed = head.get("quantities")
+    if not isinstance(listed, list) or not 0 < len(listed) <= 1000:
+        raise _damaged(file, "its measures cannot be read")
+    quantities = tuple(Quantity.from_json(entry) for entry in listed)
+    n_objectives, values = head.get("n_objectives"), arrays["values"]
+    recodings, run, description = head.get("recodings"), head.get("run"), head.get("description")
+    good = (
+        isinstance(n_objectives, int)
+        and 0 < n_objectives < len(quantities)
+        and len({q.key for q in quantities}) == len(quantities)
+        and quantities[-1].key == RECORDS_SUPPRESSED
+        and values.ndim == arrays["X"].ndim == arrays["dominated"].ndim == 2
+        and values.shape[1] == len(quantities)
+        and len(arrays["X"]) == len(values)
+        and arrays["dominated"].shape[1] == n_objectives
+        and all(np.isfinite(arrays[name]).all() for name in _ARRAYS)
+        and isinstance(run, dict)
+        and isinstance(description, dict)
+        and (recodings is None or (isinstance(recodings, list) and len(recodings) == len(values)))
+        and all(isinstance(r, dict) for r in recodings or ())
+    )
+    if not good or not isinstance(n_objectives, int) or run is None or description is None:
+        raise _damaged(file, "its parts do not fit together")
+    if problem is not None:
+        table = problem.table
+    if table is not None and description.get("table") != table.fingerprint:
+        raise CheckpointError(
+            f"front: {str(file)!r} was computed on another table (or other roles or hierarchies) than "
+            "the one given; give the same table"
+        )
+    if problem is not None and plain(problem.describe()) != description:
+        raise CheckpointError(
+            f"front: {str(file)!r} is of another problem ({description.get('problem')}) than the one "
+            "given; give the same problem with the same parameters"
+        )
+    return Front(
+        quantities=quantities,
+        n_objectives=n_objectives,
+        values=values.astype(np.float64),
+        X=arrays["X"],
+        run=run,
+        description=description,
+        dominated=arrays["dominated"].astype(np.float64),
+        problem=problem,
+        table=table,
+        recodings=None if recodings is None else tuple(recodings),
+    )
+
+
+def _head(file: Path, content: bytes) -> dict[str, Any]:
+    try:
+        head = json.loads(content)
+    except (ValueError, RecursionError):
+        raise _damaged(file, "its description is no JSON") from None
+    if not isinstance(head, dict) or head.get("format") != _FORMAT:
+        raise CheckpointError(f"front: {str(file)!r} is no front of this version ({_FORMAT!r})")
+    return head
+
+
+def _array(file: Path, name: str, content: bytes) -> NDArray[Any]:
+    """An array of plain numbers, without numpy's own reader, which allocates what a header claims."""
+    stream = io.BytesIO(content)
+    try:
+        major, _ = npy.read_magic(stream)
+        read = npy.read_array_header_1_0 if major == 1 else npy.read_array_header_2_0
+        shape, fortran, dtype = read(stream)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        raise _damaged(file, f"the array {name!r} has no valid header") from None
+    if dtype.kind not in "biuf" or fortran or any(n < 0 for n in shape):
+        raise _damaged(file, f"the array {name!r} is not of plain numbers")
+    if math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
+        raise _damaged(file, f"the array {name!r} has another size than it says")
+    return np.frombuffer(content, dtype, offset=stream.tell()).reshape(shape).copy()
+
+
+def _damaged(file: Path, why: str) -> CheckpointError:
+    return CheckpointError(f"front: {str(file)!r} is damaged or no front: {why}")
+
+
+def plain(value: Any) -> Any:
+    """Data as JSON would give it back; what JSON does not know becomes text.
+
+    >>> plain({"a": (1, np.float64(2.5)), 3: {4}})
+    {'a': [1, 2.5], '3': '{4}'}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    return str(value)
+
+
+def policy_from(described: Any) -> Suppression:
+    """The suppression policy that `Suppression.describe` described, if it is one of privmoo's own."""
+    if isinstance(described, Mapping):
+        arguments = {key: value for key, value in described.items() if key != "policy"}
+        cls = _POLICIES.get(str(described.get("policy")))
+        if cls is not None and set(arguments) <= {f.name for f in fields(cls)}:
+            made: Suppression = cls(**arguments)
+            return made
+    raise ProblemError(
+        "release: the front was loaded without its problem, and its suppression policy cannot be made "
+        "from the file; use Front.load(path, problem=…)"
+    )
+
+
+def measures_from(quantities: Iterable[Quantity]) -> list[Measure]:
+    """Measures of privmoo among recorded quantities, so that a release checks what a file claims."""
+    from privmoo.measures import measure_by_name, names
+
+    made: list[Measure] = []
+    for quantity in quantities:
+        if quantity.name not in names():
+            continue
+        stage = {} if quantity.stage == "after" else {"stage": quantity.stage}
+        try:
+            made.append(measure_by_name(quantity.name, **{**quantity.parameters, **stage}))
+        except (TypeError, PrivmooError):
+            continue  # one with own parts, such as a population: only the problem has them
+    return made

@@ -1,0 +1,229 @@
+"""Pictures of fronts and solutions, by matplotlib."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from numpy.typing import NDArray
+
+from privmoo.errors import ProblemError
+from privmoo.quantities import Quantity, find
+
+if TYPE_CHECKING:
+    from privmoo.front import Front
+    from privmoo.solution import Solution
+
+__all__ = ["Axis", "FrontPicture", "picture_of", "plot_front", "plot_group_sizes", "thumbnail"]
+
+_GREY, _BLUE, _RED, _ORANGE = "#c8c8c8", "#1f5fa8", "#c1272d", "#e08a00"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What one axis shows.
+
+    Attributes:
+        label: Its name, in the natural sense.
+        values: The front's values as shown: fractions in per cent.
+        dominated: Those of dominated candidates.
+        logarithmic: Whether it needs a logarithm.
+    """
+
+    label: str
+    values: NDArray[np.float64]
+    dominated: NDArray[np.float64]
+    logarithmic: bool
+
+
+@dataclass(frozen=True)
+class FrontPicture:
+    """What a picture of a front shows, whoever draws it.
+
+    Attributes:
+        axes: Two or three.
+        knee: Place of the knee among the solutions; None if it is no news.
+        pick: Place of the pick; None if there is none.
+    """
+
+    axes: tuple[Axis, ...]
+    knee: int | None
+    pick: int | None
+
+
+def picture_of(
+    front: Front, *, pick: Solution | None = None, objectives: Sequence[str] | None = None
+) -> FrontPicture:
+    """The data of a picture: two or three objectives of a front."""
+    if not len(front):
+        raise ProblemError("plot: the front is empty")
+    names = [q.key for q in front.objectives] if objectives is None else list(objectives)
+    if not 2 <= len(names) <= 3:
+        raise ProblemError(
+            f"plot: draws two or three objectives, got {len(names)}; choose with "
+            "plot(objectives=(…, …))"
+        )
+    axes = tuple(_axis(front, find(front.quantities, name, what="objectives")) for name in names)
+    place = None
+    if pick is not None:
+        places = [i for i, solution in enumerate(front) if solution == pick]
+        if not places:
+            raise ProblemError("plot: the pick is not on this front")
+        place = places[0]
+    return FrontPicture(axes, front.knee().index if len(front) > 2 else None, place)
+
+
+def _axis(front: Front, quantity: Quantity) -> Axis:
+    values = front.column(quantity.key)
+    beside = np.empty(0)
+    if quantity in front.objectives:
+        beside = front.dominated[:, front.objectives.index(quantity)]
+    logarithmic = quantity.logarithmic(values)
+    if logarithmic:
+        beside = np.where(beside > 0, beside, np.nan)
+    return Axis(quantity.label, quantity.shown(values), quantity.shown(beside), logarithmic)
+
+
+def plot_front(
+    front: Front,
+    *,
+    pick: Solution | None = None,
+    ax: Axes | None = None,
+    objectives: Sequence[str] | None = None,
+) -> Any:
+    """Draw a front: dominated candidates grey, the knee and the pick marked.
+
+    Three objectives give three panels, one for each pair, coloured by the third; with `ax` only the
+    first of them. An axis is logarithmic where the front spreads over more than two decades.
+
+    Args:
+        front: The front.
+        pick: A solution to mark.
+        ax: Where to draw; a new figure by default.
+        objectives: Which two or three recorded quantities; the objectives by default.
+
+    Returns:
+        The axes, or an array of three.
+    """
+    picture = picture_of(front, pick=pick, objectives=objectives)
+    if len(picture.axes) == 2 or ax is not None:
+        if ax is None:
+            ax = _new_figure(6.4, 4.4, 1)[0]
+        third = picture.axes[2] if len(picture.axes) == 3 else None
+        _panel(ax, picture, picture.axes[0], picture.axes[1], third)
+        return ax
+    first, second, third = picture.axes
+    panels = _new_figure(15.0, 4.4, 3)
+    for panel, (x, y, colour) in zip(
+        panels,
+        ((first, second, third), (first, third, second), (second, third, first)),
+        strict=True,
+    ):
+        _panel(panel, picture, x, y, colour)
+    return np.array(panels, dtype=object)
+
+
+def _new_figure(width: float, height: float, n: int) -> list[Axes]:
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, n, figsize=(width, height), layout="constrained", squeeze=False)
+    engine = figure.get_layout_engine()
+    if n > 1 and engine is not None:
+        engine.set(wspace=0.08)  # type: ignore[call-arg]  # a panel's colour bar is not the next one's
+    return list(axes[0])
+
+
+def _panel(ax: Axes, picture: FrontPicture, x: Axis, y: Axis, colour: Axis | None) -> None:
+    if len(x.dominated) and len(y.dominated):
+        ax.scatter(
+            x.dominated, y.dominated, s=6, color=_GREY, label="dominated", zorder=1, rasterized=True
+        )
+    options: dict[str, Any] = {"s": 16, "zorder": 3, "label": "front"}
+    if colour is None:
+        ax.scatter(x.values, y.values, color=_BLUE, **options)
+    else:
+        norm = "log" if colour.logarithmic else None
+        points = ax.scatter(
+            x.values, y.values, c=colour.values, cmap="viridis", norm=norm, **options
+        )
+        bar = ax.figure.colorbar(points, ax=ax, label=colour.label)
+        if colour.logarithmic:
+            _plain_numbers(bar.ax.yaxis)
+    if picture.knee is not None:
+        _mark(ax, x, y, picture.knee, "D", _ORANGE, "knee")
+    if picture.pick is not None:
+        _mark(ax, x, y, picture.pick, "*", _RED, "pick")
+    for axis, part in ((x, ax.xaxis), (y, ax.yaxis)):
+        if axis.logarithmic:
+            (ax.set_xscale if part is ax.xaxis else ax.set_yscale)("log")
+            _plain_numbers(part)
+    ax.set_xlabel(x.label)
+    ax.set_ylabel(y.label)
+    ax.grid(color="#ececec", zorder=0)
+    ax.set_axisbelow(True)
+    ax.legend(frameon=False, fontsize="small")
+
+
+def _mark(ax: Axes, x: Axis, y: Axis, place: int, marker: str, colour: str, name: str) -> None:
+    ax.scatter(
+        [x.values[place]],
+        [y.values[place]],
+        marker=marker,
+        s=170 if marker == "*" else 90,
+        facecolors="none" if marker == "D" else colour,
+        edgecolors=colour,
+        linewidths=1.8,
+        label=name,
+        zorder=5 if marker == "*" else 4,
+    )
+
+
+def _plain_numbers(axis: Any) -> None:
+    """1, 10, 1,000 instead of powers, on a logarithmic axis."""
+    axis.set_major_locator(LogLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def plot_group_sizes(solution: Solution, *, ax: Axes | None = None) -> Axes:
+    """Draw the released records by the size of their QI-group (Dewri et al. 2011, inset of Fig. 6)."""
+    by_size = solution.group_sizes()
+    if not len(by_size):
+        raise ProblemError("plot_group_sizes: the release has no records")
+    if ax is None:
+        ax = _new_figure(6.4, 3.6, 1)[0]
+    sizes, records = by_size.index.to_numpy(float), by_size["records"].to_numpy(float)
+    if sizes.max() / sizes.min() > 100:
+        edges = np.geomspace(sizes.min(), sizes.max() + 1, 31)
+        ax.set_xscale("log")
+        _plain_numbers(ax.xaxis)
+    else:
+        step = max(1, int(np.ceil((sizes.max() - sizes.min() + 1) / 40)))
+        edges = np.arange(sizes.min() - 0.5, sizes.max() + step + 0.5, step)
+    ax.hist(
+        sizes, bins=edges.tolist(), weights=records, color=_BLUE, edgecolor="white", linewidth=0.5
+    )
+    ax.axvline(sizes.min(), color=_RED, linewidth=1.2, label=f"smallest group: {sizes.min():,.0f}")
+    ax.set_xlabel("size of the QI-group")
+    ax.set_ylabel("records")
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def thumbnail(front: Front) -> bytes | None:
+    """A small PNG of a front, drawn without pyplot so that no figure stays open; None without one."""
+    if not 2 <= front.n_objectives <= 3:
+        return None
+    figure = Figure(figsize=(4.4, 2.9), layout="constrained")
+    picture = picture_of(front)
+    third = picture.axes[2] if len(picture.axes) == 3 else None
+    _panel(figure.subplots(), picture, picture.axes[0], picture.axes[1], third)
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=80)
+    return content.getvalue()

@@ -1,0 +1,231 @@
+"""Releases: what comes out, what the certificate says, and when nothing comes out."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import hypothesis.strategies as st
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+
+import privmoo as pm
+from privmoo.errors import AuditError, ReleaseError
+from privmoo.recoding import from_json
+from privmoo.release import ReleaseWarning, make_release
+
+DF = pd.DataFrame(
+    {
+        "name": [f"n{i}" for i in range(8)],
+        "age": [20, 21, 22, 40, 41, 42, 60, 61],
+        "city": ["A", "A", "B", "B", "C", "C", "D", "D"],
+        "ill": ["x", "y", "x", "y", "x", "x", "y", "x"],
+        "cost": [1, 1, 2, 2, 1, 1, 2, 2],
+    }
+)
+
+
+def table(**more: object) -> pm.Table:
+    roles: dict[str, object] = {
+        "quasi_identifiers": {
+            "age": pm.Hierarchy.ordered(),
+            "city": pm.Hierarchy.tree({"north": ["A", "B"], "south": ["C", "D"]}),
+        },
+        "sensitive": "ill",
+        "identifiers": "name",
+        "insensitive": "cost",
+    }
+    return pm.Table(DF, **{**roles, **more})  # type: ignore[arg-type]
+
+
+def test_a_release_is_what_it_says() -> None:
+    t = table()
+    recoding = pm.cut_recoding(t, [[0, 0, 1, 0, 0, 1, 0], [0, 1, 0]])
+    release = make_release(t, recoding, suppression=pm.BelowThreshold(2), seed=1)
+    assert list(release.frame) == ["age", "city", "ill", "cost"]
+    assert sorted(set(release.frame["age"])) == ["20–22", "40–42", "60–61"]
+    assert set(release.frame["city"]) == {"north", "south"}
+    assert len(release) == 7  # 40 in the north is alone
+    assert release.certificate.release["records_suppressed"] == 1
+    assert release.certificate.privacy["k"] == 2
+    assert release.frame.index.tolist() == list(range(7))
+    original = DF.iloc[release.rows].reset_index(drop=True)
+    assert (release.frame["ill"] == original["ill"]).all()
+    assert "n0" not in release.certificate.to_json()
+
+
+def test_order_is_shuffled_with_a_seed() -> None:
+    t = table()
+    recoding = pm.identity_recoding(t)
+    one, same, other = (make_release(t, recoding, seed=s) for s in (1, 1, 2))
+    assert one.frame.equals(same.frame)
+    assert not one.frame.equals(other.frame)
+    plain = make_release(t, recoding, shuffle=False)
+    assert plain.frame["age"].tolist() == DF["age"].tolist()
+    assert one.frame["age"].dtype == DF["age"].dtype  # a column as it is keeps its type
+
+
+def test_everything_suppressed_is_no_release() -> None:
+    t = table()
+    with pytest.raises(ReleaseError, match="all records would be suppressed"):
+        make_release(t, pm.identity_recoding(t), suppression=pm.BelowThreshold(5))
+
+
+def test_a_false_claim_releases_nothing() -> None:
+    t = table()
+    recoding = pm.level_recoding(t, {"age": 1, "city": 1})
+    measures = [pm.KAnonymity(), pm.GeneralLoss(), pm.FrequencyDiversity()]
+    release = make_release(t, recoding, measures=measures, claims={"k": 4.0})
+    assert {c.measure for c in release.certificate.claims} == {"k", "loss", "l"}
+    with pytest.raises(AuditError, match="k: the optimiser claims 5, the audit .* measures 4"):
+        make_release(t, recoding, measures=measures, claims={"k": 5.0})
+    with pytest.raises(AuditError, match="loss: the optimiser claims"):
+        make_release(t, recoding, measures=measures, claims={"loss": 0.1})
+
+
+def test_wrong_labels_are_caught() -> None:
+    t = table()
+
+    class Liar(type(pm.identity_recoding(t))):  # type: ignore[misc]
+        def apply(self, table: pm.Table, rows: np.ndarray) -> pd.DataFrame:
+            frame = super().apply(table, rows)
+            frame.loc[0, "city"] = "A" if frame.loc[0, "city"] != "A" else "B"
+            return frame
+
+    recoding = Liar(t.qis, [np.arange(qi.n_leaves) for qi in t.qis])
+    with pytest.raises(AuditError, match="does not cover"):
+        make_release(t, recoding)
+
+
+def test_nearly_unique_insensitive_columns_are_flagged() -> None:
+    t = table(insensitive=["cost"], identifiers=[], others="insensitive")
+    with pytest.warns(ReleaseWarning, match="'name' has a nearly unique value"):
+        release = make_release(t, pm.identity_recoding(t))
+    assert any("'name'" in w for w in release.certificate.warnings)
+
+
+def test_second_different_release_warns() -> None:
+    t = pm.Table(DF.assign(age=DF["age"] + 1), quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make_release(t, pm.identity_recoding(t))
+        make_release(t, pm.identity_recoding(t))  # the same once more tells nothing new
+    with pytest.warns(ReleaseWarning, match="release number 2 of the same table"):
+        make_release(t, pm.level_recoding(t, [1]))
+
+
+def test_persons_are_counted_by_the_subject() -> None:
+    df = pd.DataFrame({"who": list("aabbc"), "zip": list("11223"), "s": list("xyxyx")})
+    t = pm.Table(
+        df, quasi_identifiers={"zip": pm.Hierarchy.flat()}, subject="who", sensitive="s"
+    )
+    release = make_release(t, pm.level_recoding(t, [0]), measures=[pm.KAnonymity()])
+    assert release.certificate.privacy["k"] == 1  # two rows, one person
+    whole = pm.Table(df.assign(s=list("xyxyy")), quasi_identifiers={"zip": pm.Hierarchy.flat()},
+                     subject="who", sensitive="s")
+    assert make_release(whole, pm.level_recoding(whole, [1])).certificate.privacy["k"] == 3
+
+
+def test_published_records() -> None:
+    t = table()
+    published = np.array([1, 1, 0, 0, 1, 1, 0, 0], dtype=bool)
+    release = make_release(
+        t,
+        pm.level_recoding(t, [1, 0]),
+        published=published,
+        measures=[pm.KAnonymity(), pm.GeneralLoss(), pm.FrequencyDiversity()],
+    )
+    assert sorted(release.rows) == [0, 1, 4, 5]
+    assert release.certificate.privacy["k"] == 2
+
+
+def test_granulated_age_counts_loss_in_base_intervals() -> None:
+    t = pm.Table(DF, quasi_identifiers={"age": pm.Hierarchy.ordered(step=5)})
+    release = make_release(t, pm.identity_recoding(t), measures=[pm.GeneralLoss()], shuffle=False)
+    assert release.frame["age"].tolist()[:4] == ["20–24", "20–24", "20–24", "40–44"]
+    assert release.certificate.utility["loss"] == 0
+
+
+def test_writing(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    t = table()
+    release = make_release(t, pm.level_recoding(t, {"age": 1, "city": 1}), seed=0)
+    files = release.write(tmp_path / "public.csv")
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(p.name for p in files)
+    again = pd.read_csv(tmp_path / "public.csv")
+    assert again["city"].tolist() == release.frame["city"].tolist()
+    certificate = json.loads((tmp_path / "public.certificate.json").read_text(encoding="utf-8"))
+    assert certificate["privacy"]["k"] == 4
+    assert pm.audit.audit(again, quasi_identifiers=["age", "city"]).k == 4
+    with pytest.raises(ReleaseError, match="exists already"):
+        release.to_csv(tmp_path / "public.csv")
+    with pytest.raises(ReleaseError, match="exists already"):
+        release.write(tmp_path / "public.csv")
+    release.write(tmp_path / "public.csv", force=True)
+    release.write(tmp_path / "other.parquet")
+    release.to_parquet(tmp_path / "plain.parquet")
+    assert pd.read_parquet(tmp_path / "other.parquet").equals(release.frame)
+    with pytest.raises(ReleaseError, match=r"\.csv or \.parquet"):
+        release.write(tmp_path / "public.txt")
+    with pytest.raises(ReleaseError, match="no folder"):
+        release.to_csv(tmp_path / "none" / "public.csv")
+    assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
+
+
+def test_nothing_half_written(tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    t = table()
+    release = make_release(t, pm.level_recoding(t, {"age": 1, "city": 1}))
+
+    def fail(*args: object, **kwargs: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", fail)
+    with pytest.raises(OSError, match="disk full"):
+        release.write(tmp_path / "public.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_html_is_escaped() -> None:
+    df = pd.DataFrame({"a": ["<script>alert(1)</script>", "b", "b"], "s": list("xyx")})
+    t = pm.Table(df, quasi_identifiers={"a": pm.Hierarchy.flat()}, sensitive="s")
+    release = make_release(t, pm.identity_recoding(t))
+    page = release._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "<script>" not in release.certificate._repr_html_()
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_labels_never_leak_a_value_outside_its_block(data: st.DataObject) -> None:
+    n = data.draw(st.integers(2, 20))
+    df = pd.DataFrame(
+        {
+            "num": data.draw(st.lists(st.integers(0, 12), min_size=n, max_size=n)),
+            "cat": data.draw(st.lists(st.sampled_from("abcdef"), min_size=n, max_size=n)),
+        }
+    )
+    t = pm.Table(
+        df,
+        quasi_identifiers={
+            "num": pm.Hierarchy.intervals(0, 12, widths=[3, 6]),
+            "cat": pm.Hierarchy.tree({"v": ["a", "e"], "w": [["b", "c"], ["d", "f"]]}),
+        },
+    )
+    levels = [data.draw(st.integers(0, qi.max_level)) for qi in t.qis]
+    recoding = pm.level_recoding(t, levels)
+    assert from_json(t, json.loads(json.dumps(recoding.to_json()))).key() == recoding.key()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReleaseWarning)  # one test, many releases
+        release = make_release(t, recoding, measures=[pm.KAnonymity(), pm.GeneralLoss()])
+    meanings = recoding.meanings(t)
+    for column in df:
+        for label, value in zip(
+            release.frame[column], df[column].iloc[release.rows], strict=True
+        ):
+            assert pm.hierarchy.canonical(value) in meanings[column][str(label)]
+    # The same label for the same block, and for no other.
+    for own in meanings.values():
+        leaves = [leaf for block in own.values() for leaf in block]
+        assert len(leaves) == len(set(leaves))
