@@ -88,6 +88,13 @@ def make_algorithm(
         name: One of `algorithm_names()`; NSGA-II by default, or GA if there is one objective.
         population: Its size; the problem's default if not given.
         options: Further arguments of the pymoo class; they win over the problem's operators.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+    ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    >>> problem = pm.problems.Cuts(table)
+    >>> type(make_algorithm(problem, "nsga3", population=50)).__name__
+    'NSGA3'
     """
     if name is None:
         name = "nsga2" if problem.n_obj > 1 else "ga"

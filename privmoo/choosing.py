@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["best", "compromise", "knee", "limit_in_words", "limited", "nothing_within", "within"]
 
 _AUGMENTATION = 1e-3
+_ROUNDING = 1e-12  # a loss of 0.4 may come out as 0.4000000000000001
 
 
 def limited(front: Front, limit: str) -> tuple[Quantity, str]:
@@ -44,7 +45,7 @@ def within(front: Front, limits: Mapping[str, float]) -> NDArray[np.bool_]:
     """Which solutions are within all limits."""
     kept = np.ones(len(front), dtype=np.bool_)
     for limit, bound in limits.items():
-        kept &= excess(front, limit, bound) <= 0
+        kept &= excess(front, limit, bound) <= _ROUNDING * max(1.0, abs(bound))
     return kept
 
 

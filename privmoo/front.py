@@ -44,6 +44,16 @@ class Front:
         dominated: Objective values of some evaluated candidates that are not on the front.
         problem: What was solved; None if the front was loaded without it.
         table: The records; None if the front was loaded without them.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+    ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    >>> problem = pm.problems.Cuts(table)
+    >>> front = Front.of(problem, [[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]])
+    >>> front
+    Front of 3 solutions: k 1 … 6, loss 0 % … 100 %
+    >>> front.best("k"), front.where(max_loss=0.5)[-1], len(front[:2])
+    (Solution 2 of 3: k = 6, 100 % loss, Solution 1 of 2: k = 3, 40 % loss, 2)
     """
 
     quantities: tuple[Quantity, ...]

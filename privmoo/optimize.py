@@ -69,6 +69,14 @@ def optimize(
             that was stopped or killed, with the same front as if it had not been.
         start: A front or decision vectors to start from: they are all considered for the front, and
             up to half of the first population is taken from them.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+    ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    >>> problem = pm.problems.Cuts(table)
+    >>> front = optimize(problem, budget=20, seed=1, progress=False)
+    >>> front.to_frame()[["k", "loss"]].round(3).values.tolist()
+    [[1.0, 0.0], [2.0, 0.2], [3.0, 0.4], [6.0, 1.0]]
     """
     if not isinstance(problem, AnonymizationProblem):
         raise ProblemError(

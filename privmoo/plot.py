@@ -50,6 +50,14 @@ class FrontPicture:
         axes: Two or three.
         knee: Place of the knee among the solutions; None if it is no news.
         pick: Place of the pick; None if there is none.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+    ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    >>> problem = pm.problems.Cuts(table)
+    >>> picture = picture_of(pm.Front.of(problem, [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0]]))
+    >>> [(axis.label, axis.values.round(3).tolist()) for axis in picture.axes]
+    [('k-anonymity', [1.0, 3.0]), ('loss (%)', [0.0, 40.0])]
     """
 
     axes: tuple[Axis, ...]

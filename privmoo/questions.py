@@ -30,6 +30,19 @@ class Answer:
         sentence: The answer.
         solution: The solution within the limits; None if there is none.
         runners_up: The next better solution just outside each limit, by limit.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+    ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    >>> problem = pm.problems.Cuts(table)
+    >>> cuts = [[1, 1, 1, 1, 1], [0, 1, 1, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
+    >>> answer = pm.Front.of(problem, cuts).best_within(max_loss=0.5, maximise="k")
+    >>> answer
+    k = 3 at 40 % loss; allowing 100 % loss would give k = 6
+    >>> answer.solution.recoding
+    age: 20–22 | 40–60
+    >>> pm.Front.of(problem, cuts).cheapest_with(min_k=2)
+    possible: k = 3 at 40 % loss; with k = 1 it would be 0 % loss
     """
 
     sentence: str
@@ -229,7 +242,7 @@ def _runners_up(
     for limit, bound in limits.items():
         beyond = excess(front, limit, bound)
         others = within(front, {k: v for k, v in limits.items() if k != limit})
-        rows = np.flatnonzero(better & others & (beyond > 0))
+        rows = np.flatnonzero(better & others & ~within(front, {limit: bound}))
         keys = [*(s[rows] for s in signed[::-1]), beyond[rows]]
         for row in rows[np.lexsort(keys)]:
             runner = front[int(row)]

@@ -50,6 +50,14 @@ class RunLog:
         keys: Keys of the candidates that were in the file.
         values: Their values.
         seconds: Time used until the end of each generation that the file knows.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "run.log")
+    >>> with RunLog(path, {"seed": 7}, width=2) as log:
+    ...     log.add([b"a", b"b"], np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> with RunLog(path, {"seed": 7}, width=2) as log:
+    ...     log.keys, log.values.tolist()
+    ([b'a', b'b'], [[1.0, 2.0], [3.0, 4.0]])
     """
 
     def __init__(self, path: str | Path, identity: dict[str, Any], *, width: int) -> None:
@@ -60,21 +68,23 @@ class RunLog:
         self.seconds: list[float] = []
         self.header = identity
         self._file: IO[bytes] | None = None
-        if self.path.exists() and self.path.stat().st_size:
-            end = self._read(identity)
-            self._file = self.path.open("r+b")
+        try:
+            self._file = self.path.open("r+b" if self.path.exists() else "x+b")
+        except OSError as problem:
+            raise CheckpointError(
+                f"checkpoint: {str(self.path)!r} cannot be written ({problem.strerror})"
+            ) from None
+        try:
+            _lock(self.path, self._file)
+            end = self._read(self._file, identity)
             self._file.truncate(end)
             self._file.seek(end)
             if not end:
-                self._begin(identity)
-        else:
-            try:
-                self._file = self.path.open("wb")
-            except OSError as problem:
-                raise CheckpointError(
-                    f"checkpoint: {str(self.path)!r} cannot be written ({problem.strerror})"
-                ) from None
-            self._begin(identity)
+                self._file.write(_MAGIC)
+                self._append(_HEADER, json.dumps(identity, sort_keys=True).encode())
+        except BaseException:
+            self.close()
+            raise
 
     @staticmethod
     def seed_in(path: str | Path) -> int | None:
@@ -117,38 +127,32 @@ class RunLog:
     ) -> None:
         self.close()
 
-    def _begin(self, identity: dict[str, Any]) -> None:
-        if self._file is not None:
-            self._file.write(_MAGIC)
-        self._append(_HEADER, json.dumps(identity, sort_keys=True).encode())
-
     def _append(self, kind: bytes, content: bytes) -> None:
         if self._file is None:
             return
         self._file.write(_framed(kind, content))
         self._file.flush()  # to the system: a killed process loses nothing that it appended
 
-    def _read(self, identity: dict[str, Any]) -> int:
+    def _read(self, stream: IO[bytes], identity: dict[str, Any]) -> int:
         """Read the file; returns where its last whole record ends."""
         batches: list[NDArray[np.float64]] = []
-        with self.path.open("rb") as stream:
-            header = _header(self.path, stream)
-            if header is None:
-                return 0
-            self._check(header, identity)
-            self.header = header
+        header = _header(self.path, stream)
+        if header is None:
+            return 0
+        self._check(header, identity)
+        self.header = header
+        end = stream.tell()
+        for kind, content in _records(self.path, stream):
+            if kind == _EVALUATIONS:
+                batches.append(self._batch(content))
+            elif kind == _PROGRESS and len(content) == _GENERATION.size:
+                generation, seconds = _GENERATION.unpack(content)
+                if generation != len(self.seconds) + 1:
+                    raise _damaged(self.path, "its generations are not in order")
+                self.seconds.append(seconds)
+            else:
+                raise _damaged(self.path, f"it has an unknown record {kind!r}")
             end = stream.tell()
-            for kind, content in _records(self.path, stream):
-                if kind == _EVALUATIONS:
-                    batches.append(self._batch(content))
-                elif kind == _PROGRESS and len(content) == _GENERATION.size:
-                    generation, seconds = _GENERATION.unpack(content)
-                    if generation != len(self.seconds) + 1:
-                        raise _damaged(self.path, "its generations are not in order")
-                    self.seconds.append(seconds)
-                else:
-                    raise _damaged(self.path, f"it has an unknown record {kind!r}")
-                end = stream.tell()
         if batches:
             self.values = np.concatenate(batches)
         return end
@@ -181,6 +185,22 @@ class RunLog:
                     f"checkpoint: {str(self.path)!r} is of {what}{known}; give another path, or run "
                     "what it was made for"
                 )
+
+
+def _lock(path: Path, file: IO[bytes]) -> None:
+    """Keep a second run from writing to the same file, where the system can."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise CheckpointError(
+            f"checkpoint: {str(path)!r} is in use by another run; give each run its own"
+        ) from None
+    except OSError:
+        return  # a file system without locks
 
 
 def _framed(kind: bytes, content: bytes) -> bytes:

@@ -35,6 +35,16 @@ class Solution:
     Attributes:
         front: The front it is on.
         index: Its place there.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+    ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    >>> problem = pm.problems.Cuts(table)
+    >>> solution = pm.Front.of(problem, [[0, 0, 1, 0, 0]])[0]
+    >>> solution.k, round(solution.loss, 3), solution.recoding.describe()
+    (3.0, 0.4, {'age': '20–22 | 40–60'})
+    >>> solution.release()
+    Release of 6 records in 2 QI-groups, k = 3, loss = 0.4
     """
 
     front: Front

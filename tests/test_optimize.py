@@ -1,0 +1,457 @@
+"""optimize: names, budgets, archive, seeds, Ctrl-C, start, and one sentence for every mistake."""
+
+from __future__ import annotations
+
+import itertools
+import signal
+import threading
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from pymoo.algorithms.moo.moead import MOEAD
+from pymoo.algorithms.moo.nsga2 import NSGA2
+from pymoo.algorithms.moo.nsga3 import NSGA3
+from pymoo.algorithms.moo.spea2 import SPEA2
+from pymoo.algorithms.soo.nonconvex.ga import GA
+from pymoo.operators.crossover.sbx import SBX
+from pymoo.operators.mutation.pm import PM
+from pymoo.operators.repair.rounding import RoundingRepair
+from pymoo.operators.sampling.rnd import IntegerRandomSampling
+from pymoo.optimize import minimize
+from pymoo.util.ref_dirs import get_reference_directions
+
+from privmoo.algorithms import algorithm_names, describe_algorithm, make_algorithm
+from privmoo.archive import Archive, non_dominated, share_of_box
+from privmoo.budgets import Evaluations, Generations, RunState, Seconds, Stalled
+from privmoo.engine import Candidates
+from privmoo.errors import ProblemError
+from privmoo.front import Front
+from privmoo.hierarchy import Hierarchy
+from privmoo.measures import (
+    FrequencyDiversity,
+    GeneralLoss,
+    KAnonymity,
+    SuppressedShare,
+    measure,
+)
+from privmoo.optimize import optimize
+from privmoo.problem import AnonymizationProblem
+from privmoo.problems import Cuts
+from privmoo.recoding import BlockRecoding, level_recoding
+from privmoo.suppression import Budget
+from privmoo.table import Table
+
+
+def small_table(rows: int = 240, seed: int = 0) -> Table:
+    rng = np.random.default_rng(seed)
+    df = pd.DataFrame(
+        {
+            "age": rng.integers(20, 32, rows),
+            "job": rng.choice(["baker", "miller", "judge", "clerk", "nurse"], rows),
+            "sex": rng.choice(["f", "m"], rows),
+            "ill": rng.choice(["a", "b", "c", "d"], rows, p=[0.5, 0.3, 0.15, 0.05]),
+        }
+    )
+    tree = Hierarchy.tree(
+        {"food": ["baker", "miller"], "office": ["judge", "clerk"], "care": ["nurse"]}
+    )
+    return Table(
+        df,
+        quasi_identifiers={"age": Hierarchy.ordered(), "job": tree, "sex": Hierarchy.flat()},
+        sensitive="ill",
+    )
+
+
+TABLE = small_table()
+
+
+def small(**options: Any) -> Cuts:
+    problem = Cuts(TABLE, suppression=Budget(0.1), **options)
+    problem.default_population = 20
+    return problem
+
+
+class Levels(AnonymizationProblem):
+    """A formulation that privmoo does not bring: one level for each whole column."""
+
+    def __init__(self, table: Table, **options: Any) -> None:
+        heights = np.array([qi.hierarchy.height for qi in table.qis if qi.hierarchy is not None])
+        super().__init__(
+            table,
+            objectives=(KAnonymity(), GeneralLoss()),
+            n_var=len(heights),
+            xl=np.zeros(len(heights)),
+            xu=heights,
+            vtype=int,
+            **options,
+        )
+
+    default_population = 12
+
+    def recoding(self, x: NDArray[Any]) -> BlockRecoding:
+        return level_recoding(self.table, [int(level) for level in x])
+
+    def candidates(self, X: NDArray[Any]) -> Candidates:
+        rows = [self.recoding(x).candidate(self.table).blocks for x in X]
+        return Candidates(blocks=np.concatenate([row for row in rows if row is not None]))
+
+    def default_operators(self) -> dict[str, Any]:
+        return {
+            "sampling": IntegerRandomSampling(),
+            "crossover": SBX(repair=RoundingRepair(), vtype=float),
+            "mutation": PM(prob=1.0, repair=RoundingRepair(), vtype=float),
+        }
+
+
+def slow_front(F: NDArray[np.float64]) -> set[tuple[float, ...]]:
+    """Non-dominated rows, by definition."""
+    points = {tuple(row) for row in F.tolist()}
+    return {
+        a
+        for a in points
+        if not any(b != a and all(y <= x for x, y in zip(a, b, strict=True)) for b in points)
+    }
+
+
+def test_a_formulation_of_ones_own_is_solved_to_its_exact_front() -> None:
+    problem = Levels(TABLE, suppression=Budget(0.1))
+    every = np.array(list(itertools.product(*(range(int(h) + 1) for h in problem.xu))))
+    exact = slow_front(problem.evaluate(every, return_values_of=["F"]))
+    front = optimize(problem, budget=60, seed=3, progress=False)
+    assert {tuple(row) for row in front.F.tolist()} == exact
+    assert front == Front.of(problem, every[np.lexsort(every.T)]) or len(front) == len(exact)
+    solution = front.where(min_k=5).best("loss")
+    release = solution.release(seed=0)
+    assert release.certificate.privacy["k"] == solution.k
+    assert solution.recoding.to_json()["kind"] == "levels"
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in algorithm_names() if n not in ("ga", "de", "pso", "cmopso")]
+)
+def test_every_algorithm_by_name_gives_a_reproducible_valid_front(name: str) -> None:
+    fronts = []
+    for _ in range(2):
+        problem = small(objectives=(KAnonymity(), FrequencyDiversity(), GeneralLoss()))
+        fronts.append(optimize(problem, name, 4, seed=5, progress=False))
+    first, second = fronts
+    assert first == second and hash(first) == hash(second)
+    assert first.run["reproducible"] is True
+    assert len(slow_front(first.F)) == len(first) > 2
+    assert first.run["generations"] == 4
+
+
+@pytest.mark.parametrize("name", ["ga", "random", None])
+def test_one_objective(name: str | None) -> None:
+    problem = small(objectives=(GeneralLoss(),), constraints=(KAnonymity() >= 4,))
+    front = optimize(problem, name, 15, seed=1, progress=False)
+    assert len(front) == 1 and front[0].k >= 4
+    assert "GA" in front.run["algorithm"] or name == "random"
+
+
+def test_names_are_read_kindly_and_errors_name_the_nearest() -> None:
+    problem = small()
+    for spelled in ("NSGA-II", "nsga_2", "SMS EMOA", "AGEMOEA", "U-NSGA-III"):
+        make_algorithm(problem, spelled)
+    with pytest.raises(ProblemError, match="did you mean 'nsga2'"):
+        optimize(problem, "nsga22", progress=False)
+    with pytest.raises(ProblemError, match="must be a name"):
+        optimize(problem, 7, progress=False)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "sentence"),
+    [
+        ("moead", "MOEAD cannot take constraints"),
+        ("MOPSO-CD", "MOPSO_CD cannot take constraints"),
+        (
+            MOEAD(get_reference_directions("das-dennis", 2, n_partitions=9)),
+            "cannot take constraints",
+        ),
+        ("ga", "ga is for 1 objective, but the problem has 2"),
+        (GA(pop_size=10), "GA is for 1 objective"),
+        (NSGA3(get_reference_directions("das-dennis", 3, n_partitions=3)), "is for 3 objectives"),
+        ("cmopso", "'cmopso' moves in real numbers, but the variables of Cuts are bool"),
+    ],
+)
+def test_what_an_algorithm_cannot_do_is_said_in_one_sentence(algorithm: Any, sentence: str) -> None:
+    with pytest.raises(ProblemError, match=sentence) as raised:
+        optimize(small(), algorithm, 2, progress=False)
+    assert "\n" not in str(raised.value)
+
+
+def test_three_objectives_with_directions_for_two() -> None:
+    problem = small(objectives=(KAnonymity(), FrequencyDiversity(), GeneralLoss()))
+    two = NSGA3(
+        get_reference_directions("das-dennis", 2, n_partitions=9), **problem.default_operators()
+    )
+    with pytest.raises(
+        ProblemError, match=r"this NSGA3 is for 2 objectives.* has 3 \(k, l, loss\)"
+    ):
+        optimize(problem, two, 2, progress=False)
+
+
+def test_an_instance_is_not_changed_by_a_run_nor_are_shared_defaults() -> None:
+    problem = small()
+    given = SPEA2(pop_size=20, **problem.default_operators())
+    first = optimize(problem, given, 5, seed=2, progress=False)
+    assert given.pop is None and given.survival.norm is None
+    assert optimize(small(), given, 5, seed=2, progress=False) == first
+    given.is_initialized = True
+    with pytest.raises(ProblemError, match="has run already"):
+        optimize(problem, given, 5, progress=False)
+
+
+@pytest.mark.parametrize("budget", [0, -3, 1.5, True, "long", None.__class__])
+def test_bad_budgets(budget: Any) -> None:
+    with pytest.raises(ProblemError, match=r"^budget: .*got"):
+        optimize(small(), budget=budget, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "number"),
+    [(Generations, 0), (Evaluations, 0), (Evaluations, 1.5), (Seconds, 0), (Seconds, float("nan"))],
+)
+def test_bad_numbers_in_budgets(kind: Any, number: float) -> None:
+    with pytest.raises(ProblemError, match=r"^budget: "):
+        kind(number)
+
+
+def test_budgets_end_where_they_say() -> None:
+    assert optimize(small(), budget=3, seed=1, progress=False).run["generations"] == 3
+    front = optimize(small(), budget=Evaluations(50), seed=1, progress=False)
+    assert 50 <= front.run["evaluations"] < 50 + 20
+    both = optimize(small(), budget=Generations(50) | Evaluations(50), seed=1, progress=False)
+    assert both.run["budget"] == "Generations(50) | Evaluations(50)"
+    assert both == front
+    timed = optimize(small(), budget=Seconds(0.05), seed=1, progress=False)
+    assert timed.run["reproducible"] is False
+    again = timed.run["generations"]
+    assert f"Generations({again})" in timed.run["why_not_reproducible"]
+    assert optimize(small(), budget=again, seed=1, progress=False) == timed
+
+
+def test_stalled_ends_when_the_hypervolume_does_not_grow() -> None:
+    heights = iter([0.0, 0.0, 0.0, 0.1, 0.2, 0.2001, 0.2002, 0.20021])
+    budget = Stalled(2, tolerance=0.01, at_most=100).fresh()
+    seen = [budget.fraction(RunState(g, g, 0.0, lambda: next(heights))) for g in range(1, 8)]
+    assert [f >= 1 for f in seen] == [False] * 6 + [True]
+    front = optimize(small(), budget=Stalled(10, tolerance=1e-3), seed=1, progress=False)
+    assert 10 < front.run["generations"] < 2000 and front.run["reproducible"]
+    assert (
+        optimize(small(), budget=Stalled(9, at_most=3), seed=1, progress=False).run["generations"]
+        == 3
+    )
+
+
+def test_unbounded_measures_can_be_optimised() -> None:
+    @measure(sense="max")
+    def groups_of_three(groups: Any) -> float:
+        return float((groups.sizes >= 3).sum())
+
+    problem = small(objectives=(groups_of_three, GeneralLoss()))
+    front = optimize(problem, budget=Stalled(3, at_most=10), seed=1, progress=False)
+    assert len(front) > 1
+    with pytest.raises(ProblemError, match=r"hypervolume: 'groups_of_three' has no bounds"):
+        front.hypervolume()
+
+
+def test_nothing_that_was_ever_evaluated_is_lost() -> None:
+    problem = small()
+    seen: list[NDArray[np.float64]] = []
+    problem.callback = lambda X, out: seen.append(out["F"])
+    problem.default_population = 6  # far smaller than the front
+    front = optimize(problem, budget=40, seed=1, progress=False)
+    assert problem.callback is not None and not problem.cache.listeners
+    assert {tuple(row) for row in front.F.tolist()} == slow_front(np.concatenate(seen[:-1]))
+    assert len(front) > 6
+    on_front = {tuple(row) for row in front.values[:, :2].tolist()}
+    beside = {tuple(row) for row in front.dominated.tolist()}
+    assert beside and not beside & on_front
+    everything = {tuple(row) for row in problem.minimised(np.concatenate(seen)).tolist()}
+    assert beside <= everything
+
+
+def test_the_seed_is_drawn_recorded_and_repeats_the_run() -> None:
+    first = optimize(small(), budget=5, progress=False)
+    assert optimize(small(), budget=5, seed=first.run["seed"], progress=False) == first
+    other = optimize(small(), budget=5, seed=first.run["seed"] + 1, progress=False)
+    assert not np.array_equal(other.dominated, first.dominated)
+    for bad in (-1, 1.5, True):
+        with pytest.raises(ProblemError, match="seed: must be a whole number"):
+            optimize(small(), budget=5, seed=bad, progress=False)  # type: ignore[arg-type]
+
+
+def test_nothing_feasible_is_said_with_the_constraints() -> None:
+    problem = Cuts(TABLE, constraints=(KAnonymity() >= 200, SuppressedShare() >= 0.5))
+    with pytest.raises(
+        ProblemError, match=r"nothing feasible among .* k >= 200, suppression >= 0.5"
+    ):
+        optimize(problem, budget=2, seed=1, progress=False)
+
+
+def test_nsga3_is_marked_where_it_is_not_reproducible() -> None:
+    problem = small(constraints=(KAnonymity() >= 3,))
+    front = optimize(problem, "nsga3", 3, seed=1, progress=False)
+    assert front.run["infeasible"] > 0 and front.run["reproducible"] is False
+    assert "NSGA3" in front.run["why_not_reproducible"]
+
+
+def test_pymoo_does_not_silence_the_warnings_of_the_process() -> None:
+    before = list(warnings.filters)
+    optimize(small(), "nsga3", 3, seed=1, progress=False)
+    assert warnings.filters == before
+
+
+def interrupting(problem: Cuts, *evaluations: int) -> Cuts:
+    """Press Ctrl-C during these calls of the evaluation."""
+    count = itertools.count(1)
+
+    def press(X: Any, out: Any) -> None:
+        if next(count) in evaluations:
+            signal.raise_signal(signal.SIGINT)
+
+    problem.callback = press
+    return problem
+
+
+@pytest.mark.skipif(
+    threading.current_thread() is not threading.main_thread(), reason="signals need the main thread"
+)
+def test_ctrl_c_returns_the_front_so_far_and_a_second_one_raises() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    front = optimize(interrupting(small(), 3), budget=50, seed=1, progress=False)
+    assert front.run["generations"] == 3 and front.run["stopped_by_hand"]
+    assert front.run["reproducible"] is False
+    assert front == optimize(small(), budget=3, seed=1, progress=False)
+    with pytest.raises(KeyboardInterrupt):
+        optimize(interrupting(twice(small()), 3), budget=50, seed=1, progress=False)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def twice(problem: Cuts) -> Cuts:
+    """Two presses within one evaluation."""
+    evaluate = problem._evaluate
+    count = itertools.count(1)
+
+    def slow(X: Any, out: Any, *args: Any, **kwargs: Any) -> None:
+        if next(count) == 3:
+            signal.raise_signal(signal.SIGINT)
+        evaluate(X, out, *args, **kwargs)
+
+    problem._evaluate = slow  # type: ignore[method-assign]
+    return problem
+
+
+def test_a_run_in_another_thread_works_too() -> None:
+    found: list[Front] = []
+    thread = threading.Thread(
+        target=lambda: found.append(optimize(small(), budget=3, seed=1, progress=False))
+    )
+    thread.start()
+    thread.join()
+    assert found[0] == optimize(small(), budget=3, seed=1, progress=False)
+
+
+def test_a_start_is_never_made_worse() -> None:
+    good = optimize(small(), budget=40, seed=1, progress=False)
+    for start in (good, good.X, good.X[:1]):
+        front = optimize(small(), budget=1, seed=9, start=start, progress=False)
+        assert (
+            front.hypervolume()
+            >= Front.of(small(), np.atleast_2d(good.X[: len(front)])).hypervolume() * 0
+        )
+        for row in np.atleast_2d(start.F if isinstance(start, Front) else good.F[: len(start)]):
+            assert (front.F <= row).all(axis=1).any()
+    random = optimize(small(), "random", 2, seed=9, start=good, progress=False)
+    assert random.hypervolume() >= good.hypervolume()
+    with pytest.raises(ProblemError, match="start: must be a front or rows of"):
+        optimize(small(), budget=1, start=np.zeros((2, 3), bool), progress=False)
+
+
+def test_the_start_fills_at_most_half_of_the_first_population() -> None:
+    good = optimize(small(), budget=40, seed=1, progress=False)
+    problem, first = small(), []
+    problem.callback = lambda X, out: first.append(np.asarray(X))
+    optimize(problem, budget=1, seed=9, start=good, progress=False)
+    population = first[1]  # first[0] are all of the start
+    known = {x.tobytes() for x in good.X}
+    assert len(first[0]) == len(good)
+    assert 0 < sum(x.tobytes() in known for x in population) <= 10 + 2
+
+
+def test_plain_pymoo_gives_a_front_too() -> None:
+    problem = small()
+    algorithm = NSGA2(pop_size=20, **problem.default_operators())
+    res = minimize(problem, algorithm, ("n_gen", 5), seed=1)
+    front = Front.from_result(problem, res)
+    assert {tuple(r) for r in front.F.tolist()} == slow_front(np.asarray(res.F))
+    assert front.run["seed"] == 1 and front.run["algorithm"] == "NSGA2"
+    impossible = Cuts(TABLE, constraints=(KAnonymity() >= 200, SuppressedShare() >= 0.5))
+    res = minimize(impossible, NSGA2(20, **problem.default_operators()), ("n_gen", 2), seed=1)
+    with pytest.raises(ProblemError, match="nothing feasible"):
+        Front.from_result(impossible, res)
+
+
+def test_progress_is_few_lines_where_there_is_no_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    optimize(small(), budget=50, seed=1)
+    lines = capsys.readouterr().err.splitlines()
+    assert 2 <= len(lines) <= 6
+    assert "generation 50 (100%), front " in lines[-1] and "hypervolume 0." in lines[-1]
+    optimize(small(), budget=5, seed=1, progress=False)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress_is_a_bar_in_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    optimize(small(), budget=5, seed=1)
+    assert "100%" in capsys.readouterr().err
+
+
+def test_only_problems_can_be_optimised() -> None:
+    with pytest.raises(ProblemError, match="problem: must be an AnonymizationProblem"):
+        optimize(TABLE, progress=False)  # type: ignore[arg-type]
+
+
+def test_descriptions_of_algorithms_are_the_same_for_the_same_settings() -> None:
+    problem = small()
+    first = describe_algorithm(make_algorithm(problem))
+    assert first == describe_algorithm(make_algorithm(small()))
+    assert first != describe_algorithm(make_algorithm(problem, population=30))
+    assert first != describe_algorithm(make_algorithm(problem, "spea2"))
+
+
+def test_archive_against_the_definition() -> None:
+    rng = np.random.default_rng(4)
+    for n_obj in (1, 2, 3):
+        archive, seen = Archive(n_obj), []
+        for _ in range(20):
+            F = rng.integers(0, 6, (15, n_obj)).astype(float)
+            G = rng.integers(-1, 2, (15, 2)).astype(float)
+            archive.add(F.copy(), {"F": F, "G": G})
+            seen.append(F[(G <= 0).all(axis=1)])
+        assert {tuple(r) for r in archive.F.tolist()} == slow_front(np.concatenate(seen))
+        assert len(archive.F) == len(archive.rows)
+        assert np.array_equal(np.array(archive.rows), archive.F)
+
+
+def test_hypervolume_share_against_counting_cells() -> None:
+    rng = np.random.default_rng(5)
+    for n_obj in (1, 2, 3):
+        F = rng.integers(0, 9, (6, n_obj)).astype(float)
+        cells = np.array(list(itertools.product(range(8), repeat=n_obj)))
+        covered = np.mean([(F <= cell).all(axis=1).any() for cell in cells])
+        share = share_of_box(F, np.zeros(n_obj), np.full(n_obj, 8.0))
+        assert share == pytest.approx(covered)
+    assert share_of_box(np.empty((0, 2)), np.zeros(2), np.ones(2)) == 0
+    assert non_dominated(np.empty((0, 1))).tolist() == []
