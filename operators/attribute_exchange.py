@@ -18,6 +18,16 @@ class AttributeExchange(Crossover):  # type: ignore[misc]  # pymoo has no types
 
     Args:
         prob: How likely two parents are crossed at all.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> from privmoo.problems import Cuts
+    >>> order = pm.Hierarchy.ordered()
+    >>> table = pm.Table(pd.DataFrame({"a": [1, 2, 3], "b": [1, 2, 3]}),
+    ...                  quasi_identifiers={"a": order, "b": order})
+    >>> parents = np.array([[[1, 1, 1, 1]], [[0, 0, 0, 0]]], dtype=bool)
+    >>> child = AttributeExchange()._do(Cuts(table), parents, random_state=1)[0, 0]
+    >>> bool(child[0] == child[1] and child[2] == child[3])
+    True
     """
 
     def __init__(self, prob: float = 0.9) -> None:

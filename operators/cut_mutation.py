@@ -16,7 +16,27 @@ __all__ = ["CutMutation"]
 
 
 class CutMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
-    """One small move in each attribute that is hit."""
+    """One small move in each attribute that is hit; valid parents have valid children.
+
+    A bit of an unconstrained attribute is flipped, or one of its boundaries is shifted. In a tree one
+    node is expanded into its children or collapsed, with all below it; the paper leaves trees
+    unmutated (Dewri et al. 2011, section 6.5).
+
+    Args:
+        prob: How likely each attribute of a child is changed. The paper's mutation rate, 0.1, taken
+            per attribute and not per bit: with nine attributes about one small change per child.
+        shift: How likely, in an unconstrained attribute, a boundary is moved instead of a bit flipped.
+        reach: The farthest that a boundary moves, in leaves.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> from privmoo.problems import Cuts
+    >>> table = pm.Table(pd.DataFrame({"age": [1, 2, 3, 4]}),
+    ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    >>> parents = np.array([[False, True, False]])
+    >>> children = CutMutation(1.0, shift=1.0, reach=1)._do(Cuts(table), parents, random_state=1)
+    >>> int(children.sum()), bool(children[0, 1])
+    (1, False)
+    """
 
     def __init__(self, prob: float = 0.1, *, shift: float = 0.5, reach: int = 3) -> None:
         super().__init__()

@@ -24,6 +24,15 @@ class LunacekCrossover(Crossover):  # type: ignore[misc]  # pymoo has no types
 
     Args:
         prob: How likely two parents are crossed at all.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> from privmoo.problems import Cuts
+    >>> tree = pm.Hierarchy.tree([["a", "b"], ["c", "d"]])
+    >>> problem = Cuts(pm.Table(pd.DataFrame({"job": ["a", "d"]}), quasi_identifiers={"job": tree}))
+    >>> parents = np.array([[[1, 1, 0]], [[0, 1, 1]]], dtype=bool)
+    >>> children = LunacekCrossover()._do(problem, parents, random_state=1)
+    >>> bool(problem.space.valid(children[:, 0]).all())
+    True
     """
 
     def __init__(self, prob: float = 0.9) -> None:

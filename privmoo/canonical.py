@@ -91,6 +91,7 @@ class Distinct(NamedTuple):
         kind: "number", "text", "bool", "date", "other", or "empty" if all are missing.
         column: the name for messages.
         ordered: whether `values` are in the order of an ordered categorical instead.
+        rows: the number of every row for messages, where it is not its position.
     """
 
     codes: NDArray[np.intp]
@@ -98,16 +99,21 @@ class Distinct(NamedTuple):
     kind: str
     column: str
     ordered: bool = False
+    rows: NDArray[np.int64] | None = None
 
     @property
     def has_missing(self) -> bool:
         """Whether any row is missing."""
         return bool((self.codes < 0).any())
 
+    def row(self, value: int) -> int:
+        """The first row of a distinct value."""
+        position = int(np.flatnonzero(self.codes == value)[0])
+        return position if self.rows is None else int(self.rows[position])
+
     def where(self, value: int) -> str:
         """Column and first row of a distinct value, as messages say it."""
-        row = int(np.flatnonzero(self.codes == value)[0])
-        return f"column {self.column!r}, row {row} (counted from 0)"
+        return f"column {self.column!r}, row {self.row(value)} (counted from 0)"
 
     def spelled(self) -> list[str]:
         """The canonical spelling of each distinct value."""
@@ -121,11 +127,14 @@ class Distinct(NamedTuple):
 
 
 def distinct(
-    values: pd.Series[Any] | Iterable[Any] | Distinct, column: str | None = None
+    values: pd.Series[Any] | Iterable[Any] | Distinct,
+    column: str | None = None,
+    rows: NDArray[np.int64] | None = None,
 ) -> Distinct:
     """Factorize a column of any type, refusing mixed types and infinite numbers.
 
-    What is factorized already stays as it is.
+    What is factorized already stays as it is. `rows` are the row numbers for messages, where they are
+    not the positions.
 
     >>> found = distinct([3.0, None, 3.0, 5.0], "age")
     >>> found.codes.tolist(), found.spelled(), found.kind
@@ -137,19 +146,20 @@ def distinct(
     name = str(
         column if column is not None else series.name if series.name is not None else "values"
     )
-    kind = _kind_of_column(series, name)
+    numbers = np.arange(len(series)) if rows is None else rows
+    kind = _kind_of_column(series, name, numbers)
     codes, uniques = _factorize(series)
     dtype = series.dtype
     ordered = isinstance(dtype, pd.CategoricalDtype) and bool(dtype.ordered)
-    kind = kind or _kind_of_values(codes, uniques, name)
-    found = Distinct(codes, uniques, kind, name, ordered)
+    kind = kind or _kind_of_values(codes, uniques, name, numbers)
+    found = Distinct(codes, uniques, kind, name, ordered, rows)
     if found.kind == "number":
         infinite = np.flatnonzero(np.isinf(found.floats()))
         if infinite.size:
             raise TableError(
                 f"{found.where(int(infinite[0]))}: the number is infinite; "
                 "replace it by a finite or a missing value"
-            )
+            ).at(name, found.row(int(infinite[0])))
     return found
 
 
@@ -176,7 +186,7 @@ def _factorize(series: pd.Series[Any]) -> tuple[NDArray[np.intp], list[Any]]:
     return renumber[codes], [value for value, keep in zip(uniques, used, strict=False) if keep]
 
 
-def _kind_of_column(series: pd.Series[Any], name: str) -> str:
+def _kind_of_column(series: pd.Series[Any], name: str, numbers: NDArray[np.int64]) -> str:
     """The kind as far as the type of the column tells it, else an empty string."""
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -194,15 +204,17 @@ def _kind_of_column(series: pd.Series[Any], name: str) -> str:
         # factorize takes 1 and True for one value, so the types of all rows must be looked at
         cells = series.to_numpy(dtype=object)
         present = np.flatnonzero(~series.isna().to_numpy())
-        _one_kind(((int(row), cells[row]) for row in present), name)
+        _one_kind(((int(numbers[row]), cells[row]) for row in present), name)
     return kind
 
 
-def _kind_of_values(codes: NDArray[np.intp], values: list[Any], name: str) -> str:
+def _kind_of_values(
+    codes: NDArray[np.intp], values: list[Any], name: str, numbers: NDArray[np.int64]
+) -> str:
     rows = np.full(len(values) + 1, -1, dtype=np.intp)
     rows[codes[::-1]] = np.arange(len(codes))[::-1]  # the first row wins
     order = np.argsort(rows[:-1], kind="stable")
-    return _one_kind(((int(rows[i]), values[i]) for i in order), name)
+    return _one_kind(((int(numbers[rows[i]]), values[i]) for i in order), name)
 
 
 def _one_kind(rows: Iterable[tuple[int, Any]], name: str) -> str:
@@ -215,7 +227,7 @@ def _one_kind(rows: Iterable[tuple[int, Any]], name: str) -> str:
             raise TableError(
                 f"column {name!r} mixes types: row {row} (counted from 0) is a {this}, "
                 f"row {first} a {kind}; convert the column to one type"
-            )
+            ).at(name, row)
     return kind if kind in ("number", "text", "bool", "date", "empty") else "other"
 
 
@@ -233,4 +245,4 @@ def _kind_of_value(value: Any, name: str, row: int) -> str:
     raise TableError(
         f"column {name!r}, row {row} (counted from 0): values of type {type(value).__name__} "
         "cannot be used; convert the column to numbers, text or dates"
-    )
+    ).at(name, row)

@@ -15,9 +15,13 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demonstration; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="privmoo.demo", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="privmoo.demo", description=(__doc__ or "").split("\n")[0]
+    )
     parser.add_argument("--generations", type=int, default=250, help="of 200 candidates each")
-    parser.add_argument("--max-loss", type=float, default=0.3, help="accepted information loss, 0 to 1")
+    parser.add_argument(
+        "--max-loss", type=float, default=0.3, help="accepted information loss, 0 to 1"
+    )
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--out", type=Path, default=Path("demo"), help="folder for the results")
     given = parser.parse_args(arguments)
@@ -31,12 +35,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     try:
         table = pm.datasets.adult("dewri")
-        print(f"{table}\n\nAs it is, {_unique(table):.0%} of these people are alone in their group.\n")
+        print(
+            f"{table}\n\nAs it is, {_unique(table):.0%} of these people are alone in their group.\n"
+        )
         problem = pm.problems.BudgetSuppression(table, max_suppression=0.1)
         front = pm.optimize(problem, budget=given.generations, seed=given.seed)
         print(f"\n{front}\n")
         answer = front.best_within(max_loss=given.max_loss, maximise="k")
-        print(f"Question: how private, if at most {given.max_loss:.0%} of the information may be lost?")
+        print(
+            f"Question: how private, if at most {given.max_loss:.0%} of the information may be lost?"
+        )
         print(f"Answer:   {answer}\n")
         choice = front.where(max_loss=given.max_loss).best("k")
         print(choice.explain())

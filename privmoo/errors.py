@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "AuditError",
@@ -20,7 +24,31 @@ __all__ = [
 
 
 class PrivmooError(Exception):
-    """Base of every error that privmoo raises on purpose."""
+    """Base of every error that privmoo raises on purpose.
+
+    A message never quotes a value of the data: people's values do not belong into logs. Where one value
+    is the reason, `column` and `row` (counted from 0) say which, and `value_in(data)` shows it on request.
+    """
+
+    column: str | None = None
+    row: int | None = None
+
+    def at(self, column: str, row: int) -> Self:
+        """The same error, knowing the place in the data."""
+        self.column, self.row = column, row
+        return self
+
+    def value_in(self, data: pd.DataFrame) -> object:
+        """The value that the message is about.
+
+        >>> import pandas as pd
+        >>> error = TableError("column 'age', row 1: ...").at("age", 1)
+        >>> error.value_in(pd.DataFrame({"age": [31, "old"]}))
+        'old'
+        """
+        if self.column is None or self.row is None:
+            raise LookupError("this error is not about one value of the data")
+        return data[self.column].iloc[self.row]
 
 
 class TableError(PrivmooError, ValueError):

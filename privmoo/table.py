@@ -89,8 +89,11 @@ class Table:
         frame = data.copy(
             deep=False
         )  # copy on write: later changes of `data` do not reach the table
+        self._source_rows: NDArray[np.int64] | None = None
         if missing == "drop":
-            frame = frame[~frame[used].isna().any(axis=1)]
+            complete = ~frame[used].isna().any(axis=1)
+            frame = frame[complete]
+            self._source_rows = np.flatnonzero(complete.to_numpy())
         self.n_dropped = len(data) - len(frame)
         self.frame = frame.reset_index(drop=True)
         _check_rows(self.frame, used, dropped=self.n_dropped)
@@ -100,7 +103,7 @@ class Table:
         codes: list[NDArray[Any]] = []
         columns: list[QIColumn] = []
         for name, qi in given_qis.items():
-            values = distinct(self.frame[name], name)
+            values = distinct(self.frame[name], name, self._source_rows)
             bound = (qi.hierarchy or Hierarchy.flat()).bind(values)
             if domain == "observed":
                 bound = bound.observed(values)
@@ -133,7 +136,7 @@ class Table:
         )
 
     def _attribute(self, name: str, hierarchy: Hierarchy | None, role: str) -> Attribute:
-        data = distinct(self.frame[name], name)
+        data = distinct(self.frame[name], name, self._source_rows)
         bound = (hierarchy or Hierarchy.flat()).bind(data)
         row_codes = bound.encode(data).astype(small_uint(bound.n_leaves))
         if len(np.unique(row_codes)) < 2:

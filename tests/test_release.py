@@ -118,13 +118,15 @@ def test_second_different_release_warns() -> None:
 
 def test_persons_are_counted_by_the_subject() -> None:
     df = pd.DataFrame({"who": list("aabbc"), "zip": list("11223"), "s": list("xyxyx")})
-    t = pm.Table(
-        df, quasi_identifiers={"zip": pm.Hierarchy.flat()}, subject="who", sensitive="s"
-    )
+    t = pm.Table(df, quasi_identifiers={"zip": pm.Hierarchy.flat()}, subject="who", sensitive="s")
     release = make_release(t, pm.level_recoding(t, [0]), measures=[pm.KAnonymity()])
     assert release.certificate.privacy["k"] == 1  # two rows, one person
-    whole = pm.Table(df.assign(s=list("xyxyy")), quasi_identifiers={"zip": pm.Hierarchy.flat()},
-                     subject="who", sensitive="s")
+    whole = pm.Table(
+        df.assign(s=list("xyxyy")),
+        quasi_identifiers={"zip": pm.Hierarchy.flat()},
+        subject="who",
+        sensitive="s",
+    )
     assert make_release(whole, pm.level_recoding(whole, [1])).certificate.privacy["k"] == 3
 
 
@@ -221,9 +223,7 @@ def test_labels_never_leak_a_value_outside_its_block(data: st.DataObject) -> Non
         release = make_release(t, recoding, measures=[pm.KAnonymity(), pm.GeneralLoss()])
     meanings = recoding.meanings(t)
     for column in df:
-        for label, value in zip(
-            release.frame[column], df[column].iloc[release.rows], strict=True
-        ):
+        for label, value in zip(release.frame[column], df[column].iloc[release.rows], strict=True):
             assert pm.hierarchy.canonical(value) in meanings[column][str(label)]
     # The same label for the same block, and for no other.
     for own in meanings.values():

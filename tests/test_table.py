@@ -35,7 +35,10 @@ def table(**changes: object) -> pm.Table:
 
 def test_roles_and_what_is_released() -> None:
     t = table()
-    assert t.columns_of("identifying") == ["name", "note"]  # columns without a role are not released
+    assert t.columns_of("identifying") == [
+        "name",
+        "note",
+    ]  # columns without a role are not released
     assert t.released_columns == ["age", "sex", "ill"]
     assert table(others="insensitive").released_columns == ["age", "sex", "ill", "note"]
     assert table(insensitive=["note"]).released_columns == ["age", "sex", "ill", "note"]
@@ -64,13 +67,16 @@ def test_distinct_tuples_equal_a_group_by(rows: list[tuple[object, ...]]) -> Non
     assert t.n_tuples == len(expected)
     assert sorted(t.weights) == sorted(expected)
     for row in range(len(df)):
-        words = [qi.leaves[code] for qi, code in zip(t.qis, t.tuples[t.row_tuple[row]], strict=True)]
+        words = [
+            qi.leaves[code] for qi, code in zip(t.qis, t.tuples[t.row_tuple[row]], strict=True)
+        ]
         values = [pm.hierarchy.canonical(v) for v in df.loc[row, ["a", "b", "c"]]]
         assert words == values
     s = t.sensitive["s"]
     for number in range(t.n_tuples):
         own = {
-            s.values[s.codes[e]]: s.counts[e] for e in range(s.offsets[number], s.offsets[number + 1])
+            s.values[s.codes[e]]: s.counts[e]
+            for e in range(s.offsets[number], s.offsets[number + 1])
         }
         assert own == df["s"][t.row_tuple == number].value_counts().to_dict()
     assert s.totals.sum() == len(df)
@@ -84,7 +90,9 @@ def test_all_kinds_of_columns() -> None:
             "integer": [3, 1, 3],
             "float": [0.5, np.nan, 0.5],
             "text": ["b", "a", None],
-            "category": pd.Categorical(["lo", "hi", "lo"], categories=["lo", "mid", "hi"], ordered=True),
+            "category": pd.Categorical(
+                ["lo", "hi", "lo"], categories=["lo", "mid", "hi"], ordered=True
+            ),
             "bool": [True, False, True],
             "nullable": pd.array([1, None, 2], dtype="Int64"),
             "date": pd.to_datetime(["2020-01-02", "2021-05-06", "2020-01-02"]),
@@ -175,7 +183,9 @@ def refused(sentence: str, error: type[Exception] = TableError, **changes: objec
 
 
 def test_refused_roles() -> None:
-    refused("'agee' is not in the data; did you mean 'age'", ColumnError, quasi_identifiers=["agee"])
+    refused(
+        "'agee' is not in the data; did you mean 'age'", ColumnError, quasi_identifiers=["agee"]
+    )
     refused("column 'ill' is not in the data|already is", quasi_identifiers=["ill"])
     refused("'age' already is quasi-identifying", identifiers=["age"])
     refused("none given", quasi_identifiers=[])
@@ -219,6 +229,11 @@ def test_messages_do_not_quote_people() -> None:
         pm.Table(PEOPLE, quasi_identifiers={"age": tree})
     assert "'age', row 3" in str(caught.value)
     assert "52" not in str(caught.value)
+    assert caught.value.value_in(PEOPLE) == 52  # on request
+    # Rows are those of the data that was given, also where some were dropped.
+    gaps = PEOPLE.assign(sex=[None, "m", "m", "f"])
+    with pytest.raises(HierarchyError, match="'age', row 3"):
+        pm.Table(gaps, quasi_identifiers={"age": tree, "sex": None}, missing="drop")
 
 
 def test_csv_and_parquet(tmp_path) -> None:  # type: ignore[no-untyped-def]

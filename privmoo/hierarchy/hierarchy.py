@@ -241,7 +241,7 @@ class Hierarchy(Structure):
             raise HierarchyError(
                 f"{data.where(-1)}: the value is missing and {self._name()} has no leaf for it; "
                 "use bind first, it adds one"
-            )
+            ).at(data.column, data.row(-1))
         # -1 marks a missing row and indexes the last entry
         lookup: NDArray[np.int32] = np.append(codes, missing).astype(np.int32)
         return lookup[data.codes]
@@ -266,7 +266,7 @@ class Hierarchy(Structure):
                 f"{data.where(int(unknown[0]))}: the value is not in {self._name()} "
                 f"({unknown.size} distinct values in {rows} rows are not); "
                 "add them to it or recode the column"
-            )
+            ).at(data.column, data.row(int(unknown[0])))
         return codes
 
     def _find(self, data: Distinct) -> NDArray[np.int64]:

@@ -148,10 +148,11 @@ class Ordered(Deferred):
         else:
             (start,) = _decimals(self.start)
             if low < start:
-                where = data.where(int(np.argmin(numbers)))
+                least = int(np.argmin(numbers))
                 raise HierarchyError(
-                    f"{where}: the number is below start={canonical(self.start)}; lower start"
-                )
+                    f"{data.where(least)}: the number is below start={canonical(self.start)}; "
+                    "lower start"
+                ).at(data.column, data.row(least))
         count = _floor(high - start, step) + 1
         if count > MAX_INTERVALS:
             raise HierarchyError(
@@ -232,7 +233,7 @@ class Intervals(Deferred):
             raise HierarchyError(
                 f"{data.where(int(out[0]))}: the number is outside the intervals from "
                 f"{canonical(self.low)} to {canonical(self.high)}; widen them or use open_ends=True"
-            )
+            ).at(data.column, data.row(int(out[0])))
         inside = np.unique(numbers[(numbers >= self.low) & (numbers <= self.high)])
         whole = bool((numbers % 1 == 0).all())
         first, last = math.ceil(self.low), math.floor(self.high)

@@ -163,7 +163,7 @@ class BetaLikeness(_Compared):
 class DeltaDisclosure(_Compared):
     """δ-disclosure: the largest `|log₂(p/q)|` of a value that a group has. Less is better.
 
-    Brickell & Shmatikov 2008, Definition 6, as ARX measures it: values a group lacks do not count.
+    Brickell & Shmatikov 2008, as ARX measures it: values a group lacks do not count.
 
     Args:
         reference: Distribution in the `"released"` records or in the `"original"` table.

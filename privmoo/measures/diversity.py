@@ -35,7 +35,7 @@ __all__ = [
 class DistinctDiversity(ValueMeasure):
     """Distinct ℓ-diversity: the fewest sensitive values in a group. More is better.
 
-    Machanavajjhala et al. 2007, Section 4. Several attributes: the least.
+    Machanavajjhala et al. 2007. Several attributes: the least.
 
     >>> import pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"a": [1, 1, 1, 2, 2], "ill": list("xyzxx")})
@@ -63,7 +63,7 @@ class DistinctDiversity(ValueMeasure):
 class PSensitivity(DistinctDiversity):
     """p of p-sensitive k-anonymity: the fewest sensitive values in a group. More is better.
 
-    Truta & Vinay 2006, Definition 2; the same number as distinct ℓ-diversity.
+    Truta & Vinay 2006; the same number as distinct ℓ-diversity.
 
     >>> import pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"a": [1, 1, 2, 2], "ill": list("xyxy")})
@@ -103,7 +103,7 @@ class EntropyDiversity(ValueMeasure):
 class FrequencyDiversity(ValueMeasure):
     """ℓ by frequency: the smallest `|g| / count of the most frequent value`. More is better.
 
-    Dewri et al. 2011, Section 3: no value has more than 1/ℓ of a group.
+    Dewri et al. 2011, Section 5.3: no value has more than 1/ℓ of a group.
 
     >>> import pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"a": [1, 1, 1, 2, 2], "ill": list("xxyxy")})
@@ -139,7 +139,7 @@ class FrequencyDiversity(ValueMeasure):
 class WeightedDiversity(ValueMeasure):
     """Weighted-ℓ: the diversity of a random record's group, `Σ|g|·ℓ_g / n`. More is better.
 
-    Dewri et al. 2011, Section 4, with ℓ_g = |g| / count of the most frequent value, the least over
+    Eq. 6 of Dewri et al. 2011 with ℓ for k: ℓ_g = |g| / count of the most frequent value, the least over
     the attributes. The audit does not know it.
 
     >>> import pandas as pd, privmoo as pm
@@ -215,7 +215,7 @@ class RecursiveDiversity(ValueMeasure):
 class Alpha(ValueMeasure):
     """α of (α,k)-anonymity: the largest relative frequency of a value in a group. Less is better.
 
-    Wong et al. 2006, Definition 2, for every value. Several attributes: the largest.
+    Wong et al. 2006, for every value. Several attributes: the largest.
 
     >>> import pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"a": [1, 1, 1, 1, 2, 2], "ill": list("xxxyxy")})

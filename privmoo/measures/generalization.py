@@ -62,7 +62,7 @@ class Precision(Staged):
 class Distortion(Staged):
     """Distortion: mean over records of the weighted sum of level / height. Less is better.
 
-    Majeed & Lee 2017 (after Li et al. 2006), `Σ_j w_j P_j` with P_j the mean level / height of
+    Majeed & Hwang 2023, `Σ_j w_j P_j` with P_j the mean level / height of
     quasi-identifier j; a suppressed cell counts 1.
 
     >>> import numpy as np, pandas as pd, privmoo as pm
@@ -90,7 +90,7 @@ class Distortion(Staged):
 class Transparency(Staged):
     """Transparency degree: sum over released cells of 1 / leaves under the label. More is better.
 
-    Xiao & Tao's information loss turned round, as a raw sum: the number of cells if untouched.
+    TD of Jahan et al. 2025, as a raw sum: the number of cells if untouched.
 
     >>> import numpy as np, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1, 1, 2, 3]}), quasi_identifiers=["a"])

@@ -42,7 +42,7 @@ class KAnonymity(Staged):
 class WeightedK(Staged):
     """Weighted-k: the group size of a random record, `Σ|g|² / n`. More is better.
 
-    Dewri, Ray, Ray & Whitley 2011, Section 4; before suppression with `stage="before"`.
+    Dewri, Ray, Ray & Whitley 2011, Eq. 6; before suppression with `stage="before"`.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1] * 5 + [2] * 2}), quasi_identifiers=["a"])

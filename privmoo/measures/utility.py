@@ -29,7 +29,7 @@ __all__ = [
 class GeneralizationLoss(Staged):
     """Generalization part of the general loss: mean of `(b - 1)/(|Σ| - 1)` over all cells.
 
-    Iyengar 2002; Dewri et al. 2011, GL of Section 5: b of the |Σ| leaves of a quasi-identifier are
+    Iyengar 2002; Dewri et al. 2011, Section 5.1: b of the |Σ| leaves of a quasi-identifier are
     under the released value; weighted by the quasi-identifiers' weights. A suppressed record counts
     0 here but stays in the denominator. Less is better.
 
@@ -64,7 +64,7 @@ class GeneralizationLoss(Staged):
 class GeneralLoss(Staged):
     """General loss: `(b - 1)/(|Σ| - 1)` per released cell and 1 per suppressed cell. Less is better.
 
-    Iyengar 2002; Dewri et al. 2011, GL + SL of Section 5. `L_j` is the mean over all records of one
+    Iyengar 2002; Dewri et al. 2011, Sections 5.1 and 5.2. `L_j` is the mean over all records of one
     quasi-identifier; they combine as `Σ w_j L_j / Σ w_j`, or, as in ARX, geometrically:
     `Π (1 + L_j)^(w_j / Σ w) - 1`.
 

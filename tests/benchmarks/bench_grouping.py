@@ -21,7 +21,9 @@ COUNT = 1000
 SLOW_COUNT = 15
 
 
-def ours(table: pm.Table, population: pm.Candidates, *, threads: int = 1, needs: tuple = ()) -> float:
+def ours(
+    table: pm.Table, population: pm.Candidates, *, threads: int = 1, needs: tuple = ()
+) -> float:
     """Microseconds per candidate: sizes and loss of every group."""
     engine = Engine(table, needs=needs, threads=threads)
     run = lambda: engine.map(population, lambda before, after: None)  # noqa: E731
@@ -51,7 +53,9 @@ def with_pandas(table: pm.Table, population: pm.Candidates) -> float:
             columns, losses = _recoded(table, blocks, rows)
             frame = pd.DataFrame({str(j): c for j, c in enumerate(columns)})
             frame["loss"] = sum(losses)
-            frame.groupby([str(j) for j in range(len(columns))], sort=False)["loss"].agg(["size", "sum"])
+            frame.groupby([str(j) for j in range(len(columns))], sort=False)["loss"].agg(
+                ["size", "sum"]
+            )
 
     return fastest(run, rounds=3) / len(population) * 1e6
 
@@ -73,8 +77,12 @@ def with_numpy(table: pm.Table, population: pm.Candidates) -> float:
 
 def against_others() -> None:
     table = pm.datasets.adult("dewri")
-    print(f"\n## Sizes and loss, Adult {table.n_records:,} × {table.n_qis}, {table.n_tuples:,} tuples\n")
-    print("| candidates | µs, one thread | ns per tuple | × pandas | × np.unique | two threads × one |")
+    print(
+        f"\n## Sizes and loss, Adult {table.n_records:,} × {table.n_qis}, {table.n_tuples:,} tuples\n"
+    )
+    print(
+        "| candidates | µs, one thread | ns per tuple | × pandas | × np.unique | two threads × one |"
+    )
     print("| --- | --- | --- | --- | --- | --- |")
     for kind in KINDS:
         many, few = candidates(table, kind, COUNT), candidates(table, kind, SLOW_COUNT, seed=1)
@@ -88,7 +96,9 @@ def against_others() -> None:
 
 def with_counts() -> None:
     table = pm.datasets.adult("dewri-kl")
-    print(f"\n## With the counts of occupation per group, {table.n_qis} QIs, {table.n_tuples:,} tuples\n")
+    print(
+        f"\n## With the counts of occupation per group, {table.n_qis} QIs, {table.n_tuples:,} tuples\n"
+    )
     print("| candidates | µs without | µs with | ratio |\n| --- | --- | --- | --- |")
     for kind in KINDS:
         many = candidates(table, kind, COUNT)
@@ -121,9 +131,7 @@ def growth() -> None:
     ):
         table = _synthetic(n_tuples, n_qis)
         each = ours(table, candidates(table, KINDS[1], count))
-        print(
-            f"| {table.n_tuples:,} | {n_qis} | {each:,.0f} | {each / table.n_tuples * 1e3:.2f} |"
-        )
+        print(f"| {table.n_tuples:,} | {n_qis} | {each:,.0f} | {each / table.n_tuples * 1e3:.2f} |")
 
 
 def measures() -> None:

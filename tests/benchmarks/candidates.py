@@ -26,7 +26,9 @@ def candidates(table: pm.Table, kind: str, count: int, seed: int = 0) -> pm.Cand
             parts.append(steps[rng.integers(0, len(steps), count)])
         else:
             bits = rng.random((count, qi.n_leaves - 1)) < density[:, None]
-            parts.append(np.concatenate([np.zeros((count, 1), int), np.cumsum(bits, axis=1)], axis=1))
+            parts.append(
+                np.concatenate([np.zeros((count, 1), int), np.cumsum(bits, axis=1)], axis=1)
+            )
     return pm.Candidates(blocks=np.concatenate(parts, axis=1).astype(np.uint32))
 
 
