@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
 
-from privmoo.cuts import space_of
+from privmoo.cuts import CutSpace, space_of
 from privmoo.errors import ProblemError
 from privmoo.kernels.cuts import mutate_cuts
 
@@ -23,8 +23,10 @@ class CutMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
     unmutated (Dewri et al. 2011, section 6.5).
 
     Args:
-        prob: How likely each attribute of a child is changed. The paper's mutation rate, 0.1, taken
-            per attribute and not per bit: with nine attributes about one small change per child.
+        prob: How likely an attribute of a child is changed, on average over the attributes. The
+            paper's mutation rate, 0.1, taken per attribute and not per bit: with nine attributes
+            about one small change per child. An attribute with more choices is changed more often,
+            in proportion to their square root; one without any, never.
         shift: How likely, in an unconstrained attribute, a boundary is moved instead of a bit flipped.
         reach: The farthest that a boundary moves, in leaves.
 
@@ -47,6 +49,13 @@ class CutMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
             raise ProblemError(f"reach: must be a whole number of at least 1, got {reach!r}")
         self.rate, self.shift, self.reach = prob, shift, int(reach)
 
+    def _rates(self, space: CutSpace) -> NDArray[np.float64]:
+        """How likely each attribute is changed."""
+        free = ~(space.fixed_one | space.fixed_zero)[space.first]
+        owners = np.repeat(np.arange(space.n_attributes), np.diff(space.switch_offsets))
+        weight = np.sqrt(np.bincount(owners[free], minlength=space.n_attributes))
+        return np.minimum(1.0, self.rate * weight / max(float(weight.mean()), 1e-300))
+
     def _do(
         self,
         problem: Any,
@@ -58,7 +67,7 @@ class CutMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
         space = space_of(problem)
         rng = np.random.default_rng(random_state)
         shape = (len(X), space.n_attributes)
-        touched = rng.random(shape) < self.rate
+        touched = rng.random(shape) < self._rates(space)
         steps = rng.integers(1, self.reach + 1, shape) * rng.choice([-1, 1], shape)
         steps[(rng.random(shape) >= self.shift) | space.constrained] = 0
         children = space.bits(X).copy()

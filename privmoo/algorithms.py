@@ -28,12 +28,14 @@ _MATING = ("sampling", "crossover", "mutation", "eliminate_duplicates", "repair"
 class _Kind:
     path: str
     operators: tuple[str, ...] = _MATING
-    population: str | None = "pop_size"
+    population: str = "pop_size"
     directions: bool = False
     single: bool = False
     real: bool = False
 
 
+# Not C-TAEA: pymoo's never comes back when the first population has fewer distinct candidates than
+# directions.
 _KINDS = {
     "nsga2": _Kind("moo.nsga2:NSGA2"),
     "nsga3": _Kind("moo.nsga3:NSGA3", directions=True),
@@ -42,7 +44,6 @@ _KINDS = {
     "sms-emoa": _Kind("moo.sms:SMSEMOA"),
     "age-moea": _Kind("moo.age:AGEMOEA"),
     "age-moea2": _Kind("moo.age2:AGEMOEA2"),
-    "c-taea": _Kind("moo.ctaea:CTAEA", population=None, directions=True),
     "rvea": _Kind("moo.rvea:RVEA", directions=True),
     "cmopso": _Kind("moo.cmopso:CMOPSO", ("sampling",), real=True),
     "ga": _Kind("soo.nonconvex.ga:GA", single=True),
@@ -103,9 +104,7 @@ def make_algorithm(
     size = problem.default_population if population is None else population
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 2:
         raise ProblemError(f"population: must be a whole number of at least 2, got {size!r}")
-    arguments: dict[str, Any] = {}
-    if kind.population is not None:
-        arguments[kind.population] = int(size)
+    arguments: dict[str, Any] = {kind.population: int(size)}
     if kind.directions:
         arguments["ref_dirs"] = reference_directions(problem.n_obj, int(size))
     operators = problem.default_operators()

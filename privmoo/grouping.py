@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.errors import MeasureError, nearest
-from privmoo.kernels.cells import sum_cells
+from privmoo.kernels.cells import sum_cells, sum_groups
 from privmoo.kernels.sizes import sums
 from privmoo.table import Table
 
@@ -68,16 +69,16 @@ class GroupBatch:
         """Groups of every candidate."""
         return self.stops - self.starts
 
-    @property
+    @cached_property
     def n_records(self) -> NDArray[np.int64]:
         """Records of every candidate: released ones, after suppression."""
         return self.reduce(self.records)
 
     def reduce(self, values: NDArray[Any]) -> NDArray[Any]:
         """Sum a value of the groups for every candidate."""
-        result = np.empty(len(self), dtype=values.dtype)
-        sums(self.starts, self.stops, values, result)
-        return result
+        sums = np.empty(len(self), values.dtype)
+        sum_groups(self.starts, self.stops, values, sums)
+        return sums
 
     def cell_sums(self, leaf_values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Per group, the sum over quasi-identifiers of a value of every leaf (candidates × leaves)."""

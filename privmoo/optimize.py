@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pymoo.core.algorithm import Algorithm
 from pymoo.core.population import Population
 from pymoo.core.sampling import Sampling
-from pymoo.core.termination import Termination
+from pymoo.termination.max_gen import MaximumGenerationTermination
 
 from privmoo.algorithms import (
     check_algorithm,
@@ -166,7 +166,11 @@ class _Run:
                     return fraction
 
     def _set_up(self) -> None:
-        self._mirror = _Mirror()
+        self._mirror = _Mirror(
+            self.budget.number
+            if isinstance(self.budget, Generations)
+            else self.problem.default_generations
+        )
         if self.start is not None:
             _start_from(self.algorithm, self.start, self.problem)
         try:
@@ -254,11 +258,11 @@ class _Run:
         }
 
 
-class _Mirror(Termination):  # type: ignore[misc]  # pymoo has no types
+class _Mirror(MaximumGenerationTermination):  # type: ignore[misc]  # pymoo has no types
     """Tells the algorithm how far the run is (RVEA asks) but never ends it: the loop does."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, generations: int) -> None:
+        super().__init__(generations)
         self.fraction = 0.0
 
     def _update(self, algorithm: Any) -> float:

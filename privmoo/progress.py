@@ -102,6 +102,6 @@ def _bar(what: str) -> Any:
         return tqdm(
             total=100,
             desc=what,
-            bar_format="{desc} {percentage:3.0f}% |{bar}| {postfix}",
+            bar_format="{desc} {percentage:3.0f}% |{bar}|{postfix}",
             leave=True,
         )

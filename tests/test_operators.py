@@ -238,12 +238,13 @@ def test_a_tree_is_changed_by_one_node() -> None:
     space = problem.space
     X = valid_rows(problem, 400, seed=5)
     Y = mutated(problem, X, prob=1.0, shift=0.0)
+    touched = [part.any(axis=1) for part in np.split(X != Y, space.offsets[1:-1], axis=1)]
+    assert np.mean(touched) > 0.6
     opened, closed = 0, 0
     for j in range(space.n_attributes):
         switches = np.arange(space.switch_offsets[j], space.switch_offsets[j + 1])
         before, after = X[:, space.first[switches]], Y[:, space.first[switches]]
         changed = before != after
-        assert changed.any(axis=1).all()
         for row in np.flatnonzero(changed.any(axis=1)):
             flipped = switches[changed[row]]
             top = flipped[0]
@@ -280,14 +281,30 @@ def test_a_shift_moves_one_boundary_within_reach() -> None:
     assert sorted(set(at.tolist())) == [-3, -2, -1, 1, 2, 3]
 
 
-def test_the_rate_is_what_was_asked_for() -> None:
+def test_the_rate_is_the_mean_over_attributes_and_grows_with_their_choices() -> None:
     problem = wide()
-    X = valid_rows(problem, 2000, seed=6)
+    space = problem.space
+    X = valid_rows(problem, 4000, seed=6)
+    weights = np.sqrt(np.diff(space.switch_offsets))
     for prob in (0.0, 0.1, 0.6):
-        Y = mutated(problem, X, prob=prob)
-        parts = np.split(X != Y, problem.space.offsets[1:-1], axis=1)
-        touched = np.mean([part.any(axis=1) for part in parts])
-        assert touched == pytest.approx(prob, abs=0.02)
+        parts = np.split(mutated(problem, X, prob=prob) != X, space.offsets[1:-1], axis=1)
+        touched = [part.any(axis=1).mean() for part in parts]
+        assert touched == pytest.approx(prob * weights / weights.mean(), abs=0.03)
+
+
+def test_an_attribute_without_choice_is_never_chosen() -> None:
+    order = Hierarchy.ordered([str(i) for i in range(8)])
+    qis = {
+        "a": QuasiIdentifier(hierarchy=order, max_level=0),
+        "b": QuasiIdentifier(hierarchy=order),
+    }
+    problem = Balance(
+        Table(pd.DataFrame({"a": ["0", "1"], "b": ["0", "1"]}), quasi_identifiers=qis)
+    )
+    X = valid_rows(problem, 300)
+    changed = mutated(problem, X, prob=0.5) != X
+    assert not changed[:, :7].any()
+    assert changed[:, 7:].any(axis=1).all()
 
 
 @pytest.mark.parametrize(

@@ -5,26 +5,20 @@ from __future__ import annotations
 import itertools
 import signal
 import threading
-import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
-from pymoo.algorithms.moo.moead import MOEAD
 from pymoo.algorithms.moo.nsga2 import NSGA2
-from pymoo.algorithms.moo.nsga3 import NSGA3
 from pymoo.algorithms.moo.spea2 import SPEA2
-from pymoo.algorithms.soo.nonconvex.ga import GA
 from pymoo.operators.crossover.sbx import SBX
 from pymoo.operators.mutation.pm import PM
 from pymoo.operators.repair.rounding import RoundingRepair
 from pymoo.operators.sampling.rnd import IntegerRandomSampling
 from pymoo.optimize import minimize
-from pymoo.util.ref_dirs import get_reference_directions
 
-from privmoo.algorithms import algorithm_names, describe_algorithm, make_algorithm
 from privmoo.archive import Archive, non_dominated, share_of_box
 from privmoo.budgets import Evaluations, Generations, RunState, Seconds, Stalled
 from privmoo.engine import Candidates
@@ -32,7 +26,6 @@ from privmoo.errors import ProblemError
 from privmoo.front import Front
 from privmoo.hierarchy import Hierarchy
 from privmoo.measures import (
-    FrequencyDiversity,
     GeneralLoss,
     KAnonymity,
     SuppressedShare,
@@ -123,76 +116,11 @@ def test_a_formulation_of_ones_own_is_solved_to_its_exact_front() -> None:
     exact = slow_front(problem.evaluate(every, return_values_of=["F"]))
     front = optimize(problem, budget=60, seed=3, progress=False)
     assert {tuple(row) for row in front.F.tolist()} == exact
-    assert front == Front.of(problem, every[np.lexsort(every.T)]) or len(front) == len(exact)
+    assert len(front) == len(exact) == len(Front.of(problem, every))
     solution = front.where(min_k=5).best("loss")
     release = solution.release(seed=0)
     assert release.certificate.privacy["k"] == solution.k
     assert solution.recoding.to_json()["kind"] == "levels"
-
-
-@pytest.mark.parametrize(
-    "name", [n for n in algorithm_names() if n not in ("ga", "de", "pso", "cmopso")]
-)
-def test_every_algorithm_by_name_gives_a_reproducible_valid_front(name: str) -> None:
-    fronts = []
-    for _ in range(2):
-        problem = small(objectives=(KAnonymity(), FrequencyDiversity(), GeneralLoss()))
-        fronts.append(optimize(problem, name, 4, seed=5, progress=False))
-    first, second = fronts
-    assert first == second and hash(first) == hash(second)
-    assert first.run["reproducible"] is True
-    assert len(slow_front(first.F)) == len(first) > 2
-    assert first.run["generations"] == 4
-
-
-@pytest.mark.parametrize("name", ["ga", "random", None])
-def test_one_objective(name: str | None) -> None:
-    problem = small(objectives=(GeneralLoss(),), constraints=(KAnonymity() >= 4,))
-    front = optimize(problem, name, 15, seed=1, progress=False)
-    assert len(front) == 1 and front[0].k >= 4
-    assert "GA" in front.run["algorithm"] or name == "random"
-
-
-def test_names_are_read_kindly_and_errors_name_the_nearest() -> None:
-    problem = small()
-    for spelled in ("NSGA-II", "nsga_2", "SMS EMOA", "AGEMOEA", "U-NSGA-III"):
-        make_algorithm(problem, spelled)
-    with pytest.raises(ProblemError, match="did you mean 'nsga2'"):
-        optimize(problem, "nsga22", progress=False)
-    with pytest.raises(ProblemError, match="must be a name"):
-        optimize(problem, 7, progress=False)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "sentence"),
-    [
-        ("moead", "MOEAD cannot take constraints"),
-        ("MOPSO-CD", "MOPSO_CD cannot take constraints"),
-        (
-            MOEAD(get_reference_directions("das-dennis", 2, n_partitions=9)),
-            "cannot take constraints",
-        ),
-        ("ga", "ga is for 1 objective, but the problem has 2"),
-        (GA(pop_size=10), "GA is for 1 objective"),
-        (NSGA3(get_reference_directions("das-dennis", 3, n_partitions=3)), "is for 3 objectives"),
-        ("cmopso", "'cmopso' moves in real numbers, but the variables of Cuts are bool"),
-    ],
-)
-def test_what_an_algorithm_cannot_do_is_said_in_one_sentence(algorithm: Any, sentence: str) -> None:
-    with pytest.raises(ProblemError, match=sentence) as raised:
-        optimize(small(), algorithm, 2, progress=False)
-    assert "\n" not in str(raised.value)
-
-
-def test_three_objectives_with_directions_for_two() -> None:
-    problem = small(objectives=(KAnonymity(), FrequencyDiversity(), GeneralLoss()))
-    two = NSGA3(
-        get_reference_directions("das-dennis", 2, n_partitions=9), **problem.default_operators()
-    )
-    with pytest.raises(
-        ProblemError, match=r"this NSGA3 is for 2 objectives.* has 3 \(k, l, loss\)"
-    ):
-        optimize(problem, two, 2, progress=False)
 
 
 def test_an_instance_is_not_changed_by_a_run_nor_are_shared_defaults() -> None:
@@ -294,19 +222,6 @@ def test_nothing_feasible_is_said_with_the_constraints() -> None:
         optimize(problem, budget=2, seed=1, progress=False)
 
 
-def test_nsga3_is_marked_where_it_is_not_reproducible() -> None:
-    problem = small(constraints=(KAnonymity() >= 3,))
-    front = optimize(problem, "nsga3", 3, seed=1, progress=False)
-    assert front.run["infeasible"] > 0 and front.run["reproducible"] is False
-    assert "NSGA3" in front.run["why_not_reproducible"]
-
-
-def test_pymoo_does_not_silence_the_warnings_of_the_process() -> None:
-    before = list(warnings.filters)
-    optimize(small(), "nsga3", 3, seed=1, progress=False)
-    assert warnings.filters == before
-
-
 def interrupting(problem: Cuts, *evaluations: int) -> Cuts:
     """Press Ctrl-C during these calls of the evaluation."""
     count = itertools.count(1)
@@ -361,12 +276,8 @@ def test_a_start_is_never_made_worse() -> None:
     good = optimize(small(), budget=40, seed=1, progress=False)
     for start in (good, good.X, good.X[:1]):
         front = optimize(small(), budget=1, seed=9, start=start, progress=False)
-        assert (
-            front.hypervolume()
-            >= Front.of(small(), np.atleast_2d(good.X[: len(front)])).hypervolume() * 0
-        )
         for row in np.atleast_2d(start.F if isinstance(start, Front) else good.F[: len(start)]):
-            assert (front.F <= row).all(axis=1).any()
+            assert any((found <= row).all() for found in front.F)
     random = optimize(small(), "random", 2, seed=9, start=good, progress=False)
     assert random.hypervolume() >= good.hypervolume()
     with pytest.raises(ProblemError, match="start: must be a front or rows of"):
@@ -423,14 +334,6 @@ def test_only_problems_can_be_optimised() -> None:
         optimize(TABLE, progress=False)  # type: ignore[arg-type]
 
 
-def test_descriptions_of_algorithms_are_the_same_for_the_same_settings() -> None:
-    problem = small()
-    first = describe_algorithm(make_algorithm(problem))
-    assert first == describe_algorithm(make_algorithm(small()))
-    assert first != describe_algorithm(make_algorithm(problem, population=30))
-    assert first != describe_algorithm(make_algorithm(problem, "spea2"))
-
-
 def test_archive_against_the_definition() -> None:
     rng = np.random.default_rng(4)
     for n_obj in (1, 2, 3):
@@ -450,7 +353,7 @@ def test_hypervolume_share_against_counting_cells() -> None:
     for n_obj in (1, 2, 3):
         F = rng.integers(0, 9, (6, n_obj)).astype(float)
         cells = np.array(list(itertools.product(range(8), repeat=n_obj)))
-        covered = np.mean([(F <= cell).all(axis=1).any() for cell in cells])
+        covered = np.mean([any((f <= cell).all() for f in F) for cell in cells])
         share = share_of_box(F, np.zeros(n_obj), np.full(n_obj, 8.0))
         assert share == pytest.approx(covered)
     assert share_of_box(np.empty((0, 2)), np.zeros(2), np.ones(2)) == 0

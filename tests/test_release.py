@@ -79,7 +79,7 @@ def test_a_false_claim_releases_nothing() -> None:
     measures = [pm.KAnonymity(), pm.GeneralLoss(), pm.FrequencyDiversity()]
     release = make_release(t, recoding, measures=measures, claims={"k": 4.0})
     assert {c.measure for c in release.certificate.claims} == {"k", "loss", "l"}
-    with pytest.raises(AuditError, match="k: the optimiser claims 5, the audit .* measures 4"):
+    with pytest.raises(AuditError, match=r"k: the optimiser claims 5, the audit .* measures 4"):
         make_release(t, recoding, measures=measures, claims={"k": 5.0})
     with pytest.raises(AuditError, match="loss: the optimiser claims"):
         make_release(t, recoding, measures=measures, claims={"loss": 0.1})

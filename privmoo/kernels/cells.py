@@ -15,8 +15,23 @@ __all__ = [
     "column_sums",
     "recoding_bits",
     "sum_cells",
+    "sum_groups",
     "sum_products",
 ]
+
+
+@compiled()
+def sum_groups(
+    starts: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    values: NDArray[Any],
+    sums: NDArray[Any],
+) -> None:
+    """Per candidate, the sum over its groups."""
+    for c in range(len(starts)):
+        sums[c] = 0
+        for g in range(starts[c], stops[c]):
+            sums[c] += values[g]
 
 
 @compiled()

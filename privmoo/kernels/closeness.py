@@ -6,7 +6,6 @@ counts are then added up for every candidate.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -246,7 +245,7 @@ def largest_gain(
                 q = totals[values[i]] / n
                 gain = (counts[i] / records[g] - q) / q
                 most = max(most, gain)
-                violated = violated or (enhanced and gain > 0 and gain > -math.log(q))
+                violated = violated or (enhanced and gain > 0 and gain > -np.log(q))
         out[c] = n - 1.0 if violated else most
 
 
@@ -276,7 +275,7 @@ def disclosure(
                 ratio = (counts[i] / records[g]) / (totals[values[i]] / n)
                 high = max(high, ratio)
                 low = min(low, ratio)
-        out[c] = max(math.log2(high), -math.log2(low))
+        out[c] = max(np.log2(high), -np.log2(low))
 
 
 @compiled()

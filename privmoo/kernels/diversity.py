@@ -5,8 +5,6 @@ Values of group g are entries `segment_starts[g]:segment_stops[g]`, every count 
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -73,7 +71,7 @@ def least_entropy(
             entropy = 0.0
             for i in range(segment_starts[g], segment_stops[g]):
                 share = counts[i] / records[g]
-                entropy -= share * math.log(share)
+                entropy -= share * np.log(share)
             least = min(least, max(entropy, 0.0))
         out[c] = least
 

@@ -119,10 +119,10 @@ def group_diversity(
     records: NDArray[np.int64],
     segment_starts: NDArray[np.int64],
     segment_stops: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    counts: NDArray[np.int32],
     diversity: NDArray[np.float64],
 ) -> None:
-    """Records over the most frequent value's count, the smaller of this and what is there."""
+    """Records over the most frequent value's count, unless what is there is smaller already."""
     for c in range(len(starts)):
         for g in range(starts[c], stops[c]):
             largest = np.int64(1)

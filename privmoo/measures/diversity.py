@@ -103,7 +103,7 @@ class EntropyDiversity(ValueMeasure):
 class FrequencyDiversity(ValueMeasure):
     """ℓ by frequency: the smallest `|g| / count of the most frequent value`. More is better.
 
-    Dewri et al. 2011, Section 5.3: no value has more than 1/ℓ of a group.
+    Dewri et al. 2011, Section 4.2: no value has more than 1/ℓ of a group.
 
     >>> import pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"a": [1, 1, 1, 2, 2], "ill": list("xxyxy")})
@@ -139,8 +139,8 @@ class FrequencyDiversity(ValueMeasure):
 class WeightedDiversity(ValueMeasure):
     """Weighted-ℓ: the diversity of a random record's group, `Σ|g|·ℓ_g / n`. More is better.
 
-    Eq. 6 of Dewri et al. 2011 with ℓ for k: ℓ_g = |g| / count of the most frequent value, the least over
-    the attributes. The audit does not know it.
+    Dewri et al. 2011, Eq. 6 with ℓ for k: ℓ_g = |g| / count of the most frequent value, the least
+    over the attributes. The audit does not know it.
 
     >>> import pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"a": [1, 1, 1, 2, 2], "ill": list("xxyxy")})
@@ -251,7 +251,8 @@ class Alpha(ValueMeasure):
 class MinimumEntropy(ValueMeasure):
     """Minimum entropy: over attributes the sum of the smallest entropy of a group, in bits.
 
-    The privacy objective of MO-OBAM (Wei et al. 2025), `Σ_S min_g -Σ p log₂ p`. More is better.
+    The privacy objective of MO-OBAM (Wei et al. 2024, Eqs. 12 and 16), `Σ_S min_g -Σ p log₂ p`.
+    More is better.
 
     >>> import pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"a": [1, 1, 2, 2], "ill": list("xyxy"), "job": list("ppqr")})

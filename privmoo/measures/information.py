@@ -21,10 +21,10 @@ Scale = Literal["raw", "standard"]
 class InformationLoss(Staged):
     """IL: distance of all records to their released values, over that to the table's mean and mode.
 
-    Wei et al. 2024 (MO-OBAM), Eq. 1, for clusters: a group releases the mean of its numbers and the
-    mode of its other values. The distance is squared for numbers and 1 for a value that differs; a
-    suppressed record counts its own distance to the table's mean and mode, so releasing nothing is
-    worth 1. Numbers are those of the leaves: an interval's is its middle. Less is better.
+    Wei et al. 2024 (MO-OBAM), Eqs. 10 and 11, for clusters: a group releases the mean of its numbers
+    and the mode of its other values. The distance is squared for numbers and 1 for a value that
+    differs; a suppressed record counts its own distance to the table's mean and mode, so releasing
+    nothing is worth 1. Numbers are those of the leaves: an interval's is its middle. Less is better.
 
     Args:
         scale: `"raw"` numbers, or `"standard"`: in standard deviations of the original column.

@@ -1,0 +1,202 @@
+"""Fronts in files: what comes back, what is refused, and what hostile files cannot do."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from privmoo.errors import AuditError, CheckpointError, ProblemError, ReleaseError
+from privmoo.front import Front
+from privmoo.hierarchy import Hierarchy
+from privmoo.measures import (
+    GeneralLoss,
+    measure,
+)
+from privmoo.problems import Cuts
+from privmoo.suppression import Budget
+from privmoo.table import Table
+
+# Tests release one table many times, which a publisher should not.
+pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.ReleaseWarning")
+
+
+def made_table(**options: Any) -> Table:
+    rng = np.random.default_rng(1)
+    df = pd.DataFrame(
+        {
+            "age": rng.integers(20, 30, 150),
+            "job": rng.choice(["baker", "miller", "judge", "clerk"], 150),
+            "ill": rng.choice(list("abc"), 150, p=[0.6, 0.3, 0.1]),
+        }
+    )
+    tree = Hierarchy.tree({"food": ["baker", "miller"], "law": ["judge", "clerk"]})
+    return Table(
+        df,
+        quasi_identifiers={"age": Hierarchy.ordered(), "job": tree},
+        sensitive="ill",
+        **options,
+    )
+
+
+TABLE = made_table()
+PROBLEM = Cuts(TABLE, suppression=Budget(0.1))
+TREE_CUTS = [(0, 0, 0), (0, 1, 0), (1, 1, 0), (0, 1, 1), (1, 1, 1)]
+EVERY = np.array(
+    [(*age, *job) for age in itertools.product((0, 1), repeat=9) for job in TREE_CUTS], dtype=bool
+)
+FRONT = Front.of(PROBLEM, EVERY)
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "a.front"
+    FRONT.save(path)
+    return path
+
+
+def test_save_and_load(saved: Path) -> None:
+    alone = Front.load(saved)
+    assert alone == FRONT and alone.objectives == FRONT.objectives
+    assert alone.X.dtype == bool and np.array_equal(alone.dominated, FRONT.dominated)
+    assert alone.where(max_loss=0.5).best("k").values == FRONT.where(max_loss=0.5).best("k").values
+    with pytest.raises(ProblemError, match=r"loaded without its table.*Front.load\(path, table="):
+        alone[0].release()
+    assert "k-anonymity" in alone[0].explain() and "Measured" in alone[0]._repr_html_()
+    with_table = Front.load(saved, table=TABLE)
+    with_problem = Front.load(saved, problem=PROBLEM)
+    for i in (0, 3, len(FRONT) - 1):
+        expected = FRONT[i].release(seed=2)
+        for loaded in (with_table, with_problem):
+            release = loaded[i].release(seed=2)
+            assert release.frame.equals(expected.frame)
+            assert release.certificate.claims == expected.certificate.claims
+            assert loaded[i].explain() == FRONT[i].explain()
+    with_table.save(saved, force=True)
+    assert Front.load(saved) == FRONT
+    assert alone.merge(with_table) == FRONT
+
+
+def test_nothing_is_overwritten_unasked(saved: Path) -> None:
+    with pytest.raises(ReleaseError, match="exists already"):
+        FRONT.save(saved)
+
+
+def test_another_table_or_problem_is_refused(saved: Path) -> None:
+    other = made_table(domain="observed", target="ill")
+    with pytest.raises(CheckpointError, match="was computed on another table"):
+        Front.load(saved, table=other)
+    with pytest.raises(CheckpointError, match=r"is of another problem \(Cuts\)"):
+        Front.load(saved, problem=Cuts(TABLE, suppression=Budget(0.2)))
+
+
+def test_a_file_that_lies_is_found_out_at_the_release(saved: Path) -> None:
+    values = FRONT.values.copy()
+    values[:, 0] += 1
+    rewrite(saved, {"values.npy": npy(values)})
+    with pytest.raises(AuditError, match="k: the optimiser claims"):
+        Front.load(saved, table=TABLE)[1].release()
+
+
+def test_custom_measures_are_stored_by_name_never_as_code(tmp_path: Path) -> None:
+    @measure(sense="min", bounds=(0, 1))
+    def alone(groups: Any) -> float:
+        return float((groups.sizes == 1).sum() / max(groups.n_records, 1))
+
+    problem = Cuts(TABLE, objectives=(alone, GeneralLoss()))
+    front = Front.of(problem, EVERY)
+    front.save(tmp_path / "own.front")
+    loaded = Front.load(tmp_path / "own.front", table=TABLE)
+    assert loaded == front and loaded[0].alone == front[0].alone
+    assert len(loaded[-1].release(seed=0)) == 150
+
+
+def npy(array: NDArray[Any]) -> bytes:
+    content = io.BytesIO()
+    np.save(content, array, allow_pickle=True)
+    return content.getvalue()
+
+
+def rewrite(path: Path, changes: dict[str, bytes | None]) -> None:
+    with zipfile.ZipFile(path) as archive:
+        parts: dict[str, bytes | None] = {n: archive.read(n) for n in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in (parts | changes).items():
+            if content is not None:
+                archive.writestr(name, content)
+
+
+def head_with(path: Path, **changes: Any) -> bytes:
+    with zipfile.ZipFile(path) as archive:
+        return json.dumps(json.loads(archive.read("front.json")) | changes).encode()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda p: {"front.json": b"{"},
+        lambda p: {"front.json": b"[" * 100_000},
+        lambda p: {"front.json": b"[]"},
+        lambda p: {"front.json": head_with(p, format="privmoo front 99")},
+        lambda p: {"front.json": head_with(p, quantities=[])},
+        lambda p: {"front.json": head_with(p, quantities=[{"key": 7}])},
+        lambda p: {"front.json": head_with(p, n_objectives=99)},
+        lambda p: {"front.json": head_with(p, recodings=[1, 2])},
+        lambda p: {"front.json": head_with(p, run=None)},
+        lambda p: {"values.npy": None},
+        lambda p: {"evil.py": b"print(1)"},
+        lambda p: {"values.npy": b"\x93NUMPY"},
+        lambda p: {"values.npy": npy(np.array([object()], dtype=object))},
+        lambda p: {"values.npy": npy(FRONT.values)[:-8]},
+        lambda p: {"values.npy": npy(FRONT.values * np.nan)},
+        lambda p: {"values.npy": npy(FRONT.values[:, 1:])},
+        lambda p: {"X.npy": npy(FRONT.X[1:])},
+        lambda p: {"X.npy": npy(np.zeros((1, 1))).replace(b"(1, 1)", b"(9**9,)")},
+    ],
+)
+def test_hostile_files(saved: Path, change: Callable[[Path], dict[str, bytes | None]]) -> None:
+    rewrite(saved, change(saved))
+    with pytest.raises(CheckpointError, match=r"^front: ") as raised:
+        Front.load(saved)
+    assert "\n" not in str(raised.value) and len(str(raised.value)) < 400
+
+
+def test_a_header_that_claims_terabytes_takes_no_memory(saved: Path) -> None:
+    content = npy(np.zeros((2, 3)))
+    header = content[10:128].replace(b"(2, 3)", b"(99999999999, 9999)").rstrip() + b"\n"
+    claims = content[:8] + len(header).to_bytes(2, "little") + header + content[128:]
+    rewrite(saved, {"values.npy": claims})
+    with pytest.raises(CheckpointError, match="has another size than it says"):
+        Front.load(saved)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(share=st.floats(0, 1, exclude_max=True), flip=st.integers(1, 255), cut=st.booleans())
+def test_damaged_files(tmp_path: Path, share: float, flip: int, cut: bool) -> None:
+    path = tmp_path / "b.front"
+    FRONT.save(path, force=True)
+    content = path.read_bytes()
+    place = int(share * len(content))
+    tail = b"" if cut else bytes([content[place] ^ flip]) + content[place + 1 :]
+    path.write_bytes(content[:place] + tail)
+    try:
+        loaded = Front.load(path)
+    except CheckpointError:
+        return
+    assert loaded == FRONT  # zip has bytes that mean nothing
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="there is no file"):
+        Front.load(tmp_path / "none.front")

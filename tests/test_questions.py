@@ -1,0 +1,165 @@
+"""A publisher's questions: the best within limits, the runner-up, what demands cost, flat regions."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privmoo.front import Front
+from privmoo.hierarchy import Hierarchy
+from privmoo.measures import (
+    FrequencyDiversity,
+    GeneralLoss,
+    KAnonymity,
+)
+from privmoo.problems import Cuts
+from privmoo.quantities import Quantity
+from privmoo.questions import flat_regions
+from privmoo.suppression import Budget
+from privmoo.table import Table
+
+
+def made_table(**options: Any) -> Table:
+    rng = np.random.default_rng(1)
+    df = pd.DataFrame(
+        {
+            "age": rng.integers(20, 30, 150),
+            "job": rng.choice(["baker", "miller", "judge", "clerk"], 150),
+            "ill": rng.choice(list("abc"), 150, p=[0.6, 0.3, 0.1]),
+        }
+    )
+    tree = Hierarchy.tree({"food": ["baker", "miller"], "law": ["judge", "clerk"]})
+    return Table(
+        df,
+        quasi_identifiers={"age": Hierarchy.ordered(), "job": tree},
+        sensitive="ill",
+        **options,
+    )
+
+
+TABLE = made_table()
+PROBLEM = Cuts(TABLE, suppression=Budget(0.1))
+TREE_CUTS = [(0, 0, 0), (0, 1, 0), (1, 1, 0), (0, 1, 1), (1, 1, 1)]
+EVERY = np.array(
+    [(*age, *job) for age in itertools.product((0, 1), repeat=9) for job in TREE_CUTS], dtype=bool
+)
+FRONT = Front.of(PROBLEM, EVERY)
+THREE = Front.of(
+    Cuts(
+        TABLE,
+        objectives=(KAnonymity(), FrequencyDiversity(), GeneralLoss()),
+        suppression=Budget(0.1),
+    ),
+    EVERY,
+)
+
+
+def toy(k: list[float], loss: list[float], **others: list[float]) -> Front:
+    """A front of given values, without a problem."""
+    quantities = [
+        Quantity("k", "k", "max", 1000.0, 1.0),
+        Quantity("loss", "loss", "min", 0.0, 1.0),
+        *(Quantity(name, name, "max", 10.0, 1.0) for name in others),
+        Quantity("records_suppressed", "records_suppressed", "min", 0.0, 1000.0),
+    ]
+    columns = [k, loss, *others.values(), [0.0] * len(k)]
+    return Front(
+        quantities=tuple(quantities),
+        n_objectives=2 + len(others),
+        values=np.column_stack(columns).astype(float),
+        X=np.arange(len(k), dtype=float)[:, None],
+        run={},
+        description={},
+        dominated=np.empty((0, 2 + len(others))),
+    )
+
+
+def test_the_answer_names_the_runner_up_just_outside() -> None:
+    front = toy([3, 14, 17, 36], [0.1, 0.249, 0.26, 0.30])
+    answer = front.best_within(max_loss=0.25, maximise="k")
+    assert str(answer) == "k = 14 at 24.9 % loss; allowing 26 % loss would give k = 17"
+    assert answer and answer.solution is not None and answer.solution.k == 14
+    assert answer.runners_up["max_loss"].k == 17
+    assert str(front.best_within(max_loss=0.5)) == "k = 36 at 30 % loss"
+    nothing = front.best_within(max_loss=0.01)
+    assert not nothing and nothing.solution is None
+    assert str(nothing) == (
+        "not possible: no solution has loss ≤ 1 %; the closest has 10 % loss and k = 3"
+    )
+    assert "the front is empty" in str(front[:0].best_within(max_loss=0.5))
+
+
+def test_several_limits_and_several_aims() -> None:
+    front = toy([2, 5, 5, 9], [0.1, 0.2, 0.25, 0.3], l=[4, 3, 3.5, 2])
+    answer = front.best_within(max_loss=0.2, min_l=3, maximise="k")
+    assert str(answer) == "k = 5 at 20 % loss and ℓ = 3"
+    assert str(front.best_within(max_loss=0.3, min_l=3, maximise="k")).endswith(
+        "allowing ℓ = 2 would give k = 9"
+    )
+    both = front.best_within(max_loss=0.3, maximise=("k", "l"))
+    assert str(both) == "k = 5 and ℓ = 3.5 at 25 % loss (or k = 9 and ℓ = 2 or k = 2 and ℓ = 4)"
+
+
+def test_can_two_properties_be_combined() -> None:
+    front = toy([2, 5, 5, 9], [0.1, 0.2, 0.25, 0.3], l=[4, 3, 3.5, 2])
+    answer = front.cheapest_with(min_k=5, min_l=3.2)
+    assert str(answer) == (
+        "possible: k = 5 and ℓ = 3.5 at 25 % loss; with k = 2 it would be 10 % loss; "
+        "with ℓ = 3 it would be 20 % loss"
+    )
+    impossible = front.cheapest_with(min_k=9, min_l=4)
+    assert not impossible and "no solution has k ≥ 9 and ℓ ≥ 4" in str(impossible)
+
+
+def test_the_answer_on_a_real_front_is_the_best_there_is() -> None:
+    frame = THREE.to_frame()
+    for bound in (0.2, 0.4, 0.6):
+        answer = THREE.best_within(max_loss=bound, maximise="l")
+        inside = frame[frame["loss"] <= bound]
+        assert answer.solution is not None and answer.solution.l == inside["l"].max()
+        runner = answer.runners_up.get("max_loss")
+        better = frame[(frame["loss"] > bound) & (frame["l"] > answer.solution.l)]
+        assert (runner is None) == better.empty
+        if runner is not None:
+            assert runner.loss == better["loss"].min()
+
+
+def test_flat_regions_are_where_k_rises_steeply() -> None:
+    front = toy([1, 2, 3, 50, 51, 52, 53], [0.0, 0.3, 0.31, 0.32, 0.6, 0.8, 1.0])
+    regions = front.flat_regions()
+    assert regions[["k_from", "k_to"]].to_numpy().tolist() == [[3, 50]]
+    assert regions["solution_from"].tolist() == [2] and regions["steepness"][0] > 50
+    assert len(front.flat_regions(steepness=100)) == 0
+    assert len(toy([5], [0.5]).flat_regions()) == 0
+    real = FRONT.flat_regions()
+    assert (real["steepness"] >= 2).all() and (real["k_to"] > real["k_from"]).all()
+    assert (real["solution_from"].to_numpy()[1:] >= real["solution_to"].to_numpy()[:-1]).all()
+
+
+@settings(max_examples=60)
+@given(
+    steps=st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=1, max_size=12),
+    steepness=st.sampled_from([1.0, 2.0, 3.0]),
+)
+def test_flat_regions_cannot_be_extended(steps: list[tuple[int, int]], steepness: float) -> None:
+    k = np.cumsum([1, *(a for a, _ in steps)]).astype(float)
+    loss = np.cumsum([0, *(b for _, b in steps)]) / 200
+    front = toy(k.tolist(), loss.tolist())
+    regions = flat_regions(front, steepness=steepness, least=0.0)
+    logs = np.log10(k) if k[-1] > 100 else k
+    profit = (logs - logs[0]) / np.ptp(logs) - steepness * loss / loss[-1]
+    for region in regions.itertuples():
+        i, j = int(region.solution_from), int(region.solution_to)
+        inside = profit[i : j + 1]
+        assert inside.min() == pytest.approx(profit[i]) and inside.max() == pytest.approx(profit[j])
+    best = max(profit[j] - profit[i] for i in range(len(k)) for j in range(i, len(k)))
+    listed = [
+        profit[int(r.solution_to)] - profit[int(r.solution_from)] for r in regions.itertuples()
+    ]
+    assert max(listed, default=0.0) == pytest.approx(max(best, 0.0), abs=1e-9)
