@@ -12,18 +12,25 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from privmoo import audit, datasets, hierarchy, measures, operators, plot, problems, testing
     from privmoo.columns import QuasiIdentifier
-    from privmoo.columns import QuasiIdentifier as QI
+    from privmoo.columns import QuasiIdentifier as QI  # noqa: N817
     from privmoo.cuts import CutSpace
     from privmoo.engine import Candidates, Engine, group
-    from privmoo.front import Front
+    from privmoo.front import Answer, Front, Solution
     from privmoo.grouping import GroupBatch, Grouping
     from privmoo.hierarchy import Hierarchy
     from privmoo.measures import Measure, measure
-    from privmoo.optimize import optimize
     from privmoo.problem import AnonymizationProblem
     from privmoo.recoding import Recoding, cut_recoding, identity_recoding, level_recoding
     from privmoo.release import Release, make_release
-    from privmoo.solution import Solution
+    from privmoo.run import (
+        Evaluations,
+        Generations,
+        Seconds,
+        Stalled,
+        algorithm_names,
+        make_algorithm,
+        optimize,
+    )
     from privmoo.suppression import (
         BelowAverage,
         BelowThreshold,
@@ -48,15 +55,22 @@ _HOMES = {
     "columns": ["QuasiIdentifier"],
     "cuts": ["CutSpace"],
     "engine": ["Candidates", "Engine", "group"],
-    "front": ["Front"],
+    "front": ["Answer", "Front", "Solution"],
     "grouping": ["GroupBatch", "Grouping"],
     "hierarchy": ["Hierarchy"],
     "measures": ["Measure", "measure"],
-    "optimize": ["optimize"],
     "problem": ["AnonymizationProblem"],
     "recoding": ["Recoding", "cut_recoding", "identity_recoding", "level_recoding"],
     "release": ["Release", "make_release"],
-    "solution": ["Solution"],
+    "run": [
+        "Evaluations",
+        "Generations",
+        "Seconds",
+        "Stalled",
+        "algorithm_names",
+        "make_algorithm",
+        "optimize",
+    ],
     "suppression": [
         "BelowAverage",
         "BelowThreshold",
@@ -73,14 +87,17 @@ _SHORT = {"QI": "QuasiIdentifier"}
 __all__ = [
     "QI",
     "AnonymizationProblem",
+    "Answer",
     "BelowAverage",
     "BelowThreshold",
     "Budget",
     "Candidates",
     "CutSpace",
     "Engine",
+    "Evaluations",
     "ExplicitRecords",
     "Front",
+    "Generations",
     "GroupBatch",
     "Grouping",
     "Hierarchy",
@@ -90,8 +107,11 @@ __all__ = [
     "QuasiIdentifier",
     "Recoding",
     "Release",
+    "Seconds",
     "Solution",
+    "Stalled",
     "Table",
+    "algorithm_names",
     "audit",
     "cut_recoding",
     "datasets",
@@ -99,6 +119,7 @@ __all__ = [
     "hierarchy",
     "identity_recoding",
     "level_recoding",
+    "make_algorithm",
     "make_release",
     "measure",
     "measures",

@@ -148,7 +148,10 @@ class Engine:
     def chunk(self) -> int:
         """Candidates per chunk."""
         entries = sum(len(attribute.codes) for attribute in self._attributes.values())
-        each = self.table.n_tuples * (20 + 4 * self._needs_labels + 16 * len(self._entries)) + 8 * entries
+        each = (
+            self.table.n_tuples * (20 + 4 * self._needs_labels + 16 * len(self._entries))
+            + 8 * entries
+        )
         return int(np.clip(_CHUNK_BYTES // max(each, 1), 1, 64))
 
     def map(

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from privmoo.errors import MeasureError, nearest
 from privmoo.kernels.cells import sum_cells, sum_groups
-from privmoo.kernels.sizes import sums
 from privmoo.table import Table
 
 __all__ = ["GroupBatch", "Grouping", "Segments", "Stage"]

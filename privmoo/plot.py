@@ -14,11 +14,11 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
-from privmoo.quantities import Quantity, find
+from privmoo.front.quantities import Quantity, find
 
 if TYPE_CHECKING:
-    from privmoo.front import Front
-    from privmoo.solution import Solution
+    from privmoo.front.front import Front
+    from privmoo.front.solution import Solution
 
 __all__ = ["Axis", "FrontPicture", "picture_of", "plot_front", "plot_group_sizes", "thumbnail"]
 

@@ -23,7 +23,7 @@ def read_csv(
     separator: str | None = None,
     missing_values: Sequence[str] = ("",),
 ) -> pd.DataFrame:
-    """Read a CSV file as text and turn columns into numbers only where nothing is lost.
+    r"""Read a CSV file as text and turn columns into numbers only where nothing is lost.
 
     `02139` stays text: as a number it would lose its zero. Only `missing_values` are missing, so that
     a country `NA` stays one.
@@ -35,7 +35,7 @@ def read_csv(
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "people.csv"
-    >>> _ = path.write_text("zip,age\\n02139,31\\n02140,45\\n")
+    >>> _ = path.write_text("zip,age\n02139,31\n02140,45\n")
     >>> read_csv(path).dtypes.astype(str).to_dict()
     {'zip': 'str', 'age': 'int64'}
     """

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from privmoo.front import Front
+from privmoo.front.front import Front
+from privmoo.front.solution import Solution
 from privmoo.release import Release
-from privmoo.solution import Solution
 from privmoo.writing import write_text
 
 __all__ = ["write_report"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ class Cuts(AnonymizationProblem):
         """The cut of every quasi-identifier."""
         blocks = self.space.blocks(np.asarray(x, dtype=bool)[None, :])[0]
         offsets = np.cumsum([0, *(qi.n_leaves for qi in self.table.qis)])
-        parts = [blocks[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+        parts = [blocks[a:b] for a, b in pairwise(offsets)]
         return BlockRecoding(self.table.qis, parts)
 
     def keys(self, X: NDArray[Any]) -> list[bytes]:

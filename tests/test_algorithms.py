@@ -18,7 +18,6 @@ from pymoo.operators.repair.rounding import RoundingRepair
 from pymoo.operators.sampling.rnd import FloatRandomSampling, IntegerRandomSampling
 from pymoo.util.ref_dirs import get_reference_directions
 
-from privmoo.algorithms import algorithm_names, describe_algorithm, make_algorithm
 from privmoo.engine import Candidates
 from privmoo.errors import ProblemError
 from privmoo.hierarchy import Hierarchy
@@ -27,10 +26,11 @@ from privmoo.measures import (
     GeneralLoss,
     KAnonymity,
 )
-from privmoo.optimize import optimize
 from privmoo.problem import AnonymizationProblem
 from privmoo.problems import Cuts
 from privmoo.recoding import BlockRecoding, level_recoding
+from privmoo.run.algorithms import algorithm_names, describe_algorithm, make_algorithm
+from privmoo.run.optimize import optimize
 from privmoo.suppression import Budget
 from privmoo.table import Table
 

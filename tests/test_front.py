@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from privmoo.archive import share_of_box
 from privmoo.errors import ProblemError
-from privmoo.front import Front
+from privmoo.front.front import Front
+from privmoo.front.quantities import Quantity
 from privmoo.hierarchy import Hierarchy
 from privmoo.measures import (
     FrequencyDiversity,
@@ -22,9 +22,9 @@ from privmoo.measures import (
     KAnonymity,
     measure,
 )
-from privmoo.optimize import optimize
 from privmoo.problems import Cuts
-from privmoo.quantities import Quantity
+from privmoo.run.archive import share_of_box
+from privmoo.run.optimize import optimize
 from privmoo.suppression import BelowThreshold, Budget, NoSuppression
 from privmoo.table import Table
 

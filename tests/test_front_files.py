@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from privmoo.errors import AuditError, CheckpointError, ProblemError, ReleaseError
-from privmoo.front import Front
+from privmoo.front.front import Front
 from privmoo.hierarchy import Hierarchy
 from privmoo.measures import (
     GeneralLoss,

@@ -19,11 +19,9 @@ from pymoo.operators.repair.rounding import RoundingRepair
 from pymoo.operators.sampling.rnd import IntegerRandomSampling
 from pymoo.optimize import minimize
 
-from privmoo.archive import Archive, non_dominated, share_of_box
-from privmoo.budgets import Evaluations, Generations, RunState, Seconds, Stalled
 from privmoo.engine import Candidates
 from privmoo.errors import ProblemError
-from privmoo.front import Front
+from privmoo.front.front import Front
 from privmoo.hierarchy import Hierarchy
 from privmoo.measures import (
     GeneralLoss,
@@ -31,10 +29,12 @@ from privmoo.measures import (
     SuppressedShare,
     measure,
 )
-from privmoo.optimize import optimize
 from privmoo.problem import AnonymizationProblem
 from privmoo.problems import Cuts
 from privmoo.recoding import BlockRecoding, level_recoding
+from privmoo.run.archive import Archive, non_dominated, share_of_box
+from privmoo.run.budgets import Evaluations, Generations, RunState, Seconds, Stalled
+from privmoo.run.optimize import optimize
 from privmoo.suppression import Budget
 from privmoo.table import Table
 

@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 
 from privmoo.errors import ProblemError
-from privmoo.front import Front
+from privmoo.front.front import Front
 from privmoo.hierarchy import Hierarchy
 from privmoo.measures import FrequencyDiversity, GeneralLoss, KAnonymity
-from privmoo.optimize import optimize
 from privmoo.plot import picture_of, thumbnail
 from privmoo.problems import Cuts
+from privmoo.run.optimize import optimize
 from privmoo.suppression import Budget
 from privmoo.table import Table
 

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privmoo.front import Front
+from privmoo.front.front import Front
+from privmoo.front.quantities import Quantity
+from privmoo.front.questions import flat_regions
 from privmoo.hierarchy import Hierarchy
 from privmoo.measures import (
     FrequencyDiversity,
@@ -19,8 +21,6 @@ from privmoo.measures import (
     KAnonymity,
 )
 from privmoo.problems import Cuts
-from privmoo.quantities import Quantity
-from privmoo.questions import flat_regions
 from privmoo.suppression import Budget
 from privmoo.table import Table
 

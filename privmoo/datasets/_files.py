@@ -14,6 +14,7 @@ from privmoo.errors import TableError
 
 __all__ = ["bundled", "files_in", "read_strings"]
 
+
 def bundled(name: str) -> pd.DataFrame:
     """One of the bundled files, its numbers as integers and every other value as it is written.
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError, nearest
-from privmoo.quantities import Quantity, find
+from privmoo.front.quantities import Quantity, find
 
 if TYPE_CHECKING:
-    from privmoo.front import Front
+    from privmoo.front.front import Front
 
 __all__ = ["best", "compromise", "knee", "limit_in_words", "limited", "nothing_within", "within"]
 

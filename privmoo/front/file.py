@@ -16,9 +16,9 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from privmoo.errors import CheckpointError, PrivmooError, ProblemError
-from privmoo.front import Front
+from privmoo.front.front import Front
+from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity
 from privmoo.measures.base import Measure
-from privmoo.quantities import RECORDS_SUPPRESSED, Quantity
 from privmoo.suppression import (
     BelowAverage,
     BelowThreshold,

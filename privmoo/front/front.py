@@ -12,18 +12,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo import choosing
-from privmoo.archive import feasible_rows, non_dominated, share_of_box
 from privmoo.errors import ProblemError
-from privmoo.quantities import RECORDS_SUPPRESSED, Quantity, find, quantities_of
-from privmoo.solution import Solution
+from privmoo.front import choosing
+from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, find, quantities_of
+from privmoo.front.solution import Solution
+from privmoo.run.archive import feasible_rows, non_dominated, share_of_box
 from privmoo.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from privmoo.front.questions import Answer
     from privmoo.problem import AnonymizationProblem
-    from privmoo.questions import Answer
 
 __all__ = ["Front"]
 
@@ -134,7 +134,7 @@ class Front:
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the front to a file: arrays and JSON, no code; see `load`."""
-        from privmoo.front_file import save
+        from privmoo.front.file import save
 
         save(self, path, force=force)
 
@@ -153,13 +153,13 @@ class Front:
             table: The table it was computed on, to explain and release solutions.
             problem: The problem it is a front of; needed where the problem has own parts.
         """
-        from privmoo.front_file import load
+        from privmoo.front.file import load
 
         return load(path, table=table, problem=problem)
 
     def merge(self, *fronts: Front) -> Front:
         """The front of several fronts of the same problem."""
-        from privmoo.front_file import plain
+        from privmoo.front.file import plain
 
         for other in fronts:
             if plain(other.description) != plain(self.description):
@@ -231,7 +231,7 @@ class Front:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Front):
             return NotImplemented
-        from privmoo.front_file import plain
+        from privmoo.front.file import plain
 
         return (
             plain(self.description) == plain(other.description)
@@ -317,20 +317,20 @@ class Front:
     def best_within(
         self, *, maximise: str | Sequence[str] | None = None, **limits: float
     ) -> Answer:
-        """How much privacy do these limits allow? See `privmoo.questions.best_within`."""
-        from privmoo.questions import best_within
+        """How much privacy do these limits allow? See `privmoo.front.questions.best_within`."""
+        from privmoo.front.questions import best_within
 
         return best_within(self, maximise=maximise, **limits)
 
     def cheapest_with(self, *, minimise: str | None = None, **demands: float) -> Answer:
-        """What do these demands cost, together? See `privmoo.questions.cheapest_with`."""
-        from privmoo.questions import cheapest_with
+        """What do these demands cost, together? See `privmoo.front.questions.cheapest_with`."""
+        from privmoo.front.questions import cheapest_with
 
         return cheapest_with(self, minimise=minimise, **demands)
 
     def flat_regions(self, **options: Any) -> pd.DataFrame:
-        """Where much privacy costs little. See `privmoo.questions.flat_regions`."""
-        from privmoo.questions import flat_regions
+        """Where much privacy costs little. See `privmoo.front.questions.flat_regions`."""
+        from privmoo.front.questions import flat_regions
 
         return flat_regions(self, **options)
 
@@ -349,12 +349,12 @@ class Front:
         return plot_front(self, pick=pick, ax=ax, objectives=objectives)
 
     def __repr__(self) -> str:
-        from privmoo.front_text import summary
+        from privmoo.front.text import summary
 
         return summary(self)
 
     def _repr_html_(self) -> str:
-        from privmoo.front_text import as_html
+        from privmoo.front.text import as_html
 
         return as_html(self)
 

@@ -23,20 +23,20 @@ from pymoo.core.population import Population
 from pymoo.core.sampling import Sampling
 from pymoo.termination.max_gen import MaximumGenerationTermination
 
-from privmoo.algorithms import (
+from privmoo.errors import PrivmooError, ProblemError
+from privmoo.front.front import Front, nothing_feasible
+from privmoo.front.quantities import quantities_of
+from privmoo.problem import AnonymizationProblem
+from privmoo.run.algorithms import (
     check_algorithm,
     describe_algorithm,
     make_algorithm,
     why_not_reproducible,
 )
-from privmoo.archive import Archive, share_of_box
-from privmoo.budgets import Generations, RunBudget, RunState, as_budget
-from privmoo.errors import PrivmooError, ProblemError
-from privmoo.front import Front, nothing_feasible
-from privmoo.problem import AnonymizationProblem
-from privmoo.progress import Progress
-from privmoo.quantities import quantities_of
-from privmoo.run_log import RunLog
+from privmoo.run.archive import Archive, share_of_box
+from privmoo.run.budgets import Generations, RunBudget, RunState, as_budget
+from privmoo.run.log import RunLog
+from privmoo.run.progress import Progress
 
 __all__ = ["optimize"]
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from privmoo.engine import Candidates, Engine
 from privmoo.errors import ProblemError, nearest
+from privmoo.front.quantities import RECORDS_SUPPRESSED
 from privmoo.grouping import Grouping
-from privmoo.quantities import RECORDS_SUPPRESSED
 from privmoo.recoding import BlockRecoding, Recoding, from_json
 from privmoo.release import Release, make_release
 from privmoo.suppression import Suppression
@@ -23,7 +23,7 @@ from privmoo.table import Table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from privmoo.front import Front
+    from privmoo.front.front import Front
 
 __all__ = ["Solution"]
 
@@ -111,7 +111,7 @@ class Solution:
         """The policy that left records out."""
         if self.front.problem is not None:
             return self.front.problem.suppression
-        from privmoo.front_file import policy_from
+        from privmoo.front.file import policy_from
 
         return policy_from(self.front.description.get("suppression"))
 
@@ -176,7 +176,7 @@ class Solution:
             seed: For the order of the rows; by default nobody can repeat it.
             shuffle: Whether rows change their order.
         """
-        from privmoo.front_file import measures_from
+        from privmoo.front.file import measures_from
 
         front, problem = self.front, self.front.problem
         run = {

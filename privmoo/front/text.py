@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from privmoo.front import Front
+    from privmoo.front.front import Front
 
 __all__ = ["as_html", "summary"]
 

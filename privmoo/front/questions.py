@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.archive import non_dominated
-from privmoo.choosing import excess, limit_in_words, limited, nearest_ideal, within
 from privmoo.errors import ProblemError
-from privmoo.quantities import Quantity, find
-from privmoo.solution import Solution
+from privmoo.front.choosing import excess, limit_in_words, limited, nearest_ideal, within
+from privmoo.front.quantities import Quantity, find
+from privmoo.front.solution import Solution
+from privmoo.run.archive import non_dominated
 
 if TYPE_CHECKING:
-    from privmoo.front import Front
+    from privmoo.front.front import Front
 
 __all__ = ["Answer", "best_within", "cheapest_with", "flat_regions"]
 
