@@ -10,11 +10,22 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from privmoo import audit, datasets, hierarchy, measures, operators, plot, problems, testing
+    from privmoo import (
+        audit,
+        datasets,
+        errors,
+        hierarchy,
+        measures,
+        operators,
+        plot,
+        problems,
+        testing,
+    )
+    from privmoo.candidates import Candidates
     from privmoo.columns import QuasiIdentifier
     from privmoo.columns import QuasiIdentifier as QI  # noqa: N817
     from privmoo.cuts import CutSpace
-    from privmoo.engine import Candidates, Engine, group
+    from privmoo.engine import Engine, group
     from privmoo.front import Answer, Front, Solution
     from privmoo.grouping import GroupBatch, Grouping
     from privmoo.hierarchy import Hierarchy
@@ -44,6 +55,7 @@ if TYPE_CHECKING:
 _MODULES = (
     "audit",
     "datasets",
+    "errors",
     "hierarchy",
     "measures",
     "operators",
@@ -54,7 +66,8 @@ _MODULES = (
 _HOMES = {
     "columns": ["QuasiIdentifier"],
     "cuts": ["CutSpace"],
-    "engine": ["Candidates", "Engine", "group"],
+    "candidates": ["Candidates"],
+    "engine": ["Engine", "group"],
     "front": ["Answer", "Front", "Solution"],
     "grouping": ["GroupBatch", "Grouping"],
     "hierarchy": ["Hierarchy"],
@@ -115,6 +128,7 @@ __all__ = [
     "audit",
     "cut_recoding",
     "datasets",
+    "errors",
     "group",
     "hierarchy",
     "identity_recoding",

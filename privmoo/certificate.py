@@ -121,9 +121,10 @@ def _arguments(parameters: dict[str, Any]) -> str:
 
 def _flat(data: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     for key, value in data.items():
-        name = f"{prefix}{key}".replace("_", " ")
+        # Only our own words lose their underscores, not a column's name further down.
+        name = f"{prefix}{key}" if prefix else key.replace("_", " ")
         if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{key} · ")
+            yield from _flat(value, f"{name} · ")
         elif isinstance(value, list | tuple) and value and isinstance(value[0], dict):
             for entry in value:
                 first, *rest = entry.items()

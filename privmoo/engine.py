@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.candidates import Candidates
 from privmoo.columns import Attribute, small_uint
 from privmoo.errors import ProblemError
 from privmoo.grouping import GroupBatch, Grouping, Segments
@@ -27,13 +28,13 @@ from privmoo.kernels.counts import (
     persons_of_groups,
     recount,
 )
-from privmoo.kernels.grouping import Scratch, group_candidates
+from privmoo.kernels.grouping import group_candidates
 from privmoo.kernels.suppression import move_kept_to_front, relabel, take
-from privmoo.layout import lay_out, working_memory
+from privmoo.layout import Workspace, lay_out, working_memory
 from privmoo.suppression import NoSuppression, Suppression
 from privmoo.table import Table
 
-__all__ = ["Candidates", "Engine", "group", "thread_count"]
+__all__ = ["Engine", "group", "thread_count"]
 
 _CHUNK_BYTES = 8 << 20
 
@@ -44,58 +45,6 @@ def thread_count() -> int:
     if given.isdigit() and int(given) > 0:
         return int(given)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """A population as the engine takes it: by blocks of leaves, or by explicit labels.
-
-    Attributes:
-        blocks: Candidates × leaves, the block of every leaf of every quasi-identifier, numbered
-            from 0 in the order of the leaves.
-        labels: Candidates × tuples, the cluster of every tuple, numbered from 0.
-        losses: With labels, candidates × tuples, what a record of the tuple loses.
-        published: Candidates × records, which records are published, where candidates choose.
-    """
-
-    blocks: NDArray[np.uint32] | None = None
-    labels: NDArray[np.int32] | None = None
-    losses: NDArray[np.float64] | None = None
-    published: NDArray[np.bool_] | None = None
-
-    def __len__(self) -> int:
-        rows = self.blocks if self.blocks is not None else self.labels
-        return 0 if rows is None else len(rows)
-
-    def __getitem__(self, part: slice) -> Candidates:
-        return Candidates(
-            blocks=None if self.blocks is None else self.blocks[part],
-            labels=None if self.labels is None else self.labels[part],
-            losses=None if self.losses is None else self.losses[part],
-            published=None if self.published is None else self.published[part],
-        )
-
-
-class Workspace:
-    """Memory of one thread, used again for every chunk: fresh pages would cost more than the work."""
-
-    def __init__(self, scratch: Scratch) -> None:
-        self.scratch = scratch
-        self._buffers: dict[str, NDArray[Any]] = {}
-
-    def array(self, name: str, size: int, dtype: Any) -> NDArray[Any]:
-        """A named buffer of at least the last size, uninitialised."""
-        buffer = self._buffers.get(name)
-        if buffer is None or len(buffer) < size:
-            buffer = self._buffers[name] = np.empty(size, dtype)
-        return buffer[:size]
-
-    def zeros(self, name: str, size: int, dtype: Any) -> NDArray[Any]:
-        """A named buffer that its users leave zeroed."""
-        buffer = self._buffers.get(name)
-        if buffer is None or len(buffer) < size:
-            buffer = self._buffers[name] = np.zeros(size, dtype)
-        return buffer[:size]
 
 
 class Engine:
@@ -414,8 +363,3 @@ def group(table: Table, candidates: Candidates | None = None, **options: Any) ->
     needs |= {"counts"} if table.sensitive else set()
     needs |= {"target"} if table.target is not None else set()
     return Engine(table, needs=needs, **options).groups(candidates)[1][0]
-
-
-def leaf_blocks(rows: Sequence[NDArray[Any]]) -> NDArray[np.uint32]:
-    """Blocks of all quasi-identifiers side by side: the row that the kernels read."""
-    return np.concatenate(rows, axis=-1).astype(np.uint32)

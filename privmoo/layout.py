@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from privmoo.columns import small_uint
 from privmoo.encoding import distinct_tuples
-from privmoo.kernels.grouping import DENSE_CELLS, Layout, Scratch
+from privmoo.kernels.grouping import DENSE_CELLS
+from privmoo.kernels.keys import Layout, Scratch
 from privmoo.table import Table
 
-__all__ = ["lay_out", "working_memory"]
+__all__ = ["Workspace", "lay_out", "working_memory"]
 
 _LARGEST_RANK_TABLE = 1 << 20
 _SAMPLE = 20_000
@@ -120,3 +121,25 @@ def working_memory(layout: Layout) -> Scratch:
         hash_keys=np.zeros(slots, np.uint64),
         hash_groups=np.zeros(slots, np.int32),
     )
+
+
+class Workspace:
+    """Memory of one thread, used again for every chunk: fresh pages would cost more than the work."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self.scratch = scratch
+        self._buffers: dict[str, NDArray[Any]] = {}
+
+    def array(self, name: str, size: int, dtype: Any) -> NDArray[Any]:
+        """A named buffer of at least the last size, uninitialised."""
+        buffer = self._buffers.get(name)
+        if buffer is None or len(buffer) < size:
+            buffer = self._buffers[name] = np.empty(size, dtype)
+        return buffer[:size]
+
+    def zeros(self, name: str, size: int, dtype: Any) -> NDArray[Any]:
+        """A named buffer that its users leave zeroed."""
+        buffer = self._buffers.get(name)
+        if buffer is None or len(buffer) < size:
+            buffer = self._buffers[name] = np.zeros(size, dtype)
+        return buffer[:size]

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.problem import Problem
 
-from privmoo.engine import Candidates, Engine
+from privmoo.candidates import Candidates
+from privmoo.engine import Engine
 from privmoo.errors import ProblemError, nearest
 from privmoo.grouping import GroupBatch
 from privmoo.measures.base import Constraint, Measure

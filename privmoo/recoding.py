@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo.candidates import Candidates
 from privmoo.columns import QIColumn
-from privmoo.engine import Candidates
 from privmoo.errors import HierarchyError, ReleaseError
 from privmoo.hierarchy import Hierarchy
 from privmoo.table import Table

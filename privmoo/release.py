@@ -16,8 +16,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.audit import audit, nearly_unique, utility
+from privmoo.candidates import Candidates
 from privmoo.certificate import Certificate, Claim
-from privmoo.engine import Candidates, Engine
+from privmoo.engine import Engine
 from privmoo.errors import AuditError, ReleaseError
 from privmoo.grouping import Grouping
 from privmoo.measures.base import Measure

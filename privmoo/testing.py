@@ -18,8 +18,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo.candidates import Candidates, leaf_blocks
 from privmoo.columns import QuasiIdentifier
-from privmoo.engine import Candidates, Engine, leaf_blocks
+from privmoo.engine import Engine
 from privmoo.errors import MeasureError
 from privmoo.grouping import GroupBatch, Segments
 from privmoo.hierarchy import Hierarchy

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pymoo.core.evaluator import Evaluator
 from pymoo.core.population import Population
 
-from privmoo.engine import Candidates
+from privmoo.candidates import Candidates
 from privmoo.problem import AnonymizationProblem
 from privmoo.recoding import from_json
 from privmoo.release import ReleaseWarning, make_release

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.candidates import Candidates
 from privmoo.cuts import CutSpace
-from privmoo.engine import Candidates
 from privmoo.measures import (
     Constraint,
     FrequencyDiversity,
@@ -66,7 +66,13 @@ class Cuts(AnonymizationProblem):
     ) -> None:
         self.space = CutSpace(table)
         if extras is None:
-            extras = [KAnonymity(), WeightedK(), GeneralLoss(), GeneralizationLoss(), SuppressedShare()]
+            extras = [
+                KAnonymity(),
+                WeightedK(),
+                GeneralLoss(),
+                GeneralizationLoss(),
+                SuppressedShare(),
+            ]
             if table.sensitive:
                 extras.append(FrequencyDiversity())
         super().__init__(

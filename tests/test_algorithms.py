@@ -18,7 +18,7 @@ from pymoo.operators.repair.rounding import RoundingRepair
 from pymoo.operators.sampling.rnd import FloatRandomSampling, IntegerRandomSampling
 from pymoo.util.ref_dirs import get_reference_directions
 
-from privmoo.engine import Candidates
+from privmoo.candidates import Candidates
 from privmoo.errors import ProblemError
 from privmoo.hierarchy import Hierarchy
 from privmoo.measures import (

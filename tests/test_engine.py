@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from privmoo import engine as engine_module
 from privmoo import layout as layout_module
+from privmoo.candidates import Candidates
 from privmoo.columns import QuasiIdentifier
-from privmoo.engine import Candidates, Engine, group
+from privmoo.engine import Engine, group
 from privmoo.grouping import GroupBatch, Grouping
 from privmoo.hierarchy import Hierarchy
 from privmoo.measures import KAnonymity

@@ -14,7 +14,8 @@ import pytest
 import privmoo as pm
 from privmoo import datasets, measures
 from privmoo.audit import audit
-from privmoo.engine import Candidates, group
+from privmoo.candidates import Candidates
+from privmoo.engine import group
 from privmoo.errors import MeasureError, PrivmooError
 from privmoo.measures import Measure, measure, measure_by_name
 from privmoo.testing import check_measure, evaluate, example_table

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 import privmoo as pm
 from privmoo import measures
 from privmoo.audit import audit, utility
+from privmoo.candidates import Candidates
 from privmoo.columns import QuasiIdentifier
-from privmoo.engine import Candidates, Engine
+from privmoo.engine import Engine
 from privmoo.hierarchy import Hierarchy
 from privmoo.measures import Measure
 from privmoo.suppression import BelowThreshold, Budget, NoSuppression, Suppression

@@ -19,7 +19,7 @@ from pymoo.operators.repair.rounding import RoundingRepair
 from pymoo.operators.sampling.rnd import IntegerRandomSampling
 from pymoo.optimize import minimize
 
-from privmoo.engine import Candidates
+from privmoo.candidates import Candidates
 from privmoo.errors import ProblemError
 from privmoo.front.front import Front
 from privmoo.hierarchy import Hierarchy

@@ -49,7 +49,7 @@ _OF_VALUES: dict[str, tuple[Callable[..., float], Callable[[list[float]], float]
 _ATTRIBUTE_TABLE = ("distinct_l", "entropy_l", "l", "alpha", "t", "beta", "delta")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
     """What an outsider can measure on a table; made by `audit`.
 
@@ -235,6 +235,9 @@ class Audit:
         left = max(len(label) for label, _ in rows)
         right = max(len(number) for _, number in rows)
         return "\n".join(f"{label:<{left}}  {number:>{right}}" for label, number in rows)
+
+    def __repr__(self) -> str:
+        return f"Audit of {self.n_records:,} records in {self.n_groups:,} QI-groups, k = {self.k}"
 
     def _repr_html_(self) -> str:
         body = "".join(

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.engine import Candidates, Engine
+from privmoo.candidates import Candidates
+from privmoo.engine import Engine
 from privmoo.errors import ProblemError, nearest
 from privmoo.front.quantities import RECORDS_SUPPRESSED
 from privmoo.grouping import Grouping

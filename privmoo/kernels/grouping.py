@@ -8,190 +8,26 @@ tuples: groups never cross a run, and counting reuses the same small array for e
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.keys import (
+    Layout,
+    Scratch,
+    fill_combos,
+    hash_slot,
+    write_leaf_losses,
+    write_narrow_keys,
+    write_wide_keys,
+)
 
-__all__ = ["DENSE_CELLS", "Layout", "Scratch", "group_candidates"]
+__all__ = ["DENSE_CELLS", "group_candidates"]
 
 DENSE_CELLS = 1 << 22
 """Keys below this are counted in an array with one cell per key, others in a hash table."""
-
-_LARGEST_SPAN = 1 << 62
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-
-
-class Layout(NamedTuple):
-    """The table as the kernels read it."""
-
-    leaf_offsets: NDArray[np.int64]
-    """Leaves of quasi-identifier j are `leaf_offsets[j]:leaf_offsets[j + 1]` of a block row."""
-    loss_scale: NDArray[np.float64]
-    """Loss of a cell of j per leaf that its block holds beyond the first."""
-    slab: int
-    slab_starts: NDArray[np.int64]
-    """Tuples with leaf i of the slab attribute are `slab_starts[i]:slab_starts[i + 1]`."""
-    super_codes: NDArray[Any]
-    """Super-columns × tuples: which combination of its members' leaves a tuple has."""
-    combo_offsets: NDArray[np.int64]
-    member_offsets: NDArray[np.int64]
-    member_qi: NDArray[np.int64]
-    member_starts: NDArray[np.int64]
-    member_codes: NDArray[Any]
-    """Leaf of member a in combination i: `member_codes[member_starts[a] + i]`."""
-    weights: NDArray[Any]
-
-
-class Scratch(NamedTuple):
-    """Working memory of one thread; `ranks` and `cells` are zero between candidates."""
-
-    combo_keys: NDArray[np.uint32]
-    combo_ranks: NDArray[np.uint32]
-    combo_losses: NDArray[np.float64]
-    leaf_losses: NDArray[np.float64]
-    block_leaves: NDArray[np.int64]
-    ranks: NDArray[np.uint32]
-    keys: NDArray[np.uint32]
-    wide_keys: NDArray[np.uint64]
-    cells: NDArray[Any]
-    hash_keys: NDArray[np.uint64]
-    hash_groups: NDArray[np.int32]
-
-
-@compiled()
-def _leaf_losses(
-    blocks: NDArray[np.uint32],
-    layout: Layout,
-    block_leaves: NDArray[np.int64],
-    leaf_losses: NDArray[np.float64],
-) -> None:
-    for j in range(len(layout.leaf_offsets) - 1):
-        low, high = layout.leaf_offsets[j], layout.leaf_offsets[j + 1]
-        for leaf in range(low, high):
-            block_leaves[blocks[leaf]] = 0
-        for leaf in range(low, high):
-            block_leaves[blocks[leaf]] += 1
-        for leaf in range(low, high):
-            leaf_losses[leaf] = (block_leaves[blocks[leaf]] - 1) * layout.loss_scale[j]
-
-
-@compiled()
-def _fill_combos(
-    s: int,
-    blocks: NDArray[np.uint32],
-    layout: Layout,
-    leaf_losses: NDArray[np.float64],
-    combo_keys: NDArray[np.uint32],
-    combo_losses: NDArray[np.float64],
-    ranks: NDArray[np.uint32],
-    combo_ranks: NDArray[np.uint32],
-) -> int:
-    """Key and loss of every combination of super-column s; returns how many keys there are."""
-    low, high = layout.combo_offsets[s], layout.combo_offsets[s + 1]
-    keys, losses = combo_keys[low:high], combo_losses[low:high]
-    keys[:] = 0
-    losses[:] = 0.0
-    for a in range(layout.member_offsets[s], layout.member_offsets[s + 1]):
-        j = layout.member_qi[a]
-        first, last = layout.leaf_offsets[j], layout.leaf_offsets[j + 1]
-        own_blocks, own_losses = blocks[first:last], leaf_losses[first:last]
-        codes = layout.member_codes[layout.member_starts[a] : layout.member_starts[a + 1]]
-        radix = np.uint32(own_blocks[-1] + np.uint32(1))
-        for i in range(high - low):
-            keys[i] = keys[i] * radix + own_blocks[codes[i]]
-            losses[i] += own_losses[codes[i]]
-    # Only combinations that occur need a key: ranks keep the counting array small.
-    n_keys = 0
-    own_ranks = combo_ranks[low:high]
-    for i in range(high - low):
-        rank = ranks[keys[i]]
-        if rank == 0:
-            n_keys += 1
-            rank = np.uint32(n_keys)
-            ranks[keys[i]] = rank
-        own_ranks[i] = rank - np.uint32(1)
-    for i in range(high - low):
-        ranks[keys[i]] = 0
-        keys[i] = own_ranks[i]
-    return n_keys
-
-
-@compiled()
-def _narrow_keys(layout: Layout, combo_keys: NDArray[np.uint32], keys: NDArray[np.uint32]) -> None:
-    """Keys of all tuples, two super-columns a pass; apart from the counting, the loops pipeline."""
-    n_super = len(layout.combo_offsets) - 1
-    if n_super == 0:
-        keys[:] = 0
-        return
-    first = combo_keys[: layout.combo_offsets[1]]
-    codes = layout.super_codes[0]
-    if n_super == 1:
-        for t in range(len(keys)):
-            keys[t] = first[codes[t]]
-        return
-    second = combo_keys[layout.combo_offsets[1] : layout.combo_offsets[2]]
-    more = layout.super_codes[1]
-    for t in range(len(keys)):
-        keys[t] = first[codes[t]] + second[more[t]]
-    for s in range(2, n_super):
-        own = combo_keys[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
-        codes = layout.super_codes[s]
-        for t in range(len(keys)):
-            keys[t] += own[codes[t]]
-
-
-@compiled()
-def _slot(key: np.uint64, mask: int) -> int:
-    mixed = (key ^ (key >> np.uint64(32))) * _GOLDEN
-    slot: int = np.int64(mixed >> np.uint64(33)) & mask  # type: ignore[assignment]
-    return slot
-
-
-@compiled()
-def _rank_keys(
-    keys: NDArray[np.uint64], hash_keys: NDArray[np.uint64], hash_groups: NDArray[np.int32]
-) -> int:
-    """Replace keys by ranks of first appearance; exact for any number of attributes."""
-    capacity = 16
-    while capacity < 2 * len(keys):
-        capacity *= 2
-    hash_groups[:capacity] = -1
-    n_ranks = 0
-    for t in range(len(keys)):
-        slot = _slot(keys[t], capacity - 1)
-        while hash_groups[slot] >= 0 and hash_keys[slot] != keys[t]:
-            slot = (slot + 1) & (capacity - 1)
-        if hash_groups[slot] < 0:
-            hash_groups[slot] = n_ranks
-            hash_keys[slot] = keys[t]
-            n_ranks += 1
-        keys[t] = np.uint64(hash_groups[slot])
-    return n_ranks
-
-
-@compiled()
-def _wide_keys(
-    layout: Layout,
-    radices: NDArray[np.int64],
-    combo_keys: NDArray[np.uint32],
-    keys: NDArray[np.uint64],
-    hash_keys: NDArray[np.uint64],
-    hash_groups: NDArray[np.int32],
-) -> None:
-    keys[:] = np.uint64(0)
-    span = 1
-    for s in range(len(radices)):
-        if span > _LARGEST_SPAN // radices[s]:
-            span = _rank_keys(keys, hash_keys, hash_groups)
-        own = combo_keys[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
-        codes = layout.super_codes[s]
-        radix = np.uint64(radices[s])
-        for t in range(len(keys)):
-            keys[t] = keys[t] * radix + np.uint64(own[codes[t]])
-        span *= radices[s]
 
 
 @compiled()
@@ -245,7 +81,7 @@ def _count_hashed(
         capacity *= 2
     hash_groups[:capacity] = -1
     for t in range(low, high):
-        slot = _slot(keys[t], capacity - 1)
+        slot = hash_slot(keys[t], capacity - 1)
         while hash_groups[slot] >= 0 and hash_keys[slot] != keys[t]:
             slot = (slot + 1) & (capacity - 1)
         group = hash_groups[slot]
@@ -273,7 +109,7 @@ def _label_hashed(
     while capacity < 2 * (high - low):
         capacity *= 2
     for t in range(low, high):
-        slot = _slot(keys[t], capacity - 1)
+        slot = hash_slot(keys[t], capacity - 1)
         while hash_keys[slot] != keys[t] or hash_groups[slot] < 0:
             slot = (slot + 1) & (capacity - 1)
         labels[t] = hash_groups[slot]
@@ -320,11 +156,11 @@ def _group_one(
     n_super = len(layout.combo_offsets) - 1
     combo_keys, combo_losses = scratch.combo_keys, scratch.combo_losses
     leaf_losses = scratch.leaf_losses
-    _leaf_losses(blocks, layout, scratch.block_leaves, leaf_losses)
+    write_leaf_losses(blocks, layout, scratch.block_leaves, leaf_losses)
     radices = np.empty(n_super, np.int64)
     cells_needed = 1.0
     for s in range(n_super):
-        radices[s] = _fill_combos(
+        radices[s] = fill_combos(
             s,
             blocks,
             layout,
@@ -346,9 +182,9 @@ def _group_one(
             for i in range(len(own)):
                 own[i] *= stride
             stride *= np.uint32(radices[s])
-        _narrow_keys(layout, combo_keys, keys)
+        write_narrow_keys(layout, combo_keys, keys)
     else:
-        _wide_keys(layout, radices, combo_keys, wide_keys, hash_keys, hash_groups)
+        write_wide_keys(layout, radices, combo_keys, wide_keys, hash_keys, hash_groups)
     slab_offset = layout.leaf_offsets[layout.slab]
     n_leaves = len(layout.slab_starts) - 1
     n_groups = 0

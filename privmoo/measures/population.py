@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo.candidates import Candidates
 from privmoo.columns import QuasiIdentifier
 from privmoo.encoding import distinct_tuples
-from privmoo.engine import Candidates, Engine
+from privmoo.engine import Engine
 from privmoo.errors import ColumnError, HierarchyError, MeasureError, nearest
 from privmoo.grouping import GroupBatch, Stage
 from privmoo.hierarchy import Hierarchy

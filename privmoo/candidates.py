@@ -1,0 +1,47 @@
+"""Candidates: a population as the engine takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Candidates", "leaf_blocks"]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """A population as the engine takes it: by blocks of leaves, or by explicit labels.
+
+    Attributes:
+        blocks: Candidates × leaves, the block of every leaf of every quasi-identifier, numbered
+            from 0 in the order of the leaves.
+        labels: Candidates × tuples, the cluster of every tuple, numbered from 0.
+        losses: With labels, candidates × tuples, what a record of the tuple loses.
+        published: Candidates × records, which records are published, where candidates choose.
+    """
+
+    blocks: NDArray[np.uint32] | None = None
+    labels: NDArray[np.int32] | None = None
+    losses: NDArray[np.float64] | None = None
+    published: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        rows = self.blocks if self.blocks is not None else self.labels
+        return 0 if rows is None else len(rows)
+
+    def __getitem__(self, part: slice) -> Candidates:
+        return Candidates(
+            blocks=None if self.blocks is None else self.blocks[part],
+            labels=None if self.labels is None else self.labels[part],
+            losses=None if self.losses is None else self.losses[part],
+            published=None if self.published is None else self.published[part],
+        )
+
+
+def leaf_blocks(rows: Sequence[NDArray[Any]]) -> NDArray[np.uint32]:
+    """Blocks of all quasi-identifiers side by side: the row that the kernels read."""
+    return np.concatenate(rows, axis=-1).astype(np.uint32)
