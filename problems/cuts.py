@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from privmoo.candidates import Candidates
 from privmoo.cuts import CutSpace
+from privmoo.errors import ProblemError
 from privmoo.measures import (
     Constraint,
     FrequencyDiversity,
@@ -65,6 +66,10 @@ class Cuts(AnonymizationProblem):
         threads: int | None = None,
     ) -> None:
         self.space = CutSpace(table)
+        if self.space.n_bits == 0:
+            raise ProblemError(
+                "table: every quasi-identifier has a single value, so there is nothing to generalise"
+            )
         if extras is None:
             extras = [
                 KAnonymity(),
@@ -90,18 +95,18 @@ class Cuts(AnonymizationProblem):
 
     def candidates(self, X: NDArray[Any]) -> Candidates:
         """Blocks of leaves from bits."""
-        return Candidates(blocks=self.space.blocks(np.asarray(X, dtype=bool)))
+        return Candidates(blocks=self.space.blocks(self.space.bits(X)))
 
     def recoding(self, x: NDArray[Any]) -> BlockRecoding:
         """The cut of every quasi-identifier."""
-        blocks = self.space.blocks(np.asarray(x, dtype=bool)[None, :])[0]
+        blocks = self.space.blocks(self.space.bits(np.asarray(x)[None, :]))[0]
         offsets = np.cumsum([0, *(qi.n_leaves for qi in self.table.qis)])
         parts = [blocks[a:b] for a, b in pairwise(offsets)]
         return BlockRecoding(self.table.qis, parts)
 
     def keys(self, X: NDArray[Any]) -> list[bytes]:
         """The bits themselves: different cuts are different recodings."""
-        packed = np.packbits(np.asarray(X, dtype=bool), axis=1)
+        packed = np.packbits(self.space.bits(X), axis=1)
         return [row.tobytes() for row in packed]
 
     def default_operators(self) -> dict[str, Any]:

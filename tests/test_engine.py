@@ -44,6 +44,7 @@ def make_table(
     frame["u"] = rng.integers(0, 3, n)
     frame["who"] = rng.choice(["ann", "bob", "cid", None, *map(str, range(n // 2))], n)
     frame.loc[:1, ["s", "u"]] = [[0, 0], [1, 1]]
+    frame.loc[0, "who"] = "ann"
     qis = {
         f"q{j}": QuasiIdentifier(hierarchy=Hierarchy.ordered(range(width)), weight=1 + j % 2)
         for j in range(m)

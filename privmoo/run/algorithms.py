@@ -15,6 +15,7 @@ from pymoo.core.algorithm import Algorithm
 from pymoo.util.ref_dirs import get_reference_directions
 
 from privmoo.errors import ProblemError, nearest
+from privmoo.run.spread import SpreadSurvival
 
 if TYPE_CHECKING:
     from privmoo.problem import AnonymizationProblem
@@ -32,12 +33,13 @@ class _Kind:
     directions: bool = False
     single: bool = False
     real: bool = False
+    spread: bool = False
 
 
 # Not C-TAEA: pymoo's never comes back when the first population has fewer distinct candidates than
 # directions.
 _KINDS = {
-    "nsga2": _Kind("moo.nsga2:NSGA2"),
+    "nsga2": _Kind("moo.nsga2:NSGA2", spread=True),
     "nsga3": _Kind("moo.nsga3:NSGA3", directions=True),
     "unsga3": _Kind("moo.unsga3:UNSGA3", directions=True),
     "spea2": _Kind("moo.spea2:SPEA2"),
@@ -84,6 +86,8 @@ def make_algorithm(
 ) -> Algorithm:
     """A pymoo algorithm with the problem's operators and, where needed, reference directions.
 
+    NSGA-II gets `SpreadSurvival`, so that small k are searched as well as large ones.
+
     Args:
         problem: What it is to solve.
         name: One of `algorithm_names()`; NSGA-II by default, or GA if there is one objective.
@@ -109,6 +113,8 @@ def make_algorithm(
         arguments["ref_dirs"] = reference_directions(problem.n_obj, int(size))
     operators = problem.default_operators()
     arguments |= {part: operators[part] for part in kind.operators if part in operators}
+    if kind.spread:
+        arguments["survival"] = SpreadSurvival()
     module, _, cls = kind.path.partition(":")
     made: type[Algorithm] = getattr(importlib.import_module(f"pymoo.algorithms.{module}"), cls)
     return made(**(arguments | options))
