@@ -62,6 +62,7 @@ _MODULES = (
     "operators",
     "plot",
     "problems",
+    "suppression",
     "testing",
 )
 _HOMES = {

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 if __name__ == "problems":
-    raise ImportError(
-        "import privmoo.problems, not problems: the folder is part of the package privmoo"
-    )
+    raise ImportError("the folder problems is the package privmoo.problems: import that instead")
 
 from privmoo.problems.cuts import Cuts
 from privmoo.problems.dewri import AnySuppression, BudgetSuppression, KLSafe, ZeroSuppression

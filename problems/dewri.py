@@ -155,6 +155,8 @@ class KLSafe(Cuts):
     general (a group may have a large size and a small ℓ, or the reverse), so the objectives are the k and
     ℓ that the remaining groups really have. ℓ is a real number: |g| over its most frequent value's count.
 
+    Measured so, the primary key is the property that profits: for a large k set `prefer="l"`.
+
     Args:
         table: The records, with at least one sensitive attribute.
         max_suppression: η, the largest share of records left out.

@@ -30,7 +30,7 @@ from privmoo.problem import AnonymizationProblem
 from privmoo.problems import Cuts
 from privmoo.recoding import BlockRecoding, level_recoding
 from privmoo.run.algorithms import algorithm_names, describe_algorithm, make_algorithm
-from privmoo.run.optimize import optimize
+from privmoo.run.optimization import optimize
 from privmoo.suppression import Budget
 from privmoo.table import Table
 

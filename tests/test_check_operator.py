@@ -16,8 +16,7 @@ from privmoo.operators import (
     HashDuplicates,
 )
 from privmoo.problems import Cuts
-from privmoo.testing import example_table
-from privmoo.testing_operators import check_operator
+from privmoo.testing import check_operator, example_table
 
 
 class GlobalState(Mutation):  # type: ignore[misc]

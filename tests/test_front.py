@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
+from privmoo.front.archive import share_of_box
 from privmoo.front.front import Front
 from privmoo.front.quantities import Quantity
 from privmoo.hierarchy import Hierarchy
@@ -23,8 +24,7 @@ from privmoo.measures import (
     measure,
 )
 from privmoo.problems import Cuts
-from privmoo.run.archive import share_of_box
-from privmoo.run.optimize import optimize
+from privmoo.run.optimization import optimize
 from privmoo.suppression import BelowThreshold, Budget, NoSuppression
 from privmoo.table import Table
 

@@ -21,6 +21,7 @@ from pymoo.optimize import minimize
 
 from privmoo.candidates import Candidates
 from privmoo.errors import ProblemError
+from privmoo.front.archive import Archive, non_dominated, share_of_box
 from privmoo.front.front import Front
 from privmoo.hierarchy import Hierarchy
 from privmoo.measures import (
@@ -32,9 +33,8 @@ from privmoo.measures import (
 from privmoo.problem import AnonymizationProblem
 from privmoo.problems import Cuts
 from privmoo.recoding import BlockRecoding, level_recoding
-from privmoo.run.archive import Archive, non_dominated, share_of_box
 from privmoo.run.budgets import Evaluations, Generations, RunState, Seconds, Stalled
-from privmoo.run.optimize import optimize
+from privmoo.run.optimization import optimize
 from privmoo.suppression import Budget
 from privmoo.table import Table
 

@@ -17,7 +17,7 @@ from privmoo.hierarchy import Hierarchy
 from privmoo.measures import FrequencyDiversity, GeneralLoss, KAnonymity
 from privmoo.plot import picture_of, thumbnail
 from privmoo.problems import Cuts
-from privmoo.run.optimize import optimize
+from privmoo.run.optimization import optimize
 from privmoo.suppression import Budget
 from privmoo.table import Table
 

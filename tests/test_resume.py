@@ -23,7 +23,7 @@ from privmoo.measures import GeneralLoss, KAnonymity
 from privmoo.problems import Cuts
 from privmoo.run.budgets import Generations, RunBudget, Seconds
 from privmoo.run.log import RunLog
-from privmoo.run.optimize import optimize
+from privmoo.run.optimization import optimize
 from privmoo.suppression import Budget
 from privmoo.table import Table
 
@@ -31,7 +31,7 @@ SCRIPT = """
 import itertools, os, signal, sys
 import numpy as np, pandas as pd
 from privmoo.hierarchy import Hierarchy
-from privmoo.run.optimize import optimize
+from privmoo.run.optimization import optimize
 from privmoo.problems import Cuts
 from privmoo.suppression import Budget
 from privmoo.table import Table
@@ -254,7 +254,7 @@ def test_a_time_budget_is_stored_as_generations(tmp_path: Path) -> None:
 def test_other_versions_are_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.log"
     run(path, budget=3)
-    import privmoo.run.optimize as module
+    import privmoo.run.optimization as module
 
     monkeypatch.setattr(module, "_versions", lambda: {"pymoo": "0.0"})
     front = run(path, budget=4)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
 from privmoo.front import choosing
+from privmoo.front.archive import feasible_rows, non_dominated, share_of_box
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, find, quantities_of
 from privmoo.front.solution import Solution
-from privmoo.run.archive import feasible_rows, non_dominated, share_of_box
 from privmoo.table import Table
 
 if TYPE_CHECKING:

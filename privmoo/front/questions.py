@@ -11,10 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
+from privmoo.front.archive import non_dominated
 from privmoo.front.choosing import excess, limit_in_words, limited, nearest_ideal, within
 from privmoo.front.quantities import Quantity, find
 from privmoo.front.solution import Solution
-from privmoo.run.archive import non_dominated
 
 if TYPE_CHECKING:
     from privmoo.front.front import Front

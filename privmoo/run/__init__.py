@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from privmoo.run.algorithms import algorithm_names, make_algorithm
 from privmoo.run.budgets import Evaluations, Generations, Seconds, Stalled
-from privmoo.run.optimize import optimize
+from privmoo.run.optimization import optimize
 from privmoo.run.spread import SpreadSurvival
 
 __all__ = [

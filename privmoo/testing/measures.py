@@ -1,12 +1,4 @@
-"""The conformance suite: what any measure must keep to, the built-in ones and yours.
-
-In the tests of a plug-in::
-
-    from privmoo.testing import check_measure
-
-    def test_my_measure():
-        check_measure(MyMeasure())
-"""
+"""The conformance suite of measures."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ from pymoo.core.sampling import Sampling
 from pymoo.termination.max_gen import MaximumGenerationTermination
 
 from privmoo.errors import PrivmooError, ProblemError
+from privmoo.front.archive import Archive, share_of_box
 from privmoo.front.front import Front, nothing_feasible
 from privmoo.front.quantities import quantities_of
 from privmoo.problem import AnonymizationProblem
@@ -33,7 +34,6 @@ from privmoo.run.algorithms import (
     make_algorithm,
     why_not_reproducible,
 )
-from privmoo.run.archive import Archive, share_of_box
 from privmoo.run.budgets import Generations, RunBudget, RunState, as_budget
 from privmoo.run.log import RunLog
 from privmoo.run.progress import Progress

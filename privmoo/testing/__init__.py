@@ -1,0 +1,41 @@
+"""The conformance suite: what any measure, operator and problem must keep to, built-in ones and yours.
+
+In the tests of a plug-in::
+
+    from privmoo.testing import check_measure, check_operator, check_problem, example_table
+
+    def test_my_measure():
+        check_measure(MyMeasure())
+
+    def test_my_problem():
+        problem = MyProblem(example_table())
+        check_problem(problem)
+        for operator in problem.default_operators().values():
+            check_operator(operator, problem)
+
+Each check raises an AssertionError with one sentence that says what is wrong.
+"""
+
+from __future__ import annotations
+
+from privmoo.testing.measures import (
+    check_measure,
+    evaluate,
+    example_table,
+    random_blocks,
+    random_labels,
+)
+from privmoo.testing.operators import check_operator, is_valid, valid_rows
+from privmoo.testing.problems import check_problem
+
+__all__ = [
+    "check_measure",
+    "check_operator",
+    "check_problem",
+    "evaluate",
+    "example_table",
+    "is_valid",
+    "random_blocks",
+    "random_labels",
+    "valid_rows",
+]
