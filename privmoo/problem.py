@@ -107,12 +107,20 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
             raise ProblemError("objectives: none given; name at least one measure")
         keys = [m.key for m in self.objectives]
         if len(set(keys)) < len(keys):
-            raise ProblemError(f"objectives: {', '.join(keys)}: two have the same name")
+            raise ProblemError(
+                f"objectives: {', '.join(keys)}: two have the same name; rename one with .named('...')"
+            )
         for objective in self.objectives:
             objective.check(table)
         for constraint in self.constraints:
             constraint.check(table)
-        measures = {m.key: m for m in (*self.objectives, *(c.measure for c in self.constraints))}
+        measures: dict[str, Measure] = {}
+        for m in (*self.objectives, *(c.measure for c in self.constraints)):
+            if _described(measures.setdefault(m.key, m)) != _described(m):
+                raise ProblemError(
+                    f"constraints: two different measures are called {m.key!r} ({measures[m.key]!r} and "
+                    f"{m!r}); name one, e.g. {type(m).__name__}(...).named('{m.name}_2')"
+                )
         for extra in extras:
             extra.check(table)
             measures.setdefault(extra.key, extra)
@@ -234,4 +242,8 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
 
 
 def _described(m: Measure) -> dict[str, Any]:
-    return {"name": m.name, "sense": m.sense, "stage": m.stage, "parameters": m.parameters}
+    plain = {
+        key: value if isinstance(value, str | int | float | bool) else type(value).__name__
+        for key, value in m.parameters.items()
+    }
+    return {"name": m.name, "sense": m.sense, "stage": m.stage, "parameters": plain}

@@ -138,6 +138,12 @@ class Table:
     def _attribute(self, name: str, hierarchy: Hierarchy | None, role: str) -> Attribute:
         data = distinct(self.frame[name], name, self._source_rows)
         bound = (hierarchy or Hierarchy.flat()).bind(data)
+        known = set(bound.leaves)
+        if not all(value in known for value in data.spelled()):
+            raise TableError(
+                f"{role}: the hierarchy of {name!r} has intervals as leaves, but the column is "
+                "released as it is; give it one whose leaves are its values"
+            )
         row_codes = bound.encode(data).astype(small_uint(bound.n_leaves))
         if len(np.unique(row_codes)) < 2:
             raise TableError(

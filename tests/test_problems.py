@@ -195,4 +195,19 @@ def test_refused() -> None:
     )
     refused("strict comparison", MeasureError, lambda: pm.KAnonymity() > 4)
     refused("finite bound", MeasureError, lambda: pm.KAnonymity() >= float("nan"))
+    refused(
+        "two different measures are called 'at_risk'",
+        ProblemError,
+        lambda: Cuts(
+            table,
+            objectives=[pm.RecordsAtRisk(tau=0.1), pm.GeneralLoss()],
+            constraints=[pm.RecordsAtRisk(tau=0.2) <= 0.5],
+        ),
+    )
+    both = Cuts(
+        table,
+        objectives=[pm.RecordsAtRisk(tau=0.1), pm.GeneralLoss()],
+        constraints=[pm.RecordsAtRisk(tau=0.2).named("at_risk_20") <= 0.5],
+    )
+    assert {"at_risk", "at_risk_20"} <= set(both.evaluate_measures(both.space.finest()[None]))
     refused("tau", MeasureError, lambda: pm.RecordsAtRisk(tau=0.0))

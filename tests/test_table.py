@@ -219,6 +219,9 @@ def test_refused_data() -> None:
         pm.Table(PEOPLE.assign(age=pd.Series([1, "two", 3, 4], dtype=object)), **roles)
     with pytest.raises(TableError, match="'ill' has a single value in all 4 rows"):
         pm.Table(PEOPLE.assign(ill="flu"), sensitive="ill", **roles)
+    granulated = {"age": pm.Hierarchy.ordered(step=10)}
+    with pytest.raises(TableError, match="has intervals as leaves"):
+        pm.Table(PEOPLE, sensitive=granulated, quasi_identifiers=["sex"])
     with pytest.raises(TableError, match="0 rows after dropping 4"):
         pm.Table(PEOPLE.assign(age=None), missing="drop", **roles)
 

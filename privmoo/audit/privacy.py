@@ -90,6 +90,21 @@ def frequency_l(values: ValueCounts) -> float:
     return float((values.sizes / _largest(values)).min())
 
 
+def weighted_l(counts: Counts) -> float:
+    """Mean over records of their group's ℓ, the least over the sensitive attributes.
+
+    >>> counts = Counts(np.array([2, 2]), {"s": _example()})
+    >>> weighted_l(counts)
+    1.5
+    """
+    if not counts.sensitive:
+        raise AuditError("weighted_l: name at least one sensitive attribute")
+    least = np.full(counts.n_groups, np.inf)
+    for values in counts.sensitive.values():
+        least = np.minimum(least, values.sizes / _largest(values))
+    return float((counts.sizes * least).sum() / counts.n_records)
+
+
 def alpha(values: ValueCounts) -> float:
     """Largest relative frequency of a value in a group (Wong et al. 2006, (α,k)-anonymity).
 

@@ -23,6 +23,7 @@ _OF_GROUPS: dict[str, Callable[..., float]] = {
     "k": privacy.k,
     "weighted_k": privacy.weighted_k,
     "average_k": privacy.average_k,
+    "weighted_l": privacy.weighted_l,
     "prosecutor_risk": risk.prosecutor_risk,
     "journalist_risk": risk.journalist_risk,
     "marketer_risk": risk.marketer_risk,

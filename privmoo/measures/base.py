@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,7 @@ class Measure:
     sense: ClassVar[Sense] = "min"
     needs: ClassVar[frozenset[str]] = frozenset({"sizes"})
     stage: Stage = "after"
+    label: str | None = None
     audited: bool = False
     coarser: ClassVar[Literal["better", "worse"] | None] = None
 
@@ -77,8 +79,23 @@ class Measure:
 
     @property
     def key(self) -> str:
-        """Name that is unique among objectives: the name and the stage, if it is not the usual one."""
+        """The column of a front: the name, with the stage if it is not the usual one."""
+        if self.label is not None:
+            return self.label
         return self.name if self.stage == "after" else f"{self.name}_before"
+
+    def named(self, label: str) -> Self:
+        """The same measure under another name, so that two of a kind can stand side by side.
+
+        >>> from privmoo.measures import RecordsAtRisk
+        >>> RecordsAtRisk(tau=0.1).named("at_risk_10").key
+        'at_risk_10'
+        """
+        if not label.isidentifier():
+            raise MeasureError(f"named: {label!r} must be a word such as 'at_risk_10'")
+        other = copy.copy(self)
+        other.label = label
+        return other
 
     def worst(self, table: Table) -> float:
         """What a release of no records is worth."""

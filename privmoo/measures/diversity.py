@@ -140,7 +140,7 @@ class WeightedDiversity(ValueMeasure):
     """Weighted-ℓ: the diversity of a random record's group, `Σ|g|·ℓ_g / n`. More is better.
 
     Dewri et al. 2011, Eq. 6 with ℓ for k: ℓ_g = |g| / count of the most frequent value, the least
-    over the attributes. The audit does not know it.
+    over the attributes.
 
     >>> import pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"a": [1, 1, 1, 2, 2], "ill": list("xxyxy")})
@@ -150,7 +150,7 @@ class WeightedDiversity(ValueMeasure):
 
     name = "weighted_l"
     sense = "max"
-    audited = False
+    audited = True
 
     def batch(self, groups: GroupBatch) -> FloatArray:
         """The mean over records of their group's diversity."""
