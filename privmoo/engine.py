@@ -36,7 +36,7 @@ from privmoo.table import Table
 
 __all__ = ["Engine", "group", "thread_count"]
 
-_CHUNK_BYTES = 8 << 20
+_CHUNK_BYTES = 16 << 20
 
 
 def thread_count() -> int:
@@ -110,7 +110,9 @@ class Engine:
 
         The groups live in memory that the next chunk overwrites: keep copies, not views.
         """
-        size = min(self.chunk, max(1, -(-len(candidates) // self.threads)))
+        # As few rounds as the chunk allows, and the same number of parts for every thread.
+        rounds = -(-len(candidates) // (self.chunk * self.threads))
+        size = max(1, -(-len(candidates) // (max(1, rounds) * self.threads)))
         parts = [slice(i, i + size) for i in range(0, len(candidates), size)]
 
         def run(part: slice) -> Any:

@@ -95,7 +95,7 @@ def weighted_l(counts: Counts) -> float:
 
     >>> counts = Counts(np.array([2, 2]), {"s": _example()})
     >>> weighted_l(counts)
-    1.5
+    1.0
     """
     if not counts.sensitive:
         raise AuditError("weighted_l: name at least one sensitive attribute")
