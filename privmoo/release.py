@@ -202,6 +202,11 @@ def make_release(
         method={
             **dict(method or {}),
             "quasi_identifiers": recoding.describe(),
+            "loss_is_counted_in": {
+                qi.name: f"{qi.n_leaves} {'values' if qi.exact else 'base intervals'}"
+                + (" that occur" if table.domain == "observed" else "")
+                for qi in table.qis
+            },
             "suppression": policy.describe(),
             "rows_shuffled": shuffle,
             **(

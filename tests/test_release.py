@@ -148,6 +148,7 @@ def test_granulated_age_counts_loss_in_base_intervals() -> None:
     release = make_release(t, pm.identity_recoding(t), measures=[pm.GeneralLoss()], shuffle=False)
     assert release.frame["age"].tolist()[:4] == ["20–24", "20–24", "20–24", "40–44"]
     assert release.certificate.utility["loss"] == 0
+    assert release.certificate.method["loss_is_counted_in"] == {"age": "9 base intervals"}
 
 
 def test_writing(tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -18,6 +18,8 @@ from pymoo.operators.sampling.rnd import BinaryRandomSampling
 from pymoo.optimize import minimize
 
 import privmoo as pm
+from privmoo.front import Front
+from privmoo.front.archive import Archive
 
 POPULATION, GENERATIONS = 200, 250
 # A plain NSGA-II prototype with these hierarchies, 1,500 generations of 200.
@@ -72,7 +74,7 @@ def speed() -> None:
     pm.optimize(pm.problems.ZeroSuppression(table), budget=2, seed=0, progress=False)  # warm up
     problem = pm.problems.ZeroSuppression(table)
     algorithm = pm.make_algorithm(problem)
-    evaluation, operators = Stopwatch(), Stopwatch()
+    evaluation, operators, bookkeeping = Stopwatch(), Stopwatch(), Stopwatch()
     evaluation.around(problem, "_evaluate")
     for part in (
         algorithm.mating.crossover,
@@ -80,6 +82,8 @@ def speed() -> None:
         algorithm.initialization.sampling,
     ):
         operators.around(part, "_do")
+    bookkeeping.around(Archive, "add")
+    bookkeeping.around(Front, "of")
     begin = time.perf_counter()
     front = pm.optimize(problem, algorithm, GENERATIONS, seed=1, progress=False)
     total = time.perf_counter() - begin
@@ -91,6 +95,9 @@ def speed() -> None:
     print(f"| all | {total:.1f} |")
     print(f"| evaluation ({len(problem.cache):,} distinct candidates) | {evaluation.seconds:.1f} |")
     print(f"| sampling, crossover, mutation | {operators.seconds:.2f} |")
+    print(f"| archive and front | {bookkeeping.seconds:.2f} |")
+    rest = outside - operators.seconds - bookkeeping.seconds
+    print(f"| pymoo: selection, survival, duplicates, its objects | {rest:.1f} |")
     print(f"| everything outside evaluation | {outside:.1f} |")
     print(f"| bare pymoo: built-in bit operators, trivial objective | {plain:.1f} |")
     print(
