@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import itertools
 import json
 import zipfile
 from collections.abc import Callable
@@ -11,52 +10,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scenery_fronts import EVERY, FRONT, PROBLEM, TABLE, made_table
 
 from privmoo.errors import AuditError, CheckpointError, ProblemError, ReleaseError
 from privmoo.front.front import Front
-from privmoo.hierarchy import Hierarchy
 from privmoo.measures import (
     GeneralLoss,
     measure,
 )
 from privmoo.problems import Cuts
 from privmoo.suppression import Budget
-from privmoo.table import Table
 
 # Tests release one table many times, which a publisher should not.
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.ReleaseWarning")
-
-
-def made_table(**options: Any) -> Table:
-    rng = np.random.default_rng(1)
-    df = pd.DataFrame(
-        {
-            "age": rng.integers(20, 30, 150),
-            "job": rng.choice(["baker", "miller", "judge", "clerk"], 150),
-            "ill": rng.choice(list("abc"), 150, p=[0.6, 0.3, 0.1]),
-        }
-    )
-    tree = Hierarchy.tree({"food": ["baker", "miller"], "law": ["judge", "clerk"]})
-    return Table(
-        df,
-        quasi_identifiers={"age": Hierarchy.ordered(), "job": tree},
-        sensitive="ill",
-        **options,
-    )
-
-
-TABLE = made_table()
-PROBLEM = Cuts(TABLE, suppression=Budget(0.1))
-TREE_CUTS = [(0, 0, 0), (0, 1, 0), (1, 1, 0), (0, 1, 1), (1, 1, 1)]
-EVERY = np.array(
-    [(*age, *job) for age in itertools.product((0, 1), repeat=9) for job in TREE_CUTS], dtype=bool
-)
-FRONT = Front.of(PROBLEM, EVERY)
 
 
 @pytest.fixture
