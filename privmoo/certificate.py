@@ -19,6 +19,8 @@ NOT_GUARANTEED = (
     "No differential privacy is claimed: an attacker with other knowledge about a person, or with "
     "another release of the same records, may learn more.",
     "Sensitive and insensitive columns are released as they are.",
+    "Where a hierarchy was made from the data, the ends of its ranges are values that occur in them; "
+    "give the domain yourself if its ends must not be known.",
 )
 
 

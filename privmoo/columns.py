@@ -58,6 +58,8 @@ class QIColumn:
     """Positions i: leaves i and i + 1 are never merged."""
     exact: bool = True
     """Whether every leaf is one value of the data (base intervals are not)."""
+    as_is: bool = True
+    """Whether an ungeneralised column can be released as it is: each value has one spelling."""
 
     @property
     def n_leaves(self) -> int:
@@ -66,7 +68,13 @@ class QIColumn:
 
     @classmethod
     def bind(
-        cls, name: str, given: QuasiIdentifier, domain: Hierarchy, *, exact: bool = True
+        cls,
+        name: str,
+        given: QuasiIdentifier,
+        domain: Hierarchy,
+        *,
+        exact: bool = True,
+        as_is: bool = True,
     ) -> QIColumn:
         """Check the user's wishes against the hierarchy that the data gave."""
         height = domain.height
@@ -96,6 +104,7 @@ class QIColumn:
             max_level=top,
             fixed_cuts=tuple(sorted(set(cuts))),
             exact=exact,
+            as_is=exact and as_is,
         )
 
 

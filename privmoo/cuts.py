@@ -211,9 +211,8 @@ class _Part:
         both = np.flatnonzero(self.one & self.zero)
         if both.size:
             raise ProblemError(
-                f"quasi_identifiers: min_level={qi.min_level} of {qi.name!r} merges leaves "
-                f"{qi.leaves[both[0]]!r} and {qi.leaves[both[0] + 1]!r}, which its fixed_cuts "
-                "keep apart; lower the level or leave out that cut"
+                f"quasi_identifiers: min_level={qi.min_level} of {qi.name!r} merges leaves that its "
+                "fixed_cuts keep apart; lower the level or leave out that cut"
             )
 
     def _tree(self, hierarchy: Hierarchy) -> None:

@@ -93,6 +93,13 @@ class Engine:
         self._idle: list[Workspace] = []
         self._lock = threading.Lock()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_lock": None, "_idle": []}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = threading.Lock()
+
     @property
     def chunk(self) -> int:
         """Candidates per chunk."""
@@ -138,7 +145,7 @@ class Engine:
         memory = workspace or self._workspace()
         before = self._group(candidates, memory)
         if candidates.published is not None:
-            return before, self._choose_records(before, candidates.published, memory)
+            return before, self._choose_records(before, candidates, memory)
         kept = self.suppression.keep(before)
         if kept is None:
             return before, replace(before, stage="after")
@@ -289,9 +296,10 @@ class Engine:
         return both, replace(both, stops=kept_stops, stage="after")
 
     def _choose_records(
-        self, before: GroupBatch, published: NDArray[np.bool_], memory: Workspace
+        self, before: GroupBatch, candidates: Candidates, memory: Workspace
     ) -> GroupBatch:
         """The groups of the records that a candidate publishes."""
+        published = np.asarray(candidates.published, dtype=np.bool_)
         n, n_tuples = len(before), self.table.n_tuples
         labels = before.labels
         if labels is None:
@@ -320,7 +328,7 @@ class Engine:
             of_row = self.table.row_tuple.astype(np.int64) * attribute.n_values
             entry = np.searchsorted(keys, of_row + attribute.row_codes)
             counts = np.stack([np.bincount(entry[p], minlength=len(keys)) for p in published])
-            chosen_entries = entries._replace(counts=counts.astype(np.int32))
+            chosen_entries = entries._replace(counts=counts.astype(np.int32), shared=False)
             segments[name] = self._count(
                 name,
                 chosen_entries,
@@ -331,8 +339,20 @@ class Engine:
                 labels,
                 chosen,
             )
+        losses = before.losses.copy()
+        if candidates.losses is not None:
+            for c in range(n):
+                total = np.bincount(labels[c], candidates.losses[c] * kept[c], before.n_groups[c])
+                own_records = records[before.starts[c] : before.stops[c]]
+                losses[before.starts[c] : before.stops[c]] = total / np.maximum(own_records, 1)
         own = replace(
-            before, sizes=sizes, records=records, segments=segments, labels=labels.copy(), kept=kept
+            before,
+            sizes=sizes,
+            records=records,
+            losses=losses,
+            segments=segments,
+            labels=labels.copy(),
+            kept=kept,
         )
         _, after = self._suppress(own, records >= 1, chosen)
         return after
@@ -347,6 +367,7 @@ def _entries(attribute: Attribute) -> Entries:
         codes=attribute.codes.astype(small_uint(attribute.n_values)),
         counts=attribute.counts.astype(np.int32)[None, :],
         n_values=attribute.n_values,
+        shared=True,
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Axis", "FrontPicture", "picture_of", "plot_front", "plot_group_sizes", "thumbnail"]
 
+_MOST = 3
 _GREY, _BLUE, _RED, _ORANGE = "#c8c8c8", "#1f5fa8", "#c1272d", "#e08a00"
 
 
@@ -47,7 +48,7 @@ class FrontPicture:
     """What a picture of a front shows, whoever draws it.
 
     Attributes:
-        axes: Two or three.
+        axes: One to three.
         knee: Place of the knee among the solutions; None if it is no news.
         pick: Place of the pick; None if there is none.
 
@@ -68,13 +69,13 @@ class FrontPicture:
 def picture_of(
     front: Front, *, pick: Solution | None = None, objectives: Sequence[str] | None = None
 ) -> FrontPicture:
-    """The data of a picture: two or three objectives of a front."""
+    """The data of a picture: up to three objectives of a front, the first ones by default."""
     if not len(front):
         raise ProblemError("plot: the front is empty")
-    names = [q.key for q in front.objectives] if objectives is None else list(objectives)
-    if not 2 <= len(names) <= 3:
+    names = [q.key for q in front.objectives[:_MOST]] if objectives is None else list(objectives)
+    if not 1 <= len(names) <= _MOST:
         raise ProblemError(
-            f"plot: draws two or three objectives, got {len(names)}; choose with "
+            f"plot: draws one to three objectives, got {len(names)}; choose with "
             "plot(objectives=(…, …))"
         )
     axes = tuple(_axis(front, find(front.quantities, name, what="objectives")) for name in names)
@@ -108,23 +109,22 @@ def plot_front(
     """Draw a front: dominated candidates grey, the knee and the pick marked.
 
     Three objectives give three panels, one for each pair, coloured by the third; with `ax` only the
-    first of them. An axis is logarithmic where the front spreads over more than two decades.
+    first of them. Of more objectives the first three are drawn; of a single one, where the front lies
+    among all candidates. An axis is logarithmic where the front spreads over more than two decades.
 
     Args:
         front: The front.
         pick: A solution to mark.
         ax: Where to draw; a new figure by default.
-        objectives: Which two or three recorded quantities; the objectives by default.
+        objectives: Which one to three recorded quantities; the first objectives by default.
 
     Returns:
         The axes, or an array of three.
     """
     picture = picture_of(front, pick=pick, objectives=objectives)
-    if len(picture.axes) == 2 or ax is not None:
-        if ax is None:
-            ax = _new_figure(6.4, 4.4, 1)[0]
-        third = picture.axes[2] if len(picture.axes) == 3 else None
-        _panel(ax, picture, picture.axes[0], picture.axes[1], third)
+    if len(picture.axes) < _MOST or ax is not None:
+        ax = _new_figure(6.4, 4.4, 1)[0] if ax is None else ax
+        _first_panel(ax, picture)
         return ax
     first, second, third = picture.axes
     panels = _new_figure(15.0, 4.4, 3)
@@ -134,6 +134,14 @@ def plot_front(
         strict=True,
     ):
         _panel(panel, picture, x, y, colour)
+    figure = panels[0].get_figure(root=True)
+    if figure is not None:
+        handles, names = panels[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
+        if objectives is None and front.n_objectives > _MOST:
+            figure.suptitle(
+                f"The first three of {front.n_objectives} objectives", fontsize="medium"
+            )
     return np.array(panels, dtype=object)
 
 
@@ -145,6 +153,34 @@ def _new_figure(width: float, height: float, n: int) -> list[Axes]:
     if n > 1 and engine is not None:
         engine.set(wspace=0.08)  # type: ignore[call-arg]  # a panel's colour bar is not the next one's
     return list(axes[0])
+
+
+def _first_panel(ax: Axes, picture: FrontPicture) -> None:
+    if len(picture.axes) == 1:
+        _line(ax, picture, picture.axes[0])
+    else:
+        first, second, *rest = picture.axes
+        _panel(ax, picture, first, second, rest[0] if rest else None)
+    ax.legend(frameon=False, fontsize="small")
+
+
+def _line(ax: Axes, picture: FrontPicture, x: Axis) -> None:
+    """One objective: how many candidates had which value, and where the front is."""
+    everyone = np.concatenate([x.dominated[np.isfinite(x.dominated)], x.values])
+    if x.logarithmic:
+        ax.set_xscale("log")
+        _plain_numbers(ax.xaxis)
+        edges = np.geomspace(everyone.min(), everyone.max(), 31)
+    else:
+        edges = np.histogram_bin_edges(everyone, 30)
+    ax.hist(everyone, bins=edges.tolist(), color=_GREY, label="candidates")
+    for i, value in enumerate(x.values):
+        ax.axvline(value, color=_BLUE, linewidth=1.8, label="_" if i else "front")
+    if picture.pick is not None:
+        ax.axvline(x.values[picture.pick], color=_RED, linestyle="--", linewidth=1.8, label="pick")
+    ax.set_xlabel(x.label)
+    ax.set_ylabel("candidates")
+    _whole_numbers(ax.yaxis)
 
 
 def _panel(ax: Axes, picture: FrontPicture, x: Axis, y: Axis, colour: Axis | None) -> None:
@@ -175,7 +211,6 @@ def _panel(ax: Axes, picture: FrontPicture, x: Axis, y: Axis, colour: Axis | Non
     ax.set_ylabel(y.label)
     ax.grid(color="#ececec", zorder=0)
     ax.set_axisbelow(True)
-    ax.legend(frameon=False, fontsize="small")
 
 
 def _mark(ax: Axes, x: Axis, y: Axis, place: int, marker: str, colour: str, name: str) -> None:
@@ -199,6 +234,11 @@ def _plain_numbers(axis: Any) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def _whole_numbers(axis: Any) -> None:
+    axis.set_major_locator(MaxNLocator(steps=[1, 2, 5, 10], integer=True))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+
+
 def plot_group_sizes(solution: Solution, *, ax: Axes | None = None) -> Axes:
     """Draw the released records by the size of their QI-group (Dewri et al. 2011, inset of Fig. 6)."""
     by_size = solution.group_sizes()
@@ -218,20 +258,24 @@ def plot_group_sizes(solution: Solution, *, ax: Axes | None = None) -> Axes:
         sizes, bins=edges.tolist(), weights=records, color=_BLUE, edgecolor="white", linewidth=0.5
     )
     ax.axvline(sizes.min(), color=_RED, linewidth=1.2, label=f"smallest group: {sizes.min():,.0f}")
+    if ax.get_xscale() == "linear":
+        few = np.arange(sizes.min(), sizes.max() + 1)
+        _whole_numbers(ax.xaxis)
+        if len(few) <= 15:
+            ax.set_xticks(few.tolist())
+    _whole_numbers(ax.yaxis)
     ax.set_xlabel("size of the QI-group")
     ax.set_ylabel("records")
-    ax.legend(frameon=False, fontsize="small")
+    # Above the axes: a bar may be anywhere inside.
+    ax.legend(frameon=False, fontsize="small", loc="lower right", bbox_to_anchor=(1.0, 1.0))
     return ax
 
 
-def thumbnail(front: Front) -> bytes | None:
-    """A small PNG of a front, drawn without pyplot so that no figure stays open; None without one."""
-    if not 2 <= front.n_objectives <= 3:
-        return None
+def thumbnail(front: Front) -> bytes:
+    """A small PNG of a front, drawn without pyplot so that no figure stays open."""
     figure = Figure(figsize=(4.4, 2.9), layout="constrained")
     picture = picture_of(front)
-    third = picture.axes[2] if len(picture.axes) == 3 else None
-    _panel(figure.subplots(), picture, picture.axes[0], picture.axes[1], third)
+    _first_panel(figure.subplots(), picture)
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=80)
     return content.getvalue()

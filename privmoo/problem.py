@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from pymoo.core.problem import Problem
 
@@ -14,7 +16,7 @@ from privmoo.candidates import Candidates
 from privmoo.engine import Engine
 from privmoo.errors import ProblemError, nearest
 from privmoo.grouping import GroupBatch
-from privmoo.measures.base import Constraint, Measure
+from privmoo.measures.base import Constraint, FunctionMeasure, Measure
 from privmoo.recoding import Recoding
 from privmoo.suppression import NoSuppression, Suppression
 from privmoo.table import Table
@@ -32,6 +34,7 @@ class EvaluationCache:
         self.width = width
         self.hits = 0
         self.listeners: list[Callable[[list[bytes], NDArray[np.float64]], None]] = []
+        self._lock = threading.Lock()
         self._rows: dict[bytes, int] = {}
         self._values = np.empty((256, width))
 
@@ -49,18 +52,28 @@ class EvaluationCache:
 
     def store(self, keys: list[bytes], values: NDArray[np.float64], *, tell: bool = True) -> None:
         """Remember the values of new keys."""
-        while len(self._rows) + len(keys) > len(self._values):
-            self._values = np.concatenate([self._values, np.empty_like(self._values)])
-        for key, row in zip(keys, values, strict=True):
-            self._values[len(self._rows)] = row
-            self._rows[key] = len(self._rows)
+        with self._lock:
+            while len(self._rows) + len(keys) > len(self._values):
+                self._values = np.concatenate([self._values, np.empty_like(self._values)])
+            for key, row in zip(keys, values, strict=True):
+                if key not in self._rows:  # another thread may have been faster
+                    self._values[len(self._rows)] = row
+                    self._rows[key] = len(self._rows)
         if tell:
             for listener in self.listeners:
                 listener(keys, values)
 
     def values(self, keys: Sequence[bytes]) -> NDArray[np.float64]:
         """Values of known keys."""
-        return self._values[[self._rows[key] for key in keys]]
+        with self._lock:
+            return self._values[[self._rows[key] for key in keys]]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_lock": None, "listeners": []}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = threading.Lock()
 
 
 class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
@@ -89,6 +102,8 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         threads: int | None = None,
         **variables: Any,
     ) -> None:
+        if not isinstance(table, Table):
+            raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
         self.table = table
         self.objectives = tuple(objectives)
         self.constraints = tuple(constraints)
@@ -123,7 +138,11 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
                 )
         for extra in extras:
             extra.check(table)
-            measures.setdefault(extra.key, extra)
+            if _described(measures.setdefault(extra.key, extra)) != _described(extra):
+                raise ProblemError(
+                    f"extras: another measure is called {extra.key!r} already; name this one, e.g. "
+                    f"{type(extra).__name__}(...).named('{extra.name}_2')"
+                )
         self.measures = tuple(measures.values())
         needs = frozenset().union(*(m.needs for m in self.measures))
         self.engine = Engine(table, suppression=self.suppression, needs=needs, threads=threads)
@@ -146,6 +165,10 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
     def default_operators(self) -> dict[str, Any]:
         """Sampling, crossover, mutation and duplicate elimination that fit."""
         raise TypeError(f"{type(self).__name__} must define default_operators()")
+
+    def valid(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which decision vectors are recodings at all; the others are infeasible."""
+        return np.ones(len(X), dtype=np.bool_)
 
     def published(self, x: NDArray[Any]) -> NDArray[np.bool_] | None:
         """Which records a decision vector publishes; None if the policy decides."""
@@ -209,8 +232,10 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         violations = [
             c.violation(values[:, self._columns[c.measure.key]]) for c in self.constraints
         ]
-        # A release of no records is none: worst in every objective, and infeasible.
-        violations.append(np.where(values[:, -1] >= self.table.n_records, 1.0, -1.0))
+        # A release of no records is none: worst in every objective, and infeasible. So is a decision
+        # vector that is no recoding, such as a cut across the nodes of a tree.
+        none = (values[:, -1] >= self.table.n_records) | ~self.valid(X)
+        violations.append(np.where(none, 1.0, -1.0))
         out["G"] = np.column_stack(violations)
         for m, column in self._columns.items():
             out[m] = values[:, column]
@@ -222,7 +247,11 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
             "problem": type(self).__name__,
             "parameters": self.parameters(),
             "objectives": [_described(m) for m in self.objectives],
-            "constraints": [repr(c) for c in self.constraints],
+            "constraints": [
+                {"measure": _described(c.measure), "relation": c.relation, "bound": float(c.bound)}
+                for c in self.constraints
+            ],
+            "measures": [_described(m) for m in self.measures],
             "suppression": self.suppression.describe(),
             "table": self.table.fingerprint,
         }
@@ -242,8 +271,36 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
 
 
 def _described(m: Measure) -> dict[str, Any]:
+    """A measure as plain data, so exact that another one is never taken for it."""
     plain = {
-        key: value if isinstance(value, str | int | float | bool) else type(value).__name__
+        key: value if isinstance(value, str | int | float | bool) else _digest(value)
         for key, value in m.parameters.items()
     }
-    return {"name": m.name, "sense": m.sense, "stage": m.stage, "parameters": plain}
+    described = {
+        "name": m.name,
+        "key": m.key,
+        "sense": m.sense,
+        "stage": m.stage,
+        "parameters": plain,
+    }
+    if isinstance(m, FunctionMeasure):
+        described["code"] = _digest(m.function)
+    return described
+
+
+def _digest(value: Any) -> str:
+    """The content of data, or the code of a function, in a few characters."""
+    digest = hashlib.blake2b(digest_size=8)
+    if isinstance(value, pd.DataFrame | pd.Series):
+        digest.update(pd.util.hash_pandas_object(value, index=False).to_numpy().tobytes())
+        digest.update(repr(list(getattr(value, "columns", ()))).encode())
+    elif isinstance(value, np.ndarray):
+        digest.update(np.ascontiguousarray(value).tobytes())
+    else:
+        code = getattr(getattr(value, "py_func", value), "__code__", None)
+        if code is None:
+            digest.update(repr(value).encode())
+        else:
+            constants = [c for c in code.co_consts if not hasattr(c, "co_code")]
+            digest.update(code.co_code + repr((constants, code.co_names)).encode())
+    return f"{type(value).__name__} {digest.hexdigest()}"

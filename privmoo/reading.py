@@ -14,7 +14,7 @@ from privmoo.errors import TableError
 
 __all__ = ["numbers_where_exact", "read_csv", "read_parquet", "read_strings"]
 
-_BROKEN = (OSError, EOFError, zlib.error, UnicodeDecodeError, ValueError, csv.Error)
+_BROKEN = (OSError, EOFError, zlib.error, ValueError, csv.Error)
 
 
 def read_csv(
@@ -22,6 +22,7 @@ def read_csv(
     *,
     separator: str | None = None,
     missing_values: Sequence[str] = ("",),
+    encoding: str = "utf-8-sig",
 ) -> pd.DataFrame:
     r"""Read a CSV file as text and turn columns into numbers only where nothing is lost.
 
@@ -29,9 +30,10 @@ def read_csv(
     a country `NA` stays one.
 
     Args:
-        path: The file, UTF-8; `.gz` is unpacked.
-        separator: The character between cells; by default `;` or `,`, whichever the header uses.
+        path: The file; `.gz` is unpacked.
+        separator: Between cells; by default `,`, `;` or a tab, whichever the header uses most.
         missing_values: What stands for a missing value.
+        encoding: Of the text; UTF-8 by default.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "people.csv"
@@ -39,22 +41,32 @@ def read_csv(
     >>> read_csv(path).dtypes.astype(str).to_dict()
     {'zip': 'str', 'age': 'int64'}
     """
-    text = read_strings(path, separator=separator)
+    text = read_strings(path, separator=separator, encoding=encoding)
     return numbers_where_exact(text.mask(text.isin(list(missing_values))))
 
 
-def read_strings(path: str | Path, *, separator: str | None = None) -> pd.DataFrame:
+def read_strings(
+    path: str | Path, *, separator: str | None = None, encoding: str = "utf-8-sig"
+) -> pd.DataFrame:
     """A CSV file with every cell as the string it is; damaged files give one sentence."""
     path = Path(path)
     if not path.is_file():
-        raise TableError(f"{path}: no such file")
+        what = "is a folder, not a file" if path.is_dir() else "no such file"
+        raise TableError(f"{path}: {what}")
     try:
-        header, separator = _checked_header(path, separator)
+        header, separator = _checked_header(path, separator, encoding)
         frame = pd.read_csv(
-            path, sep=separator, dtype="str", keep_default_na=False, encoding="utf-8-sig"
+            path, sep=separator, dtype="str", keep_default_na=False, encoding=encoding
         )
     except TableError:
         raise
+    except UnicodeDecodeError:
+        raise TableError(
+            f"{path}: is not {encoding.removesuffix('-sig')} text; convert it, or read it with its "
+            "encoding, e.g. Table.read_csv(..., encoding='latin-1')"
+        ) from None
+    except LookupError:
+        raise TableError(f"encoding: {encoding!r} is not known to Python") from None
     except _BROKEN as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise TableError(f"{path}: not a readable CSV file: {reason}") from None
@@ -64,21 +76,22 @@ def read_strings(path: str | Path, *, separator: str | None = None) -> pd.DataFr
     return frame
 
 
-def _checked_header(path: Path, separator: str | None) -> tuple[list[str], str]:
+def _checked_header(path: Path, separator: str | None, encoding: str) -> tuple[list[str], str]:
     """Column names and separator; every row is counted, because pandas fills up short ones."""
     opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+    with opener(path, "rt", encoding=encoding, newline="") as file:
         first = file.readline()
         if not first.strip():
             raise TableError(f"{path}: is empty; the first line must name the columns")
-        if separator is None:
-            separator = ";" if first.count(";") > first.count(",") else ","
-        header = next(csv.reader([first], delimiter=separator))
+        separator = separator or max(",;\t", key=first.count)
+        file.seek(0)
+        rows = csv.reader(file, delimiter=separator, strict=True)
+        header = next(rows)
         twice = [name for name in header if header.count(name) > 1]
         if twice:
             raise TableError(f"{path}: column name {twice[0]!r} occurs more than once; rename one")
         width, number = len(header), 0
-        for row in csv.reader(file, delimiter=separator, strict=True):
+        for row in rows:
             number += bool(row)
             if row and len(row) != width:
                 raise TableError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,8 +35,12 @@ class Recoding(ABC):
         """Per quasi-identifier and released label, the leaves it stands for."""
 
     @abstractmethod
-    def describe(self) -> dict[str, str]:
-        """What happens to each quasi-identifier, in words."""
+    def describe(self, released: Mapping[str, Collection[str]] | None = None) -> dict[str, str]:
+        """What happens to each quasi-identifier, in words.
+
+        With the labels that are `released`, only these are told: a certificate must not name a value
+        that only suppressed records have.
+        """
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
@@ -75,18 +79,33 @@ class BlockRecoding(Recoding):
 
     def labels(self, j: int) -> list[str]:
         """Labels of the blocks of quasi-identifier j, in the order of the leaves."""
-        qi, blocks = self.qis[j], self.blocks[j]
+        qi = self.qis[j]
+        return [self._label(qi, j, a, b) for a, b in self._bounds(j)]
+
+    def _bounds(self, j: int) -> list[tuple[int, int]]:
+        """First leaf and end of every block of quasi-identifier j."""
+        blocks = self.blocks[j]
         starts = np.flatnonzero(np.diff(blocks, prepend=blocks[0] + 1))
-        stops = np.append(starts[1:], len(blocks))
+        return list(zip(starts.tolist(), [*starts[1:].tolist(), len(blocks)], strict=True))
+
+    def _label(self, qi: QIColumn, j: int, start: int, stop: int) -> str:
         if qi.hierarchy is None:
-            return [qi.leaves[a] for a in starts]
+            return qi.leaves[start]
+        # A node that has the name of its only leaf below would tell more than its level allows:
+        # "199*", not the only year under it.
+        level = qi.min_level
         if self.levels is not None:
-            # A node of one leaf is called by its own name: "199*", not the only year under it.
-            return list(qi.hierarchy.level_labels(self.levels[j]))
-        return [qi.hierarchy.label(int(a), int(b)) for a, b in zip(starts, stops, strict=True)]
+            level = self.levels[j]
+        elif level > 0:
+            level = max(level, qi.hierarchy.level_of(start, stop))
+        if level > 0 and (qi.hierarchy.constrained or self.levels is not None):
+            return qi.hierarchy.level_labels(level)[int(qi.hierarchy.level_blocks[level, start])]
+        return qi.hierarchy.label(start, stop)
 
     def _untouched(self, j: int) -> bool:
-        return self.qis[j].exact and int(self.blocks[j][-1]) + 1 == self.qis[j].n_leaves
+        qi = self.qis[j]
+        level = qi.min_level if self.levels is None else self.levels[j]
+        return qi.as_is and level == 0 and int(self.blocks[j][-1]) + 1 == qi.n_leaves
 
     def candidate(self, table: Table) -> Candidates:
         """One row of blocks."""
@@ -97,7 +116,10 @@ class BlockRecoding(Recoding):
         columns = {}
         for j, qi in enumerate(self.qis):
             if self._untouched(j):
-                columns[qi.name] = table.frame[qi.name].iloc[rows].reset_index(drop=True)
+                own = table.frame[qi.name].iloc[rows].reset_index(drop=True)
+                if pd.api.types.is_float_dtype(own.dtype):
+                    own = own + 0.0  # -0.0 and 0.0 are one value and must look like one
+                columns[qi.name] = own
                 continue
             labels = np.array(self.labels(j), dtype=object)
             codes = table.tuples[table.row_tuple[rows], j]
@@ -119,29 +141,31 @@ class BlockRecoding(Recoding):
         """Per quasi-identifier and label, the level of the label over the hierarchy's height."""
         result = {}
         for j, qi in enumerate(self.qis):
-            blocks = self.blocks[j]
-            starts = np.flatnonzero(np.diff(blocks, prepend=blocks[0] + 1))
-            stops = np.append(starts[1:], len(blocks))
             height = 0 if qi.hierarchy is None else qi.hierarchy.height
             result[qi.name] = {
-                label: qi.hierarchy.level_of(int(a), int(b)) / height
+                self._label(qi, j, a, b): qi.hierarchy.level_of(a, b) / height
                 if qi.hierarchy is not None and height
                 else 0.0
-                for label, a, b in zip(self.labels(j), starts, stops, strict=True)
+                for a, b in self._bounds(j)
             }
         return result
 
-    def describe(self) -> dict[str, str]:
+    def describe(self, released: Mapping[str, Collection[str]] | None = None) -> dict[str, str]:
         """Blocks in words, e.g. `17–29 | 30–44 | 45–90`."""
         words = {}
         for j, qi in enumerate(self.qis):
             n_blocks = int(self.blocks[j][-1]) + 1
+            labels = self.labels(j)
+            if released is not None:
+                labels = [label for label in labels if label in released[qi.name]]
             if n_blocks == 1 and qi.n_leaves > 1:
                 words[qi.name] = "* (nothing is told)"
+            elif n_blocks == qi.n_leaves and qi.exact:
+                words[qi.name] = f"as it is ({len(labels)} values)"
             elif n_blocks == qi.n_leaves:
-                words[qi.name] = f"as it is ({n_blocks} values)"
+                words[qi.name] = f"base intervals as they are ({len(labels)})"
             else:
-                words[qi.name] = " | ".join(self.labels(j))
+                words[qi.name] = " | ".join(labels)
         return words
 
     def to_json(self) -> dict[str, Any]:
@@ -190,6 +214,12 @@ def cut_recoding(table: Table, bits: Sequence[Sequence[int] | NDArray[Any]]) -> 
             raise ReleaseError(
                 f"bits: those of {qi.name!r} merge leaves that are no node of its tree"
             )
+        lowest, highest = hierarchy.cut_of_level(qi.min_level), hierarchy.cut_of_level(qi.max_level)
+        if (cut & ~lowest).any() or (highest & ~cut).any() or not cut[list(qi.fixed_cuts)].all():
+            raise ReleaseError(
+                f"bits: those of {qi.name!r} leave its levels {qi.min_level} to {qi.max_level} or its "
+                "fixed cuts"
+            )
         blocks.append(np.concatenate([[0], np.cumsum(cut)]))
     return BlockRecoding(table.qis, blocks)
 
@@ -203,9 +233,9 @@ def level_recoding(table: Table, levels: Sequence[int] | Mapping[str, int]) -> B
     blocks = []
     for qi, level in zip(table.qis, levels, strict=True):
         hierarchy = need_hierarchy(qi)
-        if not 0 <= level <= hierarchy.height:
+        if not qi.min_level <= level <= qi.max_level:
             raise ReleaseError(
-                f"levels: {qi.name!r} has levels 0 to {hierarchy.height}, got {level}"
+                f"levels: {qi.name!r} may have levels {qi.min_level} to {qi.max_level}, got {level}"
             )
         blocks.append(hierarchy.level_blocks[level])
     return BlockRecoding(table.qis, blocks, levels=levels)

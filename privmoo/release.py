@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from privmoo.audit import audit, nearly_unique, utility
 from privmoo.candidates import Candidates
+from privmoo.canonical import canonical
 from privmoo.certificate import Certificate, Claim
 from privmoo.engine import Engine
 from privmoo.errors import AuditError, ReleaseError
@@ -90,7 +91,7 @@ class Release:
         def as_text(temporary: Path) -> None:
             temporary.write_text(self.certificate.to_text() + "\n", encoding="utf-8")
 
-        write_all({beside: as_json, text: as_text, target: rows}, force=force)
+        write_all({target: rows, beside: as_json, text: as_text}, force=force)
         return [target, beside, text]
 
     def __repr__(self) -> str:
@@ -101,7 +102,9 @@ class Release:
         )
 
     def _repr_html_(self) -> str:
-        preview = self.frame.head(5).to_html(index=False, escape=True)
+        preview = "<p>Rows are not shown: the released k is 1.</p>"
+        if self.certificate.privacy["k"] > 1:
+            preview = self.frame.head(5).to_html(index=False, escape=True)
         return f"{preview}{self.certificate._repr_html_()}"
 
 
@@ -127,7 +130,8 @@ def make_release(
         measures: What the optimiser measured; audited ones are compared with the audit.
         claims: Its values by `Measure.key`; computed again if not given.
         shuffle: Whether rows change their order (their order links records to other files).
-        seed: For the order; by default nobody can repeat it.
+        seed: For the order; by default nobody can repeat it. It is mixed with the data, so that the
+            seed alone does not bring the original order back.
         method: Further facts for the certificate, e.g. problem, algorithm and seed of the search.
 
     Raises:
@@ -144,6 +148,11 @@ def make_release(
     (['20–21', '40–41'], ['age'])
     """
     policy = suppression or (NoSuppression() if published is None else ExplicitRecords())
+    if published is not None and not isinstance(policy, ExplicitRecords):
+        raise ReleaseError(
+            f"published: the records are chosen already, so {type(policy).__name__} would not be "
+            "applied; give one of suppression and published"
+        )
     wanted = list(measures)
     needs = {"labels"}.union(*(m.needs for m in wanted)) & {"labels", "counts", "target"}
     candidate = recoding.candidate(table)
@@ -157,9 +166,8 @@ def make_release(
         raise ReleaseError(
             "release: all records would be suppressed, which is no release; choose another solution"
         )
-    order = np.random.default_rng(seed).permutation(kept) if shuffle else kept
+    order = _shuffled(table, kept, seed) if shuffle else kept
     frame = _released_frame(table, recoding, order)
-    notes = _notes(table, frame, recoding, kept)
     measured = audit(
         frame,
         quasi_identifiers=table.qi_names,
@@ -188,20 +196,21 @@ def make_release(
                 )
         if found is not None:
             confirmed.append(Claim(m.name, m.parameters, claimed, found))
+    notes = [*_unique_columns(table, frame), *_other_releases(table, frame)]
     for note in notes:
         warnings.warn(note, ReleaseWarning, stacklevel=2)
+    notes += _remarks(table, measured.k)
     certificate = Certificate(
         source={
             "privmoo": _version(),
             "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            "fingerprint": table.fingerprint,
             "records": table.n_records,
             **({} if table.subjects is None else {"persons": table.n_persons}),
             **({"rows_dropped_for_missing_values": table.n_dropped} if table.n_dropped else {}),
         },
         method={
             **dict(method or {}),
-            "quasi_identifiers": recoding.describe(),
+            "quasi_identifiers": recoding.describe(_released_labels(table, frame)),
             "loss_is_counted_in": {
                 qi.name: f"{qi.n_leaves} {'values' if qi.exact else 'base intervals'}"
                 + (" that occur" if table.domain == "observed" else "")
@@ -240,12 +249,13 @@ def _kept_rows(
 
 def _released_frame(table: Table, recoding: Recoding, order: NDArray[np.int64]) -> pd.DataFrame:
     recoded = recoding.apply(table, order)
-    columns = {
-        name: recoded[name]
-        if name in recoded.columns
-        else table.frame[name].iloc[order].reset_index(drop=True)
-        for name in table.released_columns
-    }
+    original = table.frame
+    columns = {}
+    for name in table.released_columns:
+        column = recoded[name] if name in recoded.columns else original[name].iloc[order]
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            column = column.cat.remove_unused_categories()  # those of suppressed records
+        columns[name] = column.reset_index(drop=True)
     return pd.DataFrame(columns)
 
 
@@ -254,7 +264,7 @@ def _utility(
 ) -> dict[str, Any]:
     original = table.frame[table.qi_names].copy()
     for j, qi in enumerate(table.qis):
-        if not qi.exact:  # the domain is base intervals: loss is counted in them
+        if not qi.as_is:  # leaves are base intervals, or spelled otherwise than in the data
             leaves = np.array(qi.leaves, dtype=object)
             original[qi.name] = pd.Series(leaves[table.tuples[table.row_tuple, j]], dtype="str")
     return utility(
@@ -290,25 +300,53 @@ def _sensitive_hierarchies(table: Table) -> dict[str, list[list[str]]]:
     }
 
 
-def _notes(
-    table: Table, frame: pd.DataFrame, recoding: Recoding, kept: NDArray[np.int64]
-) -> list[str]:
-    notes = []
-    for name in nearly_unique(frame, table.columns_of("insensitive")):
-        notes.append(
-            f"insensitive column {name!r} has a nearly unique value in every record: it may identify "
-            "people whatever the quasi-identifiers say; make it identifying or a quasi-identifier"
-        )
-    key = recoding.key() + kept.tobytes()
+def _shuffled(table: Table, kept: NDArray[np.int64], seed: int | None) -> NDArray[np.int64]:
+    if seed is None:
+        return np.random.default_rng().permutation(kept)
+    secret = int(table.fingerprint, 16)
+    return np.random.default_rng([seed, secret]).permutation(kept)
+
+
+def _released_labels(table: Table, frame: pd.DataFrame) -> dict[str, set[str]]:
+    return {name: {canonical(value) for value in frame[name].unique()} for name in table.qi_names}
+
+
+def _unique_columns(table: Table, frame: pd.DataFrame) -> list[str]:
+    """Columns that are released as they are and name nearly everybody."""
+    return [
+        f"{role} column {name!r} has a nearly unique value in every record: it may identify people "
+        "whatever the quasi-identifiers say; make it identifying or a quasi-identifier"
+        for role in ("insensitive", "sensitive")
+        for name in nearly_unique(frame, table.columns_of(role))
+    ]
+
+
+def _other_releases(table: Table, frame: pd.DataFrame) -> list[str]:
+    """A warning if this process has made another release of the same data."""
+    rows = np.sort(pd.util.hash_pandas_object(frame, index=False).to_numpy())
+    key = rows.tobytes()  # the same rows in another order tell nothing new
     with _made_lock:
-        earlier = _made.setdefault(table.fingerprint, set())
-        if earlier - {key}:
-            notes.append(
-                f"this is release number {len(earlier | {key})} of the same table: releases that differ "
-                "can be intersected, so that k of each does not hold for both together"
-            )
+        earlier = _made.setdefault(table.content, set())
+        others = earlier - {key}
         earlier.add(key)
-    return notes
+    if not others:
+        return []
+    return [
+        f"this is release number {len(others) + 1} of the same table: releases that differ can be "
+        "intersected, so that k of each does not hold for both together"
+    ]
+
+
+def _remarks(table: Table, k: int) -> list[str]:
+    remarks = []
+    if k < 2:
+        remarks.append("k is 1: at least one record is alone in its group and can be singled out.")
+    if table.subjects is not None and table.sensitive:
+        remarks.append(
+            "k and the risks count persons; ℓ, t and the other measures of sensitive values count rows, "
+            "so that several rows of one person can look like diversity."
+        )
+    return remarks
 
 
 def _version() -> str:

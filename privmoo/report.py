@@ -8,8 +8,10 @@ import io
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 from privmoo.front.front import Front
+from privmoo.front.quantities import Quantity
 from privmoo.front.solution import Solution
 from privmoo.release import Release
 from privmoo.writing import write_text
@@ -44,7 +46,6 @@ def write_report(
         preview = release.frame.head(8).to_html(index=False, escape=True, border=0)
     else:
         preview = "<p>Rows are not shown: the released k is 1.</p>"
-    regions = front.flat_regions().to_html(index=False, escape=True, border=0)
     title = f"{len(front):,} ways to publish this table"
     parts = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
@@ -52,10 +53,9 @@ def write_report(
         "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">",
         f"<title>{title}</title><style>{_STYLE}</style></head><body>",
         f"<h1>{title}</h1>",
-        f"<p>{html.escape(repr(front))}</p>",
+        f"<p>{'<br>'.join(html.escape(line) for line in repr(front).splitlines())}</p>",
         _picture(front, choice),
-        "<h2>Where a little more loss buys much privacy</h2>",
-        regions,
+        *_regions(front),
         "<h2>The chosen solution</h2>",
         f"<pre>{html.escape(choice.explain())}</pre>",
         _group_sizes(choice),
@@ -69,9 +69,40 @@ def write_report(
 
 
 def _picture(front: Front, choice: Solution) -> str:
-    axes = front.plot(pick=choice)
-    figure = (axes[0] if isinstance(axes, list | tuple) else axes).figure
-    return _image(figure, "The front, with the chosen solution marked")
+    axes = front.plot(pick=choice)  # an array of three panels for three objectives or more
+    return _image(np.ravel(axes)[0].figure, "The front, with the chosen solution marked")
+
+
+def _regions(front: Front) -> list[str]:
+    """Where the front is flat, for people: from what to what the privacy rises, and at which cost."""
+    senses = {q.sense for q in front.objectives}
+    if senses != {"min", "max"}:
+        return []
+    gained = next(q for q in front.objectives if q.sense == "max")
+    paid = next(q for q in front.objectives if q.sense == "min")
+    regions = front.flat_regions(gain=gained.key, cost=paid.key)
+    title = (
+        f"<h2>Where a little more {html.escape(paid.words)} buys much {html.escape(gained.words)}"
+    )
+    if not len(regions):
+        return [f"{title}</h2>", "<p>Nowhere on this front: it rises evenly.</p>"]
+    columns = [
+        (f"{q.words} {end}", [_short(q, value) for value in regions[f"{q.key}_{end}"]])
+        for q in (paid, gained)
+        for end in ("from", "to")
+    ]
+    head = "".join(f"<th>{html.escape(name)}</th>" for name, _ in columns)
+    rows = zip(*(cells for _, cells in columns), strict=True)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return [f"{title}</h2>", f"<table><tr>{head}</tr>{body}</table>"]
+
+
+def _short(quantity: Quantity, value: float) -> str:
+    if quantity.percent:
+        return f"{value * 100:.1f} %"
+    return quantity.write(value) if float(value).is_integer() else f"{value:,.3g}"
 
 
 def _group_sizes(choice: Solution) -> str:

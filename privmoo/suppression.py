@@ -176,10 +176,9 @@ class BelowAverage(Suppression):
         ranks = _rank(groups, self.by)
         thresholds = np.empty(len(groups))
         for c, (a, b) in enumerate(zip(groups.starts, groups.stops, strict=True)):
-            weights = groups.sizes[a:b] if self.by == "k" else groups.records[a:b]
-            # Compared as ranks · Σw ≥ Σ w·rank would be exact for integers; the quotient of exact sums
-            # is correctly rounded, which never lifts a threshold above an integer it equals.
-            thresholds[c] = (weights * ranks[a:b]).sum() / weights.sum()
+            weights = groups.records[a:b]
+            # Rounding must not lift the mean of equal ranks above them: then nothing would remain.
+            thresholds[c] = (weights * ranks[a:b]).sum() / weights.sum() * (1 - 1e-12)
         return _above(groups, ranks, thresholds)
 
 
@@ -239,7 +238,11 @@ def _above(
 
 
 def _check_fraction(fraction: float) -> None:
-    if not 0 <= fraction <= 1:
+    if (
+        isinstance(fraction, bool)
+        or not isinstance(fraction, int | float)
+        or not 0 <= fraction <= 1
+    ):
         raise ProblemError(
             f"suppression: the budget is a fraction of the records from 0 to 1, got {fraction!r}"
         )

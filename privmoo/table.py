@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -14,15 +14,25 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.canonical import distinct
-from privmoo.columns import Attribute, QIColumn, QuasiIdentifier, small_uint
+from privmoo.columns import Attribute, QIColumn, small_uint
 from privmoo.encoding import distinct_tuples, sparse_counts, subject_links
-from privmoo.errors import ColumnError, TableError, nearest
+from privmoo.errors import TableError
 from privmoo.hierarchy import Hierarchy
+from privmoo.roles import (
+    AttributeSpec,
+    QISpec,
+    assign_roles,
+    check_choice,
+    check_columns,
+    check_missing,
+    check_rows,
+    column_names,
+    one_spelling,
+    read_attributes,
+    read_quasi_identifiers,
+)
 
 __all__ = ["Table"]
-
-QISpec = Sequence[str] | Mapping[str, Hierarchy | QuasiIdentifier | None]
-AttributeSpec = str | Sequence[str] | Mapping[str, Hierarchy | None]
 
 
 class Table:
@@ -63,19 +73,19 @@ class Table:
         others: Literal["identifying", "insensitive"] = "identifying",
         domain: Literal["hierarchy", "observed"] = "hierarchy",
     ) -> None:
-        _choice("missing", missing, ("value", "drop"))
-        _choice("others", others, ("identifying", "insensitive"))
-        _choice("domain", domain, ("hierarchy", "observed"))
-        given_qis = _quasi_identifiers(quasi_identifiers)
-        given_sensitive = _attributes(sensitive)
-        _check_columns(data)
-        self.roles = _roles(
+        check_choice("missing", missing, ("value", "drop"))
+        check_choice("others", others, ("identifying", "insensitive"))
+        check_choice("domain", domain, ("hierarchy", "observed"))
+        given_qis = read_quasi_identifiers(quasi_identifiers)
+        given_sensitive = read_attributes(sensitive)
+        check_columns(data)
+        self.roles = assign_roles(
             list(data.columns),
             {
                 "quasi-identifying": list(given_qis),
                 "sensitive": list(given_sensitive),
-                "identifying": _names(identifiers),
-                "insensitive": _names(insensitive),
+                "identifying": column_names(identifiers),
+                "insensitive": column_names(insensitive),
             },
             target=target,
             subject=subject,
@@ -95,8 +105,8 @@ class Table:
             frame = frame[complete]
             self._source_rows = np.flatnonzero(complete.to_numpy())
         self.n_dropped = len(data) - len(frame)
-        self.frame = frame.reset_index(drop=True)
-        _check_rows(self.frame, used, dropped=self.n_dropped)
+        self._frame = frame.reset_index(drop=True)
+        check_rows(self.frame, used, dropped=self.n_dropped)
         self.n_records = len(self.frame)
 
         self.qis: tuple[QIColumn, ...]
@@ -104,15 +114,19 @@ class Table:
         columns: list[QIColumn] = []
         for name, qi in given_qis.items():
             values = distinct(self.frame[name], name, self._source_rows)
+            check_missing(values)
             bound = (qi.hierarchy or Hierarchy.flat()).bind(values)
             if domain == "observed":
                 bound = bound.observed(values)
             known = set(bound.leaves)
             exact = all(value in known for value in values.spelled())
-            column = QIColumn.bind(name, qi, bound, exact=exact)
+            as_is = one_spelling(self.frame[name], values)
+            column = QIColumn.bind(name, qi, bound, exact=exact, as_is=as_is)
             codes.append(bound.encode(values).astype(small_uint(column.n_leaves)))
             columns.append(column)
         self.qis = tuple(columns)
+        if not any(qi.weight for qi in columns):
+            raise TableError("quasi_identifiers: all weights are 0; at least one must count")
         # The attribute with most leaves leads the order: its blocks are then runs of tuples.
         self.sort_order = tuple(np.argsort([-c.n_leaves for c in columns], kind="stable").tolist())
         tuples, row_tuple, weights = distinct_tuples(
@@ -134,9 +148,21 @@ class Table:
             if subject is None
             else subject_links(self.frame[subject], self.row_tuple, self.n_tuples)
         )
+        self._is_frozen = True
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The records, all columns; changing it does not change the table (copy on write)."""
+        return self._frame.copy(deep=False)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if vars(self).get("_is_frozen", False):
+            raise AttributeError(f"a Table is frozen: {name!r} cannot be set; make a new Table")
+        super().__setattr__(name, value)
 
     def _attribute(self, name: str, hierarchy: Hierarchy | None, role: str) -> Attribute:
         data = distinct(self.frame[name], name, self._source_rows)
+        check_missing(data)
         bound = (hierarchy or Hierarchy.flat()).bind(data)
         known = set(bound.leaves)
         if not all(value in known for value in data.spelled()):
@@ -171,19 +197,24 @@ class Table:
         *,
         separator: str | None = None,
         missing_values: Sequence[str] = ("",),
+        encoding: str = "utf-8-sig",
         **roles: Any,
     ) -> Table:
         """Read a CSV file; leading zeros (ZIP codes) are kept, only `missing_values` are missing.
 
         Args:
-            path: The file, UTF-8; `.gz` is unpacked.
-            separator: Between cells; by default `;` or `,`, whichever the header uses.
+            path: The file; `.gz` is unpacked.
+            separator: Between cells; by default `,`, `;` or a tab, whichever the header uses most.
             missing_values: What stands for a missing value.
+            encoding: Of the text; UTF-8 by default.
             **roles: As for `Table`.
         """
         from privmoo.reading import read_csv
 
-        return cls(read_csv(path, separator=separator, missing_values=missing_values), **roles)
+        frame = read_csv(
+            path, separator=separator, missing_values=missing_values, encoding=encoding
+        )
+        return cls(frame, **roles)
 
     @classmethod
     def read_parquet(cls, path: str | Path, **roles: Any) -> Table:
@@ -220,6 +251,16 @@ class Table:
     def n_persons(self) -> int:
         """Number of persons: of records, unless a subject column tells them apart."""
         return self.n_records if self.subjects is None else self.subjects.n_subjects
+
+    @cached_property
+    def content(self) -> str:
+        """SHA-256 of the released columns' original values, whatever roles and hierarchies they have."""
+        digest = hashlib.sha256()
+        for name in sorted(self.released_columns):
+            digest.update(name.encode())
+            hashes = pd.util.hash_pandas_object(self._frame[name], index=False)
+            digest.update(hashes.to_numpy().tobytes())
+        return digest.hexdigest()
 
     @cached_property
     def fingerprint(self) -> str:
@@ -289,106 +330,3 @@ class Table:
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     array.setflags(write=False)
     return array
-
-
-def _choice(name: str, value: str, options: Iterable[str]) -> None:
-    if value not in options:
-        known = ", ".join(repr(o) for o in options)
-        raise TableError(f"{name}: must be one of {known}, got {value!r}")
-
-
-def _names(given: str | Sequence[str]) -> list[str]:
-    return [given] if isinstance(given, str) else list(given)
-
-
-def _quasi_identifiers(given: QISpec) -> dict[str, QuasiIdentifier]:
-    if isinstance(given, str):
-        given = [given]
-    items: list[tuple[str, Any]]
-    items = list(given.items()) if isinstance(given, Mapping) else [(name, None) for name in given]
-    if not items:
-        raise TableError("quasi_identifiers: none given; name the columns an attacker may know")
-    if len({name for name, _ in items}) < len(items):
-        raise TableError("quasi_identifiers: a column is named twice; name each once")
-    result = {}
-    for name, what in items:
-        if isinstance(what, QuasiIdentifier):
-            result[name] = what
-        elif what is None or isinstance(what, Hierarchy):
-            result[name] = QuasiIdentifier(hierarchy=what)
-        else:
-            raise TableError(
-                f"quasi_identifiers: {name!r} needs a Hierarchy, a QuasiIdentifier or None, "
-                f"got {type(what).__name__}"
-            )
-    return result
-
-
-def _attributes(given: AttributeSpec) -> dict[str, Hierarchy | None]:
-    if isinstance(given, Mapping):
-        return dict(given)
-    return dict.fromkeys(_names(given))
-
-
-def _check_columns(data: pd.DataFrame) -> None:
-    if not isinstance(data, pd.DataFrame):
-        raise TableError(f"data: must be a pandas DataFrame, got {type(data).__name__}")
-    for name in data.columns:
-        if not isinstance(name, str):
-            raise TableError(f"data: column names must be strings, got {name!r}; rename it")
-    twice = data.columns[data.columns.duplicated()]
-    if len(twice):
-        raise TableError(f"data: column name {twice[0]!r} occurs more than once; rename one")
-
-
-def _roles(
-    columns: list[str],
-    given: dict[str, list[str]],
-    *,
-    target: str | None,
-    subject: str | None,
-    others: str,
-) -> dict[str, str]:
-    roles: dict[str, str] = {}
-    argument = {
-        "quasi-identifying": "quasi_identifiers",
-        "sensitive": "sensitive",
-        "identifying": "identifiers",
-        "insensitive": "insensitive",
-    }
-    for role, names in given.items():
-        for name in names:
-            if name not in columns:
-                raise ColumnError(
-                    f"{argument[role]}: column {name!r} is not in the data{nearest(name, columns)}"
-                )
-            if roles.get(name, role) != role:
-                raise TableError(
-                    f"{argument[role]}: column {name!r} already is {roles[name]}; give it one role"
-                )
-            roles[name] = role
-    for what, extra in (("target", target), ("subject", subject)):
-        if extra is not None and extra not in columns:
-            raise ColumnError(
-                f"{what}: column {extra!r} is not in the data{nearest(extra, columns)}"
-            )
-    if target is not None and roles.setdefault(target, "insensitive") == "identifying":
-        raise TableError(f"target: column {target!r} is identifying and will not be released")
-    if subject is not None and roles.setdefault(subject, "identifying") != "identifying":
-        raise TableError(
-            f"subject: column {subject!r} is {roles[subject]}; a subject key identifies persons, "
-            "so it can only be identifying"
-        )
-    return {name: roles.get(name, others) for name in columns}
-
-
-def _check_rows(frame: pd.DataFrame, used: list[str], *, dropped: int) -> None:
-    if len(frame) < 2:
-        after = f" after dropping {dropped} with missing values" if dropped else ""
-        raise TableError(
-            f"data: {len(frame)} row{'' if len(frame) == 1 else 's'}{after}; "
-            "at least two records are needed to hide one among others"
-        )
-    for name in used:
-        if frame[name].isna().all():
-            raise TableError(f"data: all values of column {name!r} are missing; leave it out")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from privmoo.errors import ReleaseError
 
-__all__ = ["replacing", "write_text"]
+__all__ = ["replacing", "write_all", "write_text"]
 
 
 @contextmanager
@@ -24,28 +24,10 @@ def replacing(path: str | Path, *, force: bool) -> Iterator[Path]:
     ['a.txt']
     """
     target = Path(path)
-    if target.exists() and not force:
-        raise ReleaseError(f"{target}: exists already; choose another name or pass force=True")
-    if not target.parent.is_dir():
-        raise ReleaseError(f"{target}: there is no folder {str(target.parent)!r}; make it first")
-    handle, name = tempfile.mkstemp(
-        dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix
-    )
-    os.close(handle)
-    temporary = Path(name)
-    try:
+    _check(target, force=force)
+    with _beside(target) as temporary, _told(target):
         yield temporary
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
+        _move(temporary, target)
 
 
 def write_text(path: str | Path, text: str, *, force: bool) -> None:
@@ -55,10 +37,99 @@ def write_text(path: str | Path, text: str, *, force: bool) -> None:
 
 
 def write_all(writers: dict[Path, Callable[[Path], None]], *, force: bool) -> None:
-    """Write several files: none is moved into place before all are complete."""
-    if not writers:
-        return
-    (path, write), *rest = writers.items()
-    with replacing(path, force=force) as temporary:
-        write(temporary)
-        write_all(dict(rest), force=force)
+    """Write several files, all or none: where one cannot be moved into place, those before go back.
+
+    Args:
+        writers: What writes each file, given a temporary path. The last file is what the others are
+            about: complaints name it first, and it appears last.
+        force: Whether files that exist are replaced.
+
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> (folder / "b").mkdir()
+    >>> say = lambda path: path.write_text("whole")
+    >>> write_all({folder / "a": say, folder / "b": say}, force=True)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    privmoo.errors.ReleaseError: ...b: is a folder; choose another name
+    >>> [p.name for p in folder.iterdir()]
+    ['b']
+    """
+    for target in reversed(writers):
+        _check(target, force=force)
+    with ExitStack() as undoing:
+        temporaries = {target: undoing.enter_context(_beside(target)) for target in writers}
+        for target, write in writers.items():
+            with _told(target):
+                write(temporaries[target])
+        # What was there stays beside until all are moved; the stack puts it back if one fails.
+        earlier = {
+            target: undoing.enter_context(_beside(target))
+            for target in writers
+            if os.path.lexists(target)
+        }
+        moved = undoing.enter_context(ExitStack())
+        for target, temporary in temporaries.items():
+            with _told(target):
+                if target in earlier:
+                    target.replace(earlier[target])
+                    moved.callback(earlier[target].replace, target)
+                else:
+                    moved.callback(target.unlink, missing_ok=True)
+                _move(temporary, target)
+        moved.pop_all()
+
+
+def _check(target: Path, *, force: bool) -> None:
+    """Raise one sentence where a file cannot be put, as far as that can be known before."""
+    with _told(target):
+        if target.is_dir():
+            raise ReleaseError(f"{target}: is a folder; choose another name")
+        if os.path.lexists(target) and not force:
+            raise ReleaseError(f"{target}: exists already; choose another name or pass force=True")
+        if not target.parent.is_dir():
+            raise ReleaseError(
+                f"{target}: there is no folder {str(target.parent)!r}; make it first"
+            )
+        if not os.access(target.parent, os.W_OK | os.X_OK):
+            raise ReleaseError(
+                f"{target}: the folder {str(target.parent)!r} is not yours to write in; choose another"
+            )
+
+
+@contextmanager
+def _told(target: Path) -> Iterator[None]:
+    """Say of an error of the system which file was to be written: not the hidden temporary one."""
+    try:
+        yield
+    except OSError as problem:
+        reason = problem.strerror or type(problem).__name__
+        raise ReleaseError(f"{target}: cannot be written ({reason})") from problem
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[Path]:
+    """An empty hidden file in the same folder, gone at the end if it is still there."""
+    try:
+        handle, name = tempfile.mkstemp(
+            dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix
+        )
+    except ValueError:  # a null byte in the name
+        raise ReleaseError(f"{str(target)!r}: is no name of a file; choose another") from None
+    except OSError as problem:
+        raise ReleaseError(f"{target}: cannot be written ({problem.strerror})") from problem
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _move(temporary: Path, target: Path) -> None:
+    temporary.chmod(0o666 & ~_umask())
+    temporary.replace(target)
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current

@@ -65,6 +65,8 @@ class Cuts(AnonymizationProblem):
         extras: Iterable[Measure] | None = None,
         threads: int | None = None,
     ) -> None:
+        if not isinstance(table, Table):
+            raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
         self.space = CutSpace(table)
         if self.space.n_bits == 0:
             raise ProblemError(
@@ -80,6 +82,9 @@ class Cuts(AnonymizationProblem):
             ]
             if table.sensitive:
                 extras.append(FrequencyDiversity())
+            parts = (*(objectives or ()), *(getattr(c, "measure", c) for c in constraints))
+            wanted = {getattr(part, "key", None) for part in parts}
+            extras = [extra for extra in extras if extra.key not in wanted]
         super().__init__(
             table,
             objectives=objectives if objectives is not None else (KAnonymity(), GeneralLoss()),
@@ -96,6 +101,10 @@ class Cuts(AnonymizationProblem):
     def candidates(self, X: NDArray[Any]) -> Candidates:
         """Blocks of leaves from bits."""
         return Candidates(blocks=self.space.blocks(self.space.bits(X)))
+
+    def valid(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        """Whether every block is a node of its tree, within the bounds of its attribute."""
+        return self.space.valid(self.space.bits(X))
 
     def recoding(self, x: NDArray[Any]) -> BlockRecoding:
         """The cut of every quasi-identifier."""

@@ -187,12 +187,16 @@ def test_journalist_and_marketer_risk() -> None:
     assert half.to_dict()["journalist_risk"]["average"] == pytest.approx(1 / 3)
 
 
-def test_subjects_count_as_persons_for_k_only() -> None:
+def test_subjects_count_as_persons() -> None:
     df = pd.DataFrame({"q": [1, 1, 1, 2, 2], "who": ["x", "x", "y", "z", "z"]})
     result = audit(df, quasi_identifiers=["q"], subject="who")
     assert result.k == 1
-    assert result.uniqueness == 0
-    assert result.measure("prosecutor_risk") == 0.5
+    assert result.uniqueness == 2 / 5  # both rows of z, who is alone
+    assert result.measure("prosecutor_risk") == 1
+    assert result.measure("prosecutor_risk", statistic="average") == (3 / 2 + 2) / 5
+    assert result.measure("at_risk", tau=0.6, count=True) == 2
+    assert result.weighted_k == (3 * 2 + 2 * 1) / 5
+    assert result.average_k == 1.5
     assert audit(df, quasi_identifiers=["q"], subject=df["who"].to_numpy()).k == 1
     assert audit(df, quasi_identifiers=["q"]).k == 2
 

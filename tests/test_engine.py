@@ -264,7 +264,7 @@ def slow_kept(policy: Suppression, facts: list[tuple[int, int, float]], n: int) 
         return [x >= policy.k for x in (sizes if policy.by == "k" else depths)]
     if isinstance(policy, BelowAverage):
         own = [Fraction(x) for x in sizes] if policy.by == "k" else depths
-        weights = sizes if policy.by == "k" else [records for _, records, _ in facts]
+        weights = [records for _, records, _ in facts]
         mean = sum(w * x for w, x in zip(weights, own, strict=True)) / sum(weights)
         return [x >= mean if policy.by == "k" else x >= mean - 1e-12 for x in own]
     by: list[str]
@@ -372,3 +372,18 @@ def test_working_memory_is_left_clean() -> None:
     (workspace,) = engine._idle
     assert not workspace.zeros("rows", 1, np.int32).base.any()
     assert not workspace.scratch.cells.any() and not workspace.scratch.ranks.any()
+
+
+def test_values_of_unpublished_records_do_not_count_in_a_chunk_of_one() -> None:
+    df = pd.DataFrame({"a": [1, 1, 1, 2, 2, 2], "s": list("xxyxyy")})
+    table = Table(df, quasi_identifiers={"a": Hierarchy.flat()}, sensitive="s")
+    published = np.array([[1, 1, 0, 1, 1, 1]], dtype=bool)
+    engine = Engine(table, suppression=ExplicitRecords(), needs={"counts"}, threads=1)
+    identity = np.arange(2, dtype=np.uint32)[None, :]
+    _, after = engine.groups(Candidates(blocks=identity, published=published))
+    assert after[0].counts("s") == [{"x": 2}, {"x": 1, "y": 2}]
+    labels = np.array([[0, 0]], dtype=np.int32)
+    losses = np.array([[1.0, 0.0]])
+    only_second = np.array([[0, 0, 0, 1, 1, 1]], dtype=bool)
+    _, after = engine.groups(Candidates(labels=labels, losses=losses, published=only_second))
+    assert after[0].losses.tolist() == [0.0]

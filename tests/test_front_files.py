@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,10 +19,7 @@ from scenery_fronts import EVERY, FRONT, PROBLEM, TABLE, made_table
 
 from privmoo.errors import AuditError, CheckpointError, ProblemError, ReleaseError
 from privmoo.front.front import Front
-from privmoo.measures import (
-    GeneralLoss,
-    measure,
-)
+from privmoo.measures import GeneralLoss, JournalistRisk, KAnonymity, measure
 from privmoo.problems import Cuts
 from privmoo.suppression import Budget
 
@@ -79,6 +77,104 @@ def test_a_file_that_lies_is_found_out_at_the_release(saved: Path) -> None:
         Front.load(saved, table=TABLE)[1].release()
 
 
+def recoded(path: Path, **cuts: Any) -> bytes:
+    own = {"age": [0], "job": [1]} | cuts
+    recodings = [{"kind": "cuts", "cuts": {k: v for k, v in own.items() if v is not None}}]
+    return head_with(path, recodings=recodings * len(FRONT))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda p: recoded(p, age=[99]),
+        lambda p: recoded(p, age=[-1]),
+        lambda p: recoded(p, age=["x"]),
+        lambda p: recoded(p, age=[True]),
+        lambda p: recoded(p, age=None),
+        lambda p: recoded(p, age={}),
+        lambda p: recoded(p, job=[0]),
+        lambda p: head_with(p, recodings=[{"kind": "levels", "levels": 3}] * len(FRONT)),
+        lambda p: head_with(
+            p, recodings=[{"kind": "levels", "levels": {"age": "1", "job": 0}}] * len(FRONT)
+        ),
+        lambda p: head_with(p, recodings=[{"kind": ["cuts"]}] * len(FRONT)),
+        lambda p: described(p, {"policy": "Budget", "fraction": "x"}),
+        lambda p: described(p, {"policy": "Budget", "fraction": [0.1]}),
+        lambda p: described(p, {"policy": "Budget", "fraction": 7}),
+        lambda p: described(p, {"policy": "BelowThreshold", "k": "5"}),
+        lambda p: described(p, {"policy": "Budget"}),
+    ],
+)
+def test_recodings_and_policies_that_cannot_be(
+    saved: Path, change: Callable[[Path], bytes]
+) -> None:
+    rewrite(saved, {"front.json": change(saved)})
+    with pytest.raises(CheckpointError, match=r"^front: .*Front.load\(path, problem=") as raised:
+        Front.load(saved, table=TABLE)[0].release()
+    assert "\n" not in str(raised.value)
+
+
+def described(path: Path, policy: dict[str, Any]) -> bytes:
+    with zipfile.ZipFile(path) as archive:
+        description = json.loads(archive.read("front.json"))["description"]
+    return head_with(path, description=description | {"suppression": policy})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "kk"},
+        {"name": "loss"},
+        {"stage": "before"},
+        {"sense": "min"},
+        {"parameters": {"population": "x"}},
+        {"parameters": {"c": 3}},
+    ],
+)
+def test_a_measure_under_a_false_name_is_refused(saved: Path, change: dict[str, Any]) -> None:
+    with zipfile.ZipFile(saved) as archive:
+        quantities = json.loads(archive.read("front.json"))["quantities"]
+    assert quantities[0]["key"] == "k"
+    quantities[0] |= change
+    rewrite(saved, {"front.json": head_with(saved, quantities=quantities)})
+    with pytest.raises(CheckpointError, match=r"^front: "):
+        Front.load(saved, table=TABLE)
+    if "parameters" not in change:  # with the problem, its own are used
+        with pytest.raises(CheckpointError, match="its measures are not those of the problem"):
+            Front.load(saved, problem=PROBLEM)
+
+
+def test_measures_with_own_names_are_checked_too(tmp_path: Path) -> None:
+    problem = Cuts(TABLE, objectives=(KAnonymity().named("crowd"), GeneralLoss()))
+    front = Front.of(problem, EVERY)
+    path = tmp_path / "named.front"
+    front.save(path)
+    assert Front.load(path, table=TABLE)[0].release().certificate.claims
+    values = front.values.copy()
+    values[:, 0] += 1
+    rewrite(path, {"values.npy": npy(values)})
+    with pytest.raises(AuditError, match="k: the optimiser claims"):
+        Front.load(path, table=TABLE)[1].release()
+
+
+def test_a_population_is_not_written_into_the_file(tmp_path: Path) -> None:
+    people = pd.concat([TABLE.frame[["age", "job"]]] * 2, ignore_index=True)
+    risk = JournalistRisk(population=people)
+    problem = Cuts(TABLE, objectives=(risk, GeneralLoss()))
+    Front.of(problem, EVERY[:40]).save(tmp_path / "a.front")
+    with zipfile.ZipFile(tmp_path / "a.front") as archive:
+        quantities = json.loads(archive.read("front.json"))["quantities"]
+    assert quantities[0]["parameters"]["population"] == "<DataFrame>"
+    assert len(Front.load(tmp_path / "a.front", table=TABLE)[0].release())
+
+
+def test_decisions_that_are_none_of_the_problem(saved: Path) -> None:
+    for X in (FRONT.X[:, 1:], FRONT.X.astype(int) * 7):
+        rewrite(saved, {"X.npy": npy(np.ascontiguousarray(X))})
+        with pytest.raises(CheckpointError, match="not possible ones of the problem"):
+            Front.load(saved, problem=PROBLEM)
+
+
 def test_custom_measures_are_stored_by_name_never_as_code(tmp_path: Path) -> None:
     @measure(sense="min", bounds=(0, 1))
     def alone(groups: Any) -> float:
@@ -96,6 +192,13 @@ def npy(array: NDArray[Any]) -> bytes:
     content = io.BytesIO()
     np.save(content, array, allow_pickle=True)
     return content.getvalue()
+
+
+def claiming(shape: tuple[int, ...]) -> bytes:
+    """An array without content whose header claims a shape."""
+    content = npy(np.zeros((0, 3)))
+    header = content[10:128].replace(b"(0, 3)", str(shape).encode()).rstrip() + b"\n"
+    return content[:8] + len(header).to_bytes(2, "little") + header
 
 
 def rewrite(path: Path, changes: dict[str, bytes | None]) -> None:
@@ -133,6 +236,9 @@ def head_with(path: Path, **changes: Any) -> bytes:
         lambda p: {"values.npy": npy(FRONT.values[:, 1:])},
         lambda p: {"X.npy": npy(FRONT.X[1:])},
         lambda p: {"X.npy": npy(np.zeros((1, 1))).replace(b"(1, 1)", b"(9**9,)")},
+        lambda p: {"X.npy": claiming((0, 2**62))},
+        lambda p: {"X.npy": claiming((2**62, 0))},
+        lambda p: {"values.npy": claiming((0, 2**62, 2**62))},
     ],
 )
 def test_hostile_files(saved: Path, change: Callable[[Path], dict[str, bytes | None]]) -> None:

@@ -38,8 +38,12 @@ def write(path: Path, text: str | bytes) -> Path:
         ("longer.csv", "a,b\n1,2,3\n4,5,6\n", "row 1 after the header has 3 cells, the header 2"),
         ("twice.csv", "a,b,a\n1,2,3\n", "column name 'a' occurs more than once"),
         ("quote.csv", 'a,b\n1,"2\n3,4\n', "not a readable CSV file"),
-        ("latin.csv", b"a,b\n\xe4,\xff\n", "not a readable CSV file"),
-        ("binary.csv", bytes(range(256)) * 4, "not a readable CSV file|no SPARCS export"),
+        ("latin.csv", b"a,b\n\xe4,\xff\n", "is not utf-8 text"),
+        (
+            "binary.csv",
+            bytes(range(256)) * 4,
+            "not a readable CSV file|no SPARCS export|is not utf-8",
+        ),
     ],
 )
 def test_damaged_files(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:

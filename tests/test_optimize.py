@@ -27,6 +27,7 @@ from privmoo.measures import (
 from privmoo.problems import Cuts
 from privmoo.run.budgets import Evaluations, Generations, RunState, Seconds, Stalled
 from privmoo.run.optimization import optimize
+from privmoo.run.progress import Progress
 from privmoo.suppression import Budget
 
 
@@ -256,7 +257,44 @@ def test_progress_is_a_bar_in_a_terminal(
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     optimize(small(), budget=5, seed=1)
-    assert "100%" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "100%" in said and "| front " in said and "|," not in said
+
+
+def test_a_long_first_generation_is_explained(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("privmoo.run.progress._LONG", 0.01)
+    progress = Progress(shown=True)
+    waiting = progress._waiting
+    assert waiting is not None
+    waiting.join()
+    progress.update(0.5, generation=1, front=3, hypervolume=lambda: 0.1)
+    progress.close()
+    first, *rest = capsys.readouterr().err.splitlines()
+    assert first.startswith("first run: compiling") and len(rest) == 1
+
+
+def test_two_runs_at_once_need_two_problems() -> None:
+    problem = small()
+    said: list[str] = []
+
+    def second() -> None:
+        try:
+            optimize(problem, budget=1, seed=2, progress=False)
+        except ProblemError as error:
+            said.append(str(error))
+
+    def hear(X: Any, out: Any) -> None:
+        if not said:
+            thread = threading.Thread(target=second)
+            thread.start()
+            thread.join()
+
+    problem.callback = hear
+    front = optimize(problem, budget=2, seed=1, progress=False)
+    assert len(said) == 1 and said[0].startswith("optimize: a run on this problem is under way")
+    assert optimize(problem, budget=2, seed=1, progress=False) == front
 
 
 def test_only_problems_can_be_optimised() -> None:

@@ -14,7 +14,7 @@ import pytest
 from privmoo.errors import ProblemError
 from privmoo.front.front import Front
 from privmoo.hierarchy import Hierarchy
-from privmoo.measures import FrequencyDiversity, GeneralLoss, KAnonymity
+from privmoo.measures import FrequencyDiversity, GeneralLoss, KAnonymity, WeightedK
 from privmoo.plot import picture_of, thumbnail
 from privmoo.problems import Cuts
 from privmoo.run.optimization import optimize
@@ -89,16 +89,48 @@ def test_three_objectives_pairwise() -> None:
     names = [(ax.get_xlabel(), ax.get_ylabel()) for ax in panels]
     shown = ["k-anonymity", "ℓ-diversity", "loss (%)"]
     assert names == list(itertools.combinations(shown, 2))
-    assert all("pick" in labels(ax) for ax in panels)
+    assert all(ax.get_legend() is None for ax in panels)
+    assert all(len(points(ax, "pick")) == 1 for ax in panels)
+    (legend,) = panels[0].figure.legends
+    assert [t.get_text() for t in legend.get_texts()] == ["dominated", "front", "knee", "pick"]
+    panels[0].figure.canvas.draw()
+    below = legend.get_window_extent()
+    assert all(below.y1 <= ax.get_window_extent().y0 for ax in panels)
     one = THREE.plot(objectives=("l", "loss"))
     assert (one.get_xlabel(), one.get_ylabel()) == ("ℓ-diversity", "loss (%)")
+
+
+def test_one_objective_is_drawn_among_all_candidates() -> None:
+    front = solved(GeneralLoss())
+    ax = front.plot(pick=front[0])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("loss (%)", "candidates")
+    assert labels(ax) == ["candidates", "front", "pick"]
+    drawn = sum(patch.get_height() for patch in ax.patches)
+    assert drawn == len(front.dominated) + 1
+    assert TWO.plot(objectives=("k",)).get_xscale() == "log"
+
+
+def test_of_many_objectives_the_first_three_are_drawn() -> None:
+    panels = solved(KAnonymity(), FrequencyDiversity(), GeneralLoss(), WeightedK()).plot()
+    assert [ax.get_xlabel() for ax in panels] == ["k-anonymity", "k-anonymity", "ℓ-diversity"]
+    assert panels[0].figure.get_suptitle() == "The first three of 4 objectives"
+
+
+def test_few_group_sizes_have_whole_ticks() -> None:
+    frame = pd.DataFrame({"age": [1] * 2 + [2] * 3 + [3] * 5})
+    table = Table(frame, quasi_identifiers={"age": Hierarchy.ordered()})
+    ax = Front.of(Cuts(table), [[1, 1]])[0].plot_group_sizes()
+    assert ax.get_xticks().tolist() == [2, 3, 4, 5] and ax.get_ylabel() == "records"
+    assert all(float(tick).is_integer() for tick in ax.get_yticks())
 
 
 def test_what_cannot_be_drawn_is_said() -> None:
     with pytest.raises(ProblemError, match="the front is empty"):
         TWO[:0].plot()
-    with pytest.raises(ProblemError, match="two or three objectives, got 1"):
-        TWO.plot(objectives=("k",))
+    with pytest.raises(ProblemError, match="one to three objectives, got 4"):
+        THREE.plot(objectives=("k", "l", "loss", "suppression"))
+    with pytest.raises(ProblemError, match="one to three objectives, got 0"):
+        TWO.plot(objectives=())
     with pytest.raises(ProblemError, match="did you mean 'loss'"):
         TWO.plot(objectives=("k", "los"))
     with pytest.raises(ProblemError, match="the pick is not on this front"):
@@ -123,5 +155,5 @@ def test_group_sizes_are_drawn_with_every_record() -> None:
 def test_thumbnails_are_small_pngs_and_leave_no_figure() -> None:
     for front in (TWO, THREE, TWO[:1]):
         content = thumbnail(front)
-        assert content is not None and content.startswith(b"\x89PNG") and len(content) < 60_000
+        assert content.startswith(b"\x89PNG") and len(content) < 60_000
     assert not plt.get_fignums()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
@@ -10,6 +13,7 @@ from hypothesis import given, settings
 
 import privmoo as pm
 from privmoo.errors import HierarchyError, MeasureError, ProblemError
+from privmoo.problem import EvaluationCache
 from privmoo.problems import AnySuppression, BudgetSuppression, Cuts, KLSafe, ZeroSuppression
 from privmoo.testing import check_problem, example_table
 
@@ -145,6 +149,61 @@ def test_the_same_candidates_are_evaluated_once() -> None:
     known = len(problem.cache)
     problem.evaluate_measures(np.concatenate([X, X]))
     assert len(problem.cache) == known == len(np.unique(X, axis=0))
+
+
+def test_the_cache_keeps_what_it_was_told_first() -> None:
+    cache = EvaluationCache(1)
+    cache.store([b"a"], np.array([[1.0]]))
+    cache.store([b"a"], np.array([[2.0]]))
+    cache.store([b"b"], np.array([[3.0]]))
+    assert cache.values([b"a", b"b"]).tolist() == [[1.0], [3.0]]
+
+
+def test_threads_may_share_a_problem_and_processes_a_copy() -> None:
+    table = pm.datasets.german_credit()
+    X = (
+        ZeroSuppression(table)
+        .default_operators()["sampling"](
+            ZeroSuppression(table), 100, random_state=np.random.default_rng(0)
+        )
+        .get("X")
+    )
+    expected = ZeroSuppression(table).evaluate_measures(X)["loss"]
+    shared = ZeroSuppression(table)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: shared.evaluate_measures(X)["loss"], range(8)))
+    assert all(np.array_equal(own, expected) for own in found)
+    copied = pickle.loads(pickle.dumps(shared))  # noqa: S301
+    assert np.array_equal(copied.evaluate_measures(X)["loss"], expected)
+
+
+def test_what_is_no_cut_of_a_tree_is_infeasible() -> None:
+    tree = pm.Hierarchy.tree([["a", "b"], ["c", "d"]])
+    table = pm.Table(pd.DataFrame({"q": list("abcd") * 3}), quasi_identifiers={"q": tree})
+    problem = ZeroSuppression(table)
+    out: dict[str, np.ndarray] = {}
+    problem._evaluate(np.array([[1, 0, 1], [0, 1, 0]], dtype=bool), out)
+    assert (out["G"][:, -1] > 0).tolist() == [True, False]
+
+
+def test_descriptions_tell_problems_apart() -> None:
+    table = example_table()
+
+    def described(**parts: object) -> dict[str, object]:
+        return Cuts(table, **parts).describe()  # type: ignore[arg-type]
+
+    risk = pm.RecordsAtRisk
+    assert described(constraints=[risk(tau=0.5) <= 0.2]) != described(
+        constraints=[risk(tau=0.05) <= 0.2]
+    )
+    assert described(constraints=[risk(tau=0.5) <= 0.2]) == described(
+        constraints=[risk(tau=0.5) <= 0.2]
+    )
+    one, other = (
+        pm.measure(sense="min", bounds=(0, 9), name="own")(function)
+        for function in (lambda groups: groups.sizes.min(), lambda groups: groups.sizes.max())
+    )
+    assert described(objectives=[one]) != described(objectives=[other])
 
 
 def refused(sentence: str, error: type[Exception], make: object) -> None:

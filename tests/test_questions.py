@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scenery_fronts import FRONT, THREE, toy
 
+from privmoo.errors import ProblemError
+from privmoo.front.front import Front
 from privmoo.front.questions import flat_regions
 
 
@@ -46,6 +50,71 @@ def test_can_two_properties_be_combined() -> None:
     )
     impossible = front.cheapest_with(min_k=9, min_l=4)
     assert not impossible and "no solution has k ≥ 9 and ℓ ≥ 4" in str(impossible)
+
+
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        (lambda f: f.where(max_loss="0.3"), "where: max_loss must be a number, got '0.3'"),
+        (lambda f: f.where(max_loss=True), "where: max_loss must be a number, got True"),
+        (lambda f: f.where(max_loss=float("nan")), "where: max_loss must be a number, got nan"),
+        (
+            lambda f: f.where(max_loss=30),
+            "where: max_loss = 30 is above the largest possible value 1; did you mean 0.3?",
+        ),
+        (
+            lambda f: f.best_within(max_loss=300),
+            "best_within: max_loss = 300 is above the largest possible value 1",
+        ),
+        (
+            lambda f: f.cheapest_with(k=5),
+            "cheapest_with: 'k' is not max_ or min_ and a recorded quantity; recorded are k, loss, "
+            "records_suppressed; did you mean 'min_k'?",
+        ),
+        (
+            lambda f: f.best_within(max_loss=0.5, maximise="loss"),
+            "maximise: of 'loss' less is better; limit it instead, such as max_loss=…, or ask "
+            "cheapest_with(minimise='loss', …)",
+        ),
+        (
+            lambda f: f.best_within(max_loss=0.5, maximise=("k", "loss")),
+            "maximise: of 'loss' less is better; limit it instead, such as max_loss=…, or ask "
+            "cheapest_with(minimise='loss', …)",
+        ),
+        (
+            lambda f: f.cheapest_with(min_k=5, minimise="k"),
+            "minimise: of 'k' more is better; limit it instead, such as min_k=…, or ask "
+            "best_within(maximise='k', …)",
+        ),
+        (lambda f: f.merge(3), "merge: takes fronts, got int"),
+        (
+            lambda f: f.hypervolume(ref=[1]),
+            "ref: must have one value for each of k, loss, got [1]",
+        ),
+        (
+            lambda f: f.hypervolume(ref={"k": "x"}),
+            "ref: must be of finite numbers, got {'k': 'x'}",
+        ),
+    ],
+)
+def test_questions_that_make_no_sense(ask: Callable[[Front], object], sentence: str) -> None:
+    with pytest.raises(ProblemError) as raised:
+        ask(toy([2, 5, 9], [0.1, 0.2, 0.3]))
+    assert str(raised.value) == sentence
+
+
+def test_limits_at_and_beyond_the_ends_are_allowed() -> None:
+    front = toy([2, 5, 9], [0.1, 0.2, 0.3])
+    assert len(front.where(max_loss=1)) == len(front.where(max_loss=np.float32(1))) == 3
+    assert len(front.where(max_loss=float("inf"), max_k=10**6, min_loss=-1)) == 3
+    with pytest.raises(IndexError, match="there is no solution 999; it has 3, counted from 0"):
+        front[999]
+
+
+def test_the_hypervolume_of_a_box_without_width_is_nothing() -> None:
+    front = toy([2, 5, 1000], [0.0, 0.2, 1.0])
+    assert front.hypervolume(ref=[1000, 1]) == front.hypervolume(ref={"loss": 0}) == 0
+    assert front.hypervolume(ref={"loss": -1}) == 0 < front.hypervolume()
 
 
 def test_the_answer_on_a_real_front_is_the_best_there_is() -> None:

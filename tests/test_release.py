@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import warnings
+from decimal import Decimal
 
 import hypothesis.strategies as st
 import numpy as np
@@ -184,7 +186,7 @@ def test_nothing_half_written(tmp_path, monkeypatch) -> None:  # type: ignore[no
         raise OSError("disk full")
 
     monkeypatch.setattr(pd.DataFrame, "to_csv", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(ReleaseError, match=r"public\.csv: cannot be written"):
         release.write(tmp_path / "public.csv")
     assert list(tmp_path.iterdir()) == []
 
@@ -194,9 +196,12 @@ def test_html_is_escaped() -> None:
     t = pm.Table(df, quasi_identifiers={"a": pm.Hierarchy.flat()}, sensitive="s")
     release = make_release(t, pm.identity_recoding(t))
     page = release._repr_html_()
+    assert "<script>" not in page  # k is 1: no rows are shown
+    df = pd.DataFrame({"a": ["<script>alert(1)</script>"] * 2 + ["b"] * 2, "s": list("xyyx")})
+    t = pm.Table(df, quasi_identifiers={"a": pm.Hierarchy.flat()}, sensitive="s")
+    page = make_release(t, pm.identity_recoding(t))._repr_html_()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
-    assert "<script>" not in release.certificate._repr_html_()
 
 
 @settings(max_examples=60)
@@ -230,3 +235,132 @@ def test_labels_never_leak_a_value_outside_its_block(data: st.DataObject) -> Non
     for own in meanings.values():
         leaves = [leaf for block in own.values() for leaf in block]
         assert len(leaves) == len(set(leaves))
+
+
+def test_suppressed_values_are_not_told() -> None:
+    df = pd.DataFrame(
+        {
+            "age": [20, 21, 22, 40, 41, 117],
+            "job": pd.Categorical(["a", "a", "b", "b", "a", "spy"]),
+            "s": list("xyxyxy"),
+        }
+    )
+    t = pm.Table(
+        df,
+        quasi_identifiers={"age": pm.Hierarchy.ordered()},
+        sensitive="s",
+        insensitive="job",
+    )
+    release = make_release(
+        t, pm.cut_recoding(t, [[0, 0, 1, 0, 1]]), suppression=pm.Budget(0.2), seed=1
+    )
+    told = release.certificate.to_json() + release.certificate.to_text()
+    assert release.certificate.method["quasi_identifiers"] == {"age": "20–22 | 40–41"}
+    assert "117" not in told
+    assert "spy" not in list(release.frame["job"].cat.categories)
+    assert t.fingerprint not in told
+
+
+def test_the_seed_alone_does_not_undo_the_shuffle() -> None:
+    t = table()
+    release = make_release(t, pm.identity_recoding(t), seed=7)
+    guess = np.argsort(np.random.default_rng(7).permutation(len(release)))
+    assert not np.array_equal(release.rows[guess], np.arange(len(release)))
+
+
+def test_what_is_hidden_among_persons_is_counted_in_persons() -> None:
+    df = pd.DataFrame(
+        {"age": [20] * 5 + [30] * 5, "who": ["A"] * 5 + list("BCDEF"), "ill": list("abcde") * 2}
+    )
+    t = pm.Table(
+        df, quasi_identifiers={"age": pm.Hierarchy.ordered()}, subject="who", sensitive="ill"
+    )
+    measures = [
+        pm.KAnonymity(),
+        pm.WeightedK(),
+        pm.AverageK(),
+        pm.ProsecutorRisk(),
+        pm.ProsecutorRisk(statistic="average").named("average_risk"),
+        pm.RecordsAtRisk(tau=0.5),
+        pm.Uniqueness(),
+    ]
+    release = make_release(t, pm.identity_recoding(t), measures=measures)
+    privacy = release.certificate.privacy
+    assert (privacy["k"], privacy["uniqueness"]) == (1, 0.5)  # A is alone, in five rows
+    assert privacy["prosecutor_risk"] == {"max": 1.0, "average": (5 + 1) / 10}
+    assert privacy["weighted_k"] == 3
+    assert len(release.certificate.claims) == len(measures)
+    assert any("count rows" in remark for remark in release.certificate.warnings)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.0, -0.0, 1.0, 1.0],
+        [39, 39.0, 40, 40.0],
+        [Decimal("1.0"), Decimal("1.00"), Decimal("2"), Decimal("2")],
+        [1e17, 1e17, 3e17, 3e17],
+        np.array([0.1, 0.1, 0.7, 0.7], dtype=np.float32),
+        pd.Categorical([1, 1, 2, 2]),
+        [dt.date(2020, 1, 2), pd.Timestamp("2020-01-02"), dt.date(2021, 1, 2), dt.date(2021, 1, 2)],
+    ],
+    ids=repr,
+)
+def test_the_file_has_the_k_that_is_certified(values, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    object_columns = isinstance(values, list) and len({type(v) for v in values}) > 1
+    column = pd.Series(values, dtype=object if object_columns else None)
+    t = pm.Table(
+        pd.DataFrame({"q": column, "s": list("abab")}),
+        quasi_identifiers={"q": pm.Hierarchy.ordered()},
+        sensitive="s",
+    )
+    release = make_release(t, pm.identity_recoding(t), measures=[pm.KAnonymity(), pm.GeneralLoss()])
+    release.to_csv(tmp_path / "a.csv")
+    spelled = pd.read_csv(tmp_path / "a.csv", dtype=str)["q"]
+    assert release.certificate.privacy["k"] == 2
+    assert spelled.value_counts().tolist() == [2, 2]
+
+
+def test_missing_and_its_look_alikes() -> None:
+    roles = {"quasi_identifiers": {"q": pm.Hierarchy.flat()}}
+    for text in ("", "missing"):
+        df = pd.DataFrame({"q": [text, None, "a", "a"]})
+        with pytest.raises(pm.errors.TableError, match="could not tell them apart"):
+            pm.Table(df, **roles)
+
+
+def test_published_and_a_policy_exclude_each_other() -> None:
+    t = table()
+    with pytest.raises(ReleaseError, match="give one of suppression and published"):
+        make_release(
+            t,
+            pm.identity_recoding(t),
+            suppression=pm.BelowThreshold(3),
+            published=np.ones(8, dtype=bool),
+        )
+
+
+def test_lowest_levels_are_kept() -> None:
+    df = pd.DataFrame({"zip": ["14260", "14261", "90210"] * 2})
+    t = pm.Table(
+        df, quasi_identifiers={"zip": pm.QI(hierarchy=pm.Hierarchy.masking(), min_level=3)}
+    )
+    problem = pm.problems.ZeroSuppression(t)
+    finest = problem.recoding(problem.space.finest())
+    assert set(make_release(t, finest).frame["zip"]) == {"14***", "90***"}
+    below = np.ones((1, problem.n_var), dtype=bool)
+    assert not problem.valid(below)[0]
+    out: dict[str, np.ndarray] = {}
+    problem._evaluate(below, out)
+    assert out["G"][0, -1] > 0
+    with pytest.raises(ReleaseError, match="may have levels 3 to 5"):
+        pm.level_recoding(t, [0])
+    with pytest.raises(ReleaseError, match="leave its levels 3 to 5"):
+        pm.cut_recoding(t, [np.ones(2)])
+
+
+def test_the_top_level_of_a_single_value() -> None:
+    df = pd.DataFrame({"q": ["a", "a"], "r": [1, 2]})
+    t = pm.Table(df, quasi_identifiers={"q": pm.Hierarchy.flat(), "r": pm.Hierarchy.flat()})
+    release = make_release(t, pm.level_recoding(t, [t.qis[0].max_level, 1]))
+    assert set(release.frame["r"]) == {"*"}

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from privmoo.errors import CheckpointError
 from privmoo.front.front import Front
 from privmoo.hierarchy import Hierarchy
-from privmoo.measures import GeneralLoss, KAnonymity
+from privmoo.measures import GeneralLoss, KAnonymity, RecordsAtRisk
 from privmoo.problems import Cuts
 from privmoo.run.budgets import Generations, RunBudget, Seconds
 from privmoo.run.log import RunLog
@@ -188,6 +188,18 @@ def test_a_checkpoint_of_something_else(
     with pytest.raises(CheckpointError, match=f"is of .*{what}"):
         optimize(make(), budget=6, progress=False, checkpoint=path, **({"seed": 4} | arguments))
     assert path.read_bytes() == content
+
+
+def test_a_checkpoint_of_another_constraint(tmp_path: Path) -> None:
+    def constrained(tau: float) -> Cuts:
+        return problem(constraints=[RecordsAtRisk(tau=tau) <= 0.2])
+
+    path = tmp_path / "run.log"
+    front = optimize(constrained(0.5), budget=3, seed=4, progress=False, checkpoint=path)
+    with pytest.raises(CheckpointError, match="is of another problem"):
+        optimize(constrained(0.05), budget=3, seed=4, progress=False, checkpoint=path)
+    again = optimize(constrained(0.5), budget=3, seed=4, progress=False, checkpoint=path)
+    assert again == front
 
 
 def test_files_that_are_no_logs(tmp_path: Path) -> None:

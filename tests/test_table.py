@@ -269,7 +269,7 @@ def test_csv_and_parquet(tmp_path) -> None:  # type: ignore[no-untyped-def]
         (b"a,b\n1,2,3\n", "row 1 after the header has 3 cells"),
         (b"a,b\n1\n2,3\n", "row 1 after the header has 1 cells"),
         (b"a,a\n1,2\n", "'a' occurs more than once"),
-        (b"a,b\n\xff\xfe,2\n", "not a readable CSV"),
+        (b"a,b\n\xff\xfe,2\n", "is not utf-8 text; convert it"),
     ],
 )
 def test_hostile_csv(tmp_path, content: bytes, sentence: str) -> None:  # type: ignore[no-untyped-def]
@@ -277,6 +277,35 @@ def test_hostile_csv(tmp_path, content: bytes, sentence: str) -> None:  # type: 
     path.write_bytes(content)
     with pytest.raises(TableError, match=sentence):
         pm.Table.read_csv(path, quasi_identifiers=["a"])
+
+
+def test_other_files_of_text(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "tabs.csv"
+    path.write_bytes('stra\u00dfe\t"two\nlines"\na\t1\nb\t2\n'.encode("latin-1"))
+    t = pm.Table.read_csv(path, encoding="latin-1", quasi_identifiers=["straße", "two\nlines"])
+    assert t.n_records == 2
+    with pytest.raises(TableError, match="is a folder"):
+        pm.Table.read_csv(tmp_path, quasi_identifiers=["a"])
+    with pytest.raises(TableError, match="'nonsense' is not known"):
+        pm.Table.read_csv(path, encoding="nonsense", quasi_identifiers=["a"])
+
+
+def test_nothing_can_be_set() -> None:
+    t = table()
+    frame = t.frame
+    frame.loc[0, "age"] = 99
+    assert t.frame.loc[0, "age"] == 31
+    with pytest.raises(AttributeError, match="a Table is frozen"):
+        t.n_records = 77
+
+
+def test_wrong_types_of_roles() -> None:
+    assert table(identifiers=None).columns_of("identifying") == ["name", "note"]
+    refused("expected names of columns or a mapping, got int", quasi_identifiers=3)
+    refused("expected names of columns, got int", identifiers=3)
+    refused("'ill' needs a Hierarchy or None, got str", sensitive={"ill": "x"})
+    with pytest.raises(TableError, match="all weights are 0"):
+        pm.Table(PEOPLE, quasi_identifiers={"age": pm.QI(weight=0)})
 
 
 def test_missing_files(tmp_path) -> None:  # type: ignore[no-untyped-def]

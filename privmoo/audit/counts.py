@@ -136,3 +136,8 @@ class Counts:
     def n_groups(self) -> int:
         """QI-groups in the audited table."""
         return len(self.sizes)
+
+    @property
+    def hidden(self) -> IntArray:
+        """Among how many a record hides: the persons of its group, or its records."""
+        return self.sizes if self.persons is None else self.persons

@@ -33,7 +33,7 @@ def k(counts: Counts) -> float:
     >>> k(Counts(np.array([5, 2])))
     2.0
     """
-    return float((counts.sizes if counts.persons is None else counts.persons).min())
+    return float(counts.hidden.min())
 
 
 def weighted_k(counts: Counts) -> float:
@@ -42,16 +42,16 @@ def weighted_k(counts: Counts) -> float:
     >>> weighted_k(Counts(np.array([5, 2]))) == 29 / 7
     True
     """
-    return float((counts.sizes**2).sum() / counts.n_records)
+    return float((counts.sizes * counts.hidden).sum() / counts.n_records)
 
 
 def average_k(counts: Counts) -> float:
-    """Records per group.
+    """Records (persons, where a subject is known) per group.
 
     >>> average_k(Counts(np.array([5, 2])))
     3.5
     """
-    return counts.n_records / counts.n_groups
+    return float(counts.hidden.sum() / counts.n_groups)
 
 
 def distinct_l(values: ValueCounts) -> float:

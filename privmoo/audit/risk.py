@@ -33,8 +33,8 @@ def prosecutor_risk(counts: Counts, statistic: str = "max") -> float:
     """
     _check_statistic(statistic)
     if statistic == "max":
-        return float(1 / counts.sizes.min())
-    return counts.n_groups / counts.n_records
+        return float(1 / counts.hidden.min())
+    return float((counts.sizes / counts.hidden).sum() / counts.n_records)
 
 
 def journalist_risk(
@@ -70,7 +70,7 @@ def at_risk(counts: Counts, tau: float, count: bool = False) -> float:
     19.0
     """
     check_fraction(tau, "tau")
-    return _records(counts, 1.0 / counts.sizes > tau, count)
+    return _records(counts, 1.0 / counts.hidden > tau, count)
 
 
 def uniqueness(counts: Counts) -> float:
@@ -79,7 +79,7 @@ def uniqueness(counts: Counts) -> float:
     >>> uniqueness(Counts(np.array([3, 1])))
     0.25
     """
-    return _records(counts, counts.sizes == 1, count=False)
+    return _records(counts, counts.hidden == 1, count=False)
 
 
 def homogeneity(counts: Counts, count: bool = False) -> float:
@@ -161,9 +161,13 @@ def _population_sizes(counts: Counts, sampling_fraction: float | None) -> FloatA
     if (counts.population is None) == (sampling_fraction is None):
         raise AuditError("journalist and marketer risk need one of population, sampling_fraction")
     if sampling_fraction is None:
+        if counts.persons is not None:
+            raise AuditError(
+                "population: persons of a population are not known; give a sampling_fraction"
+            )
         return np.asarray(counts.population, dtype=np.float64)
     check_fraction(sampling_fraction, "sampling_fraction")
-    return np.asarray(counts.sizes / sampling_fraction, dtype=np.float64)
+    return np.asarray(counts.hidden / sampling_fraction, dtype=np.float64)
 
 
 def _success(counts: Counts, size: FloatArray) -> float:

@@ -101,14 +101,15 @@ def share_of_box(
 ) -> float:
     """Hypervolume of minimised points as a share of the box from the ideal point to the reference.
 
+    A box without width in some objective has no volume: the share is 0.
+
     >>> share_of_box(np.array([[0.0, 0.5], [0.5, 0.0]]), np.zeros(2), np.ones(2))
     0.75
     """
     width = reference - ideal
-    wide = width > 0
-    if not len(F) or not wide.any():
+    if not len(F) or not (width > 0).all():
         return 0.0
-    inside = ((F - ideal)[:, wide]) / width[wide]
+    inside = (F - ideal) / width
     inside = inside[(inside <= 1).all(axis=1)]
     if not len(inside):
         return 0.0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,35 +16,70 @@ from privmoo.front.quantities import Quantity, find
 if TYPE_CHECKING:
     from privmoo.front.front import Front
 
-__all__ = ["best", "compromise", "knee", "limit_in_words", "limited", "nothing_within", "within"]
+__all__ = [
+    "best",
+    "compromise",
+    "knee",
+    "limit_in_words",
+    "limited",
+    "nothing_within",
+    "reference_point",
+    "within",
+]
 
 _AUGMENTATION = 1e-3
 _ROUNDING = 1e-12  # a loss of 0.4 may come out as 0.4000000000000001
 
 
-def limited(front: Front, limit: str) -> tuple[Quantity, str]:
+def limited(front: Front, limit: str, asked: str = "where") -> tuple[Quantity, str]:
     """The quantity that a limit such as `max_loss` is about, and its side."""
     side, _, name = limit.partition("_")
     options = [f"{s}_{q.key}" for q in front.quantities for s in ("max", "min")]
     if limit not in options:
+        keys = {q.key: q for q in front.quantities}
+        if limit in keys:
+            side = "min" if keys[limit].sense == "max" else "max"
+            hint = f"; did you mean {f'{side}_{limit}'!r}?"
+        else:
+            hint = nearest(limit, options)
         raise ProblemError(
-            f"where: {limit!r} is not max_ or min_ and a recorded quantity; recorded are "
-            f"{', '.join(q.key for q in front.quantities)}{nearest(limit, options)}"
+            f"{asked}: {limit!r} is not max_ or min_ and a recorded quantity; recorded are "
+            f"{', '.join(keys)}{hint}"
         )
     return find(front.quantities, name), side
+
+
+def check_limits(front: Front, limits: Mapping[str, float], asked: str) -> None:
+    """Raise a ProblemError where a limit is about nothing recorded, or is no possible number."""
+    for limit, bound in limits.items():
+        quantity, _ = limited(front, limit, asked)
+        if not _is_number(bound):
+            raise ProblemError(f"{asked}: {limit} must be a number, got {bound!r}")
+        low, high = sorted((quantity.best, quantity.worst))
+        # Someone who thinks in per cent would otherwise get everything, or nothing.
+        if 0 <= low < high <= 1 < bound < math.inf:
+            meant = f"; did you mean {bound / 100:g}?" if bound <= 100 else ""
+            raise ProblemError(
+                f"{asked}: {limit} = {bound:g} is above the largest possible value {high:g}{meant}"
+            )
+
+
+def _is_number(given: Any) -> bool:
+    if isinstance(given, bool) or not isinstance(given, numbers.Real):
+        return False
+    return not math.isnan(given)
 
 
 def excess(front: Front, limit: str, bound: float) -> NDArray[np.float64]:
     """How far every solution is beyond a limit; at most 0 where it is within."""
     quantity, side = limited(front, limit)
-    if np.isnan(bound):
-        raise ProblemError(f"where: {limit} must be a number, got {bound!r}")
     column = front.column(quantity.key)
     return column - bound if side == "max" else bound - column
 
 
-def within(front: Front, limits: Mapping[str, float]) -> NDArray[np.bool_]:
+def within(front: Front, limits: Mapping[str, float], asked: str = "where") -> NDArray[np.bool_]:
     """Which solutions are within all limits."""
+    check_limits(front, limits, asked)
     kept = np.ones(len(front), dtype=np.bool_)
     for limit, bound in limits.items():
         kept &= excess(front, limit, bound) <= _ROUNDING * max(1.0, abs(bound))
@@ -114,6 +151,36 @@ def nearest_ideal(
 def scaled(front: Front, quantities: Sequence[Quantity]) -> NDArray[np.float64]:
     """Quantities from 0 (best of the front) to 1 (worst), on the axes of a plot."""
     return np.column_stack([q.scaled(front.column(q.key)) for q in quantities])
+
+
+def reference_point(
+    objectives: Sequence[Quantity], ref: Mapping[str, float] | Sequence[float] | None
+) -> NDArray[np.float64]:
+    """The reference point of a hypervolume, in the natural sense; the worst possible by default."""
+    for q in objectives:
+        if not q.bounded:
+            raise ProblemError(
+                f"hypervolume: {q.key!r} has no bounds; declare them in @measure(bounds=…)"
+            )
+    # An objective that cannot vary takes no part: with any width, all solutions fill it.
+    worst = {q.key: q.worst if q.worst != q.best else q.best + q.sign for q in objectives}
+    if isinstance(ref, Mapping):
+        for name in ref:
+            find(objectives, name, what="ref")
+        worst |= ref
+    elif ref is not None:
+        if np.ndim(ref) != 1 or len(ref) != len(worst):
+            raise ProblemError(
+                f"ref: must have one value for each of {', '.join(worst)}, got {ref!r}"
+            )
+        worst = dict(zip(worst, ref, strict=True))
+    try:
+        point = np.array(list(worst.values()), dtype=np.float64)
+    except (TypeError, ValueError):
+        point = np.array([np.nan])
+    if not np.isfinite(point).all():
+        raise ProblemError(f"ref: must be of finite numbers, got {ref!r}")
+    return point
 
 
 def _need_solutions(front: Front, what: str) -> None:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from privmoo.errors import CheckpointError, PrivmooError, ProblemError
 from privmoo.front.front import Front
-from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity
+from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, quantities_of
 from privmoo.measures.base import Measure
+from privmoo.recoding import Recoding, from_json
 from privmoo.suppression import (
     BelowAverage,
     BelowThreshold,
@@ -33,12 +34,15 @@ from privmoo.writing import replacing
 if TYPE_CHECKING:
     from privmoo.problem import AnonymizationProblem
 
-__all__ = ["load", "measures_from", "plain", "policy_from", "save"]
+__all__ = ["load", "measures_from", "plain", "policy_from", "recoding_from", "save"]
 
 _FORMAT = "privmoo front 1"
 _ARRAYS = ("values", "X", "dominated")
 _MEMBERS = {"front.json", *(f"{name}.npy" for name in _ARRAYS)}
 _LARGEST = 1 << 30  # bytes, unpacked
+_OF_POPULATIONS = frozenset({"journalist_risk", "marketer_risk"})
+# What Python raises where plain data of the right shape have the wrong types or values.
+_WRONG = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
 _POLICIES: dict[str, type[Any]] = {
     policy.__name__: policy
     for policy in (NoSuppression, Budget, KLBudget, BelowThreshold, BelowAverage)
@@ -152,6 +156,15 @@ def _front(
             f"front: {str(file)!r} is of another problem ({description.get('problem')}) than the one "
             "given; give the same problem with the same parameters"
         )
+    if problem is None:
+        measures_from(quantities)
+    else:
+        expected = quantities_of(problem)
+        if [_essence(q) for q in quantities] != [_essence(q) for q in expected]:
+            raise _damaged(file, "its measures are not those of the problem")
+        if n_objectives != problem.n_obj or not _possible(arrays["X"], problem):
+            raise _damaged(file, "its solutions are not possible ones of the problem")
+        quantities = expected
     return Front(
         quantities=quantities,
         n_objectives=n_objectives,
@@ -164,6 +177,19 @@ def _front(
         table=table,
         recodings=None if recodings is None else tuple(recodings),
     )
+
+
+def _essence(quantity: Quantity) -> tuple[Any, ...]:
+    """What must be equal: not the parameters, which a file has only as text where they are data."""
+    q = quantity
+    return q.key, q.name, q.sense, q.best, q.worst, q.stage
+
+
+def _possible(X: NDArray[Any], problem: AnonymizationProblem) -> bool:
+    if X.shape[1] != problem.n_var:
+        return False
+    low, high = problem.bounds()
+    return (low is None or bool((low <= X).all())) and (high is None or bool((high >= X).all()))
 
 
 def _head(file: Path, content: bytes) -> dict[str, Any]:
@@ -187,7 +213,8 @@ def _array(file: Path, name: str, content: bytes) -> NDArray[Any]:
         raise _damaged(file, f"the array {name!r} has no valid header") from None
     if dtype.kind not in "biuf" or fortran or any(n < 0 for n in shape):
         raise _damaged(file, f"the array {name!r} is not of plain numbers")
-    if math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
+    size = math.prod(shape) * dtype.itemsize
+    if max(shape, default=0) > _LARGEST or size != len(content) - stream.tell():
         raise _damaged(file, f"the array {name!r} has another size than it says")
     return np.frombuffer(content, dtype, offset=stream.tell()).reshape(shape).copy()
 
@@ -221,7 +248,13 @@ def policy_from(described: Any) -> Suppression:
         arguments = {key: value for key, value in described.items() if key != "policy"}
         cls = _POLICIES.get(str(described.get("policy")))
         if cls is not None and set(arguments) <= {f.name for f in fields(cls)}:
-            made: Suppression = cls(**arguments)
+            try:
+                made: Suppression = cls(**arguments)
+            except _WRONG:
+                raise CheckpointError(
+                    f"front: the suppression policy in the file is no valid {cls.__name__}; use "
+                    "Front.load(path, problem=…)"
+                ) from None
             return made
     raise ProblemError(
         "release: the front was loaded without its problem, and its suppression policy cannot be made "
@@ -230,16 +263,60 @@ def policy_from(described: Any) -> Suppression:
 
 
 def measures_from(quantities: Iterable[Quantity]) -> list[Measure]:
-    """Measures of privmoo among recorded quantities, so that a release checks what a file claims."""
+    """Measures of privmoo among recorded quantities, so that a release checks what a file claims.
+
+    A file is refused if it gives the name of such a measure to something else, which would not be
+    checked.
+    """
     from privmoo.measures import measure_by_name, names
 
+    own = {name: (name, "after") for name in names()}
+    own |= {f"{name}_before": (name, "before") for name in names()}
     made: list[Measure] = []
-    for quantity in quantities:
-        if quantity.name not in names():
+    for q in quantities:
+        if own.get(q.key, (q.name, q.stage)) != (q.name, q.stage):
+            raise CheckpointError(
+                f"front: what the file records as {q.key!r} is said to be {q.name!r} {q.stage} "
+                "suppression; use Front.load(path, problem=…)"
+            )
+        if q.name not in names():
             continue
-        stage = {} if quantity.stage == "after" else {"stage": quantity.stage}
+        stage = {} if q.stage == "after" else {"stage": q.stage}
         try:
-            made.append(measure_by_name(quantity.name, **{**quantity.parameters, **stage}))
-        except (TypeError, PrivmooError):
-            continue  # one with own parts, such as a population: only the problem has them
+            built = measure_by_name(q.name, **{**q.parameters, **stage})
+            built = built if built.key == q.key else built.named(q.key)
+        except _WRONG:
+            if q.name in _OF_POPULATIONS and isinstance(q.parameters.get("population"), str):
+                continue  # only the problem has the population, and no audit could check it
+            built = None
+        if built is None or built.sense != q.sense:
+            raise CheckpointError(
+                f"front: the measure {q.key!r} in the file is no valid {q.name!r}; use "
+                "Front.load(path, problem=…)"
+            )
+        made.append(built)
     return made
+
+
+def recoding_from(table: Table, described: Mapping[str, Any], index: int) -> Recoding:
+    """The recoding that `Recoding.to_json` described, for the table that the file is of."""
+    parts = described.get(str(described.get("kind")))
+    try:
+        if isinstance(parts, Mapping):
+            for qi in table.qis:
+                _check_places(parts[qi.name], qi.n_leaves - 1)
+        return from_json(table, described)
+    except _WRONG:
+        raise CheckpointError(
+            f"front: the recoding of solution {index} in the file cannot be made for this table; use "
+            "Front.load(path, problem=…)"
+        ) from None
+
+
+def _check_places(given: Any, below: int) -> None:
+    """Whole numbers only: numpy would read a negative place from the end and true as 1."""
+    for place in given if isinstance(given, list) else [given]:
+        if isinstance(place, bool) or not isinstance(place, int):
+            raise TypeError
+        if place < 0 or (isinstance(given, list) and place >= below):
+            raise IndexError

@@ -162,6 +162,8 @@ class Front:
         from privmoo.front.file import plain
 
         for other in fronts:
+            if not isinstance(other, Front):
+                raise ProblemError(f"merge: takes fronts, got {type(other).__name__}")
             if plain(other.description) != plain(self.description):
                 raise ProblemError(
                     "merge: the fronts are of different problems or tables; merge those of one problem"
@@ -217,8 +219,12 @@ class Front:
     def __getitem__(self, index: int | slice) -> Solution | Front:
         if isinstance(index, slice):
             return self.rows(np.arange(len(self))[index])
-        position = range(len(self))[index]
-        return Solution(self, position)
+        try:
+            return Solution(self, range(len(self))[index])
+        except IndexError:
+            raise IndexError(
+                f"front: there is no solution {index}; it has {len(self):,}, counted from 0"
+            ) from None
 
     def __iter__(self) -> Iterator[Solution]:
         return (self[i] for i in range(len(self)))
@@ -294,23 +300,10 @@ class Front:
             ref: Objective values in their natural sense, by name or in order; the worst possible
                 values by default.
         """
-        worst = {q.key: q.worst for q in self.objectives}
-        if isinstance(ref, Mapping):
-            for name in ref:
-                find(self.objectives, name, what="ref")
-            worst |= ref
-        elif ref is not None:
-            worst = dict(zip(worst, ref, strict=True))
-        for q in self.objectives:
-            if not q.bounded:
-                raise ProblemError(
-                    f"hypervolume: {q.key!r} has no bounds; declare them in @measure(bounds=…)"
-                )
+        worst = choosing.reference_point(self.objectives, ref)
         signs = np.array([q.sign for q in self.objectives])
         ideal = signs * np.array([q.best for q in self.objectives])
-        return share_of_box(
-            self.F, ideal, signs * np.array([worst[q.key] for q in self.objectives])
-        )
+        return share_of_box(self.F, ideal, signs * worst)
 
     # A publisher's questions
 

@@ -168,7 +168,9 @@ class Quantity:
 
 
 def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | float | bool | None) else repr(value)
+    if isinstance(value, str | int | float | bool | None):
+        return value
+    return f"<{type(value).__name__}>"  # not its repr: a population's would show people
 
 
 def quantities_of(problem: AnonymizationProblem) -> tuple[Quantity, ...]:

@@ -72,14 +72,14 @@ def best_within(
 
     Args:
         front: The front asked.
-        maximise: What to get most of (or least, where less is better); the first objective that is
-            maximised by default.
+        maximise: What to get most of; the first objective that is maximised by default. For the least
+            of something within limits, see `cheapest_with`.
         limits: Such as `max_loss=0.25`, as for `Front.where`.
     """
     targets = _targets(front, maximise)
     if not limits:
         raise ProblemError("best_within: give a limit, such as max_loss=0.25")
-    inside = within(front, limits)
+    inside = within(front, limits, "best_within")
     if not inside.any():
         return _closest(front, limits)
     rows = np.flatnonzero(inside)
@@ -115,8 +115,8 @@ def cheapest_with(front: Front, *, minimise: str | None = None, **demands: float
     """
     if not demands:
         raise ProblemError("cheapest_with: give a demand, such as min_k=5")
-    cost = _named(front, minimise, "min", "minimise")
-    inside = within(front, demands)
+    cost = _aim(_named(front, minimise, "min", "minimise"), "minimise")
+    inside = within(front, demands, "cheapest_with")
     if not inside.any():
         return _closest(front, demands)
     chosen_front = front.rows(np.flatnonzero(inside))
@@ -208,10 +208,27 @@ def _regions(
 
 def _targets(front: Front, maximise: str | Sequence[str] | None) -> list[Quantity]:
     if maximise is None or isinstance(maximise, str):
-        return [_named(front, maximise, "max", "maximise")]
+        return [_aim(_named(front, maximise, "max", "maximise"), "maximise")]
     if not maximise:
         raise ProblemError("maximise: name at least one measure")
-    return [find(front.quantities, name, what="maximise") for name in dict.fromkeys(maximise)]
+    names = dict.fromkeys(maximise)
+    return [_aim(find(front.quantities, name, what="maximise"), "maximise") for name in names]
+
+
+def _aim(quantity: Quantity, what: str) -> Quantity:
+    """The quantity, if it is better in the direction asked for."""
+    if (quantity.sense == "max") == (what == "maximise"):
+        return quantity
+    less, other = (
+        ("less", "cheapest_with(minimise")
+        if what == "maximise"
+        else ("more", "best_within(maximise")
+    )
+    raise ProblemError(
+        f"{what}: of {quantity.key!r} {less} is better; limit it instead, such as "
+        f"{'max' if less == 'less' else 'min'}_{quantity.key}=…, or ask "
+        f"{other}={quantity.key!r}, …)"
+    )
 
 
 def _named(front: Front, name: str | None, sense: str, what: str) -> Quantity:

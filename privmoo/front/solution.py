@@ -16,7 +16,7 @@ from privmoo.engine import Engine
 from privmoo.errors import ProblemError, nearest
 from privmoo.front.quantities import RECORDS_SUPPRESSED
 from privmoo.grouping import Grouping
-from privmoo.recoding import BlockRecoding, Recoding, from_json
+from privmoo.recoding import BlockRecoding, Recoding
 from privmoo.release import Release, make_release
 from privmoo.suppression import Suppression
 from privmoo.table import Table
@@ -105,7 +105,9 @@ class Solution:
         table = self.table
         if self.front.recodings is None:
             raise ProblemError("solution: the front has no recodings; load it with its problem")
-        return from_json(table, self.front.recodings[self.index])
+        from privmoo.front.file import recoding_from
+
+        return recoding_from(table, self.front.recodings[self.index], self.index)
 
     @property
     def suppression(self) -> Suppression:
@@ -225,7 +227,7 @@ class Solution:
         )
         recoding = self.recoding
         sections = [
-            ("What is published", list(recoding.describe().items())),
+            ("What is published", list(self._told(recoding).items())),
             ("Measured", measured),
         ]
         if isinstance(recoding, BlockRecoding):
@@ -233,6 +235,18 @@ class Solution:
             rows = [(str(name), f"{value * 100:.4g} %") for name, value in lost.items()]
             sections.append(("Loss per attribute", rows))
         return [*sections, ("QI-groups", self._group_rows())]
+
+    def _told(self, recoding: Recoding) -> dict[str, str]:
+        """What the release says, without labels that only suppressed records have."""
+        if not isinstance(recoding, BlockRecoding):
+            return recoding.describe()
+        batch, table = self.groups().batch, self.table
+        kept = table.tuples[batch.firsts[batch.starts[0] : batch.stops[0]]]
+        released = {}
+        for j, qi in enumerate(table.qis):
+            labels = recoding.labels(j)
+            released[qi.name] = {labels[b] for b in np.unique(recoding.blocks[j][kept[:, j]])}
+        return recoding.describe(released=released)
 
     def _group_rows(self) -> list[tuple[str, str]]:
         by_size = self.group_sizes()

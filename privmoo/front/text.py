@@ -73,8 +73,6 @@ def _image(front: Front) -> str:
     from privmoo.plot import thumbnail
 
     picture = thumbnail(front)
-    if picture is None:
-        return ""
     # As an image in the page: it survives nbconvert, and viewers that remove SVG or scripts.
     data = base64.b64encode(picture).decode("ascii")
     names = html.escape(", ".join(q.label for q in front.objectives), quote=True)

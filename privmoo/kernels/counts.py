@@ -29,8 +29,10 @@ class Entries(NamedTuple):
     offsets: NDArray[np.int64]
     codes: NDArray[Any]
     counts: NDArray[Any]
-    """One per entry; or one row of them per candidate."""
+    """One row for all candidates, or one row per candidate."""
     n_values: int
+    shared: bool
+    """Whether the one row serves all candidates: the records of every tuple are all there."""
 
 
 class Groups(NamedTuple):
@@ -66,7 +68,7 @@ def count_values(
     values[: room - 1] = entries.codes
     counts[: room - 1] = entries.counts[0]
     for c in range(len(starts)):
-        own_counts = entries.counts[c if len(entries.counts) > 1 else 0]
+        own_counts = entries.counts[0 if entries.shared else c]
         low, high = starts[c], starts[c] + n_groups[c]
         if n_groups[c] * entries.n_values <= len(rows):
             _count_rows(
@@ -120,13 +122,12 @@ def _count_rows(
     # half of the groups of a typical candidate. Only the others are merged from their rows.
     one, zero = np.uint64(1), np.uint64(0)
     n_merged = np.uint64(0)
-    ready = len(entries.counts) == 1
     for g in range(len(segment_starts)):
         first = groups.firsts[g]
         segment_starts[g] = entries.offsets[first]
         segment_stops[g] = entries.offsets[first + 1]
         order[n_merged] = g
-        n_merged += zero if ready and groups.records[g] == groups.weights[first] else one
+        n_merged += zero if entries.shared and groups.records[g] == groups.weights[first] else one
     end = np.uint64(begin)
     for i in range(np.int64(n_merged)):
         g = order[i]

@@ -76,6 +76,7 @@ def at_risk(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
     sizes: NDArray[np.int64],
+    records: NDArray[np.int64],
     tau: float,
     out: NDArray[np.int64],
 ) -> None:
@@ -84,7 +85,7 @@ def at_risk(
         total = np.int64(0)
         for g in range(starts[c], stops[c]):
             if 1.0 / sizes[g] > tau:
-                total += sizes[g]
+                total += records[g]
         out[c] = total
 
 

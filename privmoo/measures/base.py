@@ -214,7 +214,13 @@ class FunctionMeasure(Measure):
         worst = self.bounds[1] if self.sense == "min" else self.bounds[0]
         values = np.full(len(groups), worst)
         for c in np.flatnonzero(groups.n_groups):
-            values[c] = float(self.function(groups[int(c)]))
+            value = self.function(groups[int(c)])
+            try:
+                values[c] = float(value)
+            except (TypeError, ValueError):
+                raise MeasureError(
+                    f"{self.name}: must give a number, got {type(value).__name__}"
+                ) from None
         return values
 
     def range(self, table: Table) -> tuple[float, float]:
@@ -226,8 +232,10 @@ class FunctionMeasure(Measure):
 
 
 def measure(
+    _function: None = None,
+    /,
     *,
-    sense: Sense,
+    sense: Sense | None = None,
     needs: Iterable[str] = ("sizes", "loss"),
     stage: Stage = "after",
     bounds: tuple[float, float] = (-1e300, 1e300),
@@ -254,8 +262,10 @@ def measure(
     >>> small_groups
     measure 'small_groups' (min)
     """
-    if sense not in ("min", "max"):
-        raise MeasureError(f"sense: must be 'min' or 'max', got {sense!r}")
+    if _function is not None or sense not in ("min", "max"):
+        raise MeasureError(
+            f"sense: must be 'min' or 'max', got {sense!r}; write @measure(sense='min') above the function"
+        )
     if stage not in ("before", "after"):
         raise MeasureError(f"stage: must be 'before' or 'after', got {stage!r}")
     wanted = frozenset(needs)

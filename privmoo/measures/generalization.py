@@ -13,7 +13,6 @@ from privmoo.grouping import GroupBatch
 from privmoo.kernels.cells import block_maxima, recoding_bits, sum_products
 from privmoo.measures.parts import FloatArray, Staged, leaf_offsets, per_table
 from privmoo.measures.utility import (
-    check_weights,
     leaf_sums,
     leaves_per_block,
     shares_of_weight,
@@ -44,11 +43,6 @@ class Precision(Staged):
     sense = "min"
     needs: ClassVar[frozenset[str]] = _OF_BLOCKS
     coarser = "worse"
-
-    def check(self, table: Table) -> None:
-        """Some quasi-identifier must have a weight."""
-        super().check(table)
-        check_weights(self.name, table)
 
     def batch(self, groups: GroupBatch) -> FloatArray:
         """The mean level of every candidate."""

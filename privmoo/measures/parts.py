@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from privmoo.columns import Attribute
 from privmoo.errors import MeasureError, nearest
 from privmoo.grouping import GroupBatch, Segments, Stage
+from privmoo.kernels.sizes import weighted_sums
 from privmoo.measures.base import Measure
 from privmoo.table import Table
 
@@ -27,6 +28,7 @@ __all__ = [
     "check_positive",
     "fewest_values",
     "leaf_offsets",
+    "mean_inverse_size",
     "per_table",
     "value_numbers",
 ]
@@ -102,6 +104,18 @@ def value_numbers(table: Table) -> tuple[int, ...]:
 def fewest_values(table: Table) -> int:
     """Distinct values of the sensitive attribute that has fewest; no group can have more."""
     return min(value_numbers(table), default=0)
+
+
+def mean_inverse_size(groups: GroupBatch) -> FloatArray:
+    """The mean of 1/|g| over the records of every candidate; |g| in persons, if they are known."""
+    if groups.sizes is groups.records:
+        return np.asarray(groups.n_groups / groups.n_records)
+    total = np.empty(len(groups))
+    inverse = np.zeros(len(groups.sizes))
+    for a, b in zip(groups.starts, groups.stops, strict=True):
+        inverse[a:b] = 1 / groups.sizes[a:b]
+    weighted_sums(groups.starts, groups.stops, groups.records, inverse, total)
+    return np.asarray(total / groups.n_records)
 
 
 def check_choice(name: str, value: object, options: Iterable[str]) -> None:

@@ -16,7 +16,13 @@ from privmoo.errors import ColumnError, HierarchyError, MeasureError, nearest
 from privmoo.grouping import GroupBatch, Stage
 from privmoo.hierarchy import Hierarchy
 from privmoo.kernels.sizes import population_risks, smallest
-from privmoo.measures.parts import FloatArray, Staged, check_choice, check_fraction
+from privmoo.measures.parts import (
+    FloatArray,
+    Staged,
+    check_choice,
+    check_fraction,
+    mean_inverse_size,
+)
 from privmoo.measures.risk import Statistic
 from privmoo.table import Table
 
@@ -74,6 +80,11 @@ class _PopulationRisk(Staged):
         """The population must hold the table's records, in the table's own values."""
         super().check(table)
         if self.population is not None:
+            if table.subjects is not None:
+                raise MeasureError(
+                    f"{self.name}: the table counts persons by its subject column, a population "
+                    "counts rows; give a sampling_fraction instead"
+                )
             self._of(table)
 
     def _of(self, table: Table) -> _Population:
@@ -137,9 +148,9 @@ class JournalistRisk(_PopulationRisk):
                 return 1 / least
             return np.maximum(groups.n_groups / total, shares / groups.n_records)
         if self.statistic == "average":
-            return np.asarray(self.sampling_fraction * groups.n_groups / groups.n_records)
+            return self.sampling_fraction * mean_inverse_size(groups)
         smallest_size = np.empty(len(groups), np.int64)
-        smallest(groups.starts, groups.stops, groups.records, smallest_size)
+        smallest(groups.starts, groups.stops, groups.sizes, smallest_size)
         return np.asarray(self.sampling_fraction / smallest_size)
 
 
@@ -166,7 +177,7 @@ class MarketerRisk(_PopulationRisk):
         """The expected share of every candidate."""
         if self.sampling_fraction is None:
             return np.asarray(self._risks(groups)[2] / groups.n_records)
-        return np.asarray(self.sampling_fraction * groups.n_groups / groups.n_records)
+        return self.sampling_fraction * mean_inverse_size(groups)
 
 
 class _Population:

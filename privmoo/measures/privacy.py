@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from privmoo.grouping import GroupBatch
-from privmoo.kernels.sizes import smallest, squares
+from privmoo.kernels.sizes import smallest, squares, weighted_sums
 from privmoo.measures.parts import FloatArray, Staged
 from privmoo.table import Table
 
@@ -42,7 +42,8 @@ class KAnonymity(Staged):
 class WeightedK(Staged):
     """Weighted-k: the group size of a random record, `Σ|g|² / n`. More is better.
 
-    Dewri, Ray, Ray & Whitley 2011, Eq. 6; before suppression with `stage="before"`.
+    Dewri, Ray, Ray & Whitley 2011, Eq. 6; before suppression with `stage="before"`. Sizes are persons
+    where the table has a subject column.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1] * 5 + [2] * 2}), quasi_identifiers=["a"])
@@ -57,9 +58,15 @@ class WeightedK(Staged):
 
     def batch(self, groups: GroupBatch) -> FloatArray:
         """The mean group size over the records of every candidate."""
-        total = np.empty(len(groups), np.int64)
-        squares(groups.starts, groups.stops, groups.records, total)
-        return np.asarray(total / groups.n_records)
+        if groups.sizes is groups.records:
+            total = np.empty(len(groups), np.int64)
+            squares(groups.starts, groups.stops, groups.records, total)
+            return np.asarray(total / groups.n_records)
+        by_records = np.empty(len(groups))
+        weighted_sums(
+            groups.starts, groups.stops, groups.records, groups.sizes.astype(np.float64), by_records
+        )
+        return np.asarray(by_records / groups.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:
         """From nothing released to one group."""
@@ -67,7 +74,7 @@ class WeightedK(Staged):
 
 
 class AverageK(Staged):
-    """Records per group, `n / groups`. More is better.
+    """Records (persons, with a subject column) per group, `n / groups`. More is better.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1, 1, 1, 2, 2]}), quasi_identifiers=["a"])
@@ -82,7 +89,7 @@ class AverageK(Staged):
 
     def batch(self, groups: GroupBatch) -> FloatArray:
         """The mean group size over the groups of every candidate."""
-        return np.asarray(groups.n_records / groups.n_groups)
+        return np.asarray(groups.reduce(groups.sizes) / groups.n_groups)
 
     def range(self, table: Table) -> tuple[float, float]:
         """From nothing released to one group."""

@@ -21,6 +21,7 @@ from privmoo.measures.parts import (
     check_flag,
     check_fraction,
     check_positive,
+    mean_inverse_size,
 )
 from privmoo.table import Table
 
@@ -66,9 +67,9 @@ class ProsecutorRisk(Staged):
     def batch(self, groups: GroupBatch) -> FloatArray:
         """The largest or the average risk of every candidate."""
         if self.statistic == "average":
-            return np.asarray(groups.n_groups / groups.n_records)
+            return mean_inverse_size(groups)
         least = np.empty(len(groups), np.int64)
-        smallest(groups.starts, groups.stops, groups.records, least)
+        smallest(groups.starts, groups.stops, groups.sizes, least)
         return 1 / least
 
     def range(self, table: Table) -> tuple[float, float]:
@@ -126,7 +127,7 @@ class RecordsAtRisk(_CountedRecords):
         super().__init__(count=count, stage=stage)
 
     def _number(self, groups: GroupBatch, out: NDArray[np.int64]) -> None:
-        at_risk(groups.starts, groups.stops, groups.records, self.tau, out)
+        at_risk(groups.starts, groups.stops, groups.sizes, groups.records, self.tau, out)
 
 
 class Homogeneity(_CountedRecords):
@@ -174,8 +175,8 @@ class Uniqueness(Staged):
     def batch(self, groups: GroupBatch) -> FloatArray:
         """The share of every candidate."""
         number = np.empty(len(groups), np.int64)
-        # only a group of one has 1/|g| above a half
-        at_risk(groups.starts, groups.stops, groups.records, 0.5, number)
+        # only a group of one (person) has 1/|g| above a half
+        at_risk(groups.starts, groups.stops, groups.sizes, groups.records, 0.5, number)
         return np.asarray(number / groups.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:

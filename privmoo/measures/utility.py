@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.errors import MeasureError
 from privmoo.grouping import GroupBatch, Stage
 from privmoo.kernels.cells import block_leaves, column_sums
 from privmoo.kernels.diversity import majorities
@@ -44,11 +43,6 @@ class GeneralizationLoss(Staged):
     sense = "min"
     needs = frozenset({"sizes", "loss"})
     coarser = "worse"
-
-    def check(self, table: Table) -> None:
-        """Some quasi-identifier must have a weight."""
-        super().check(table)
-        check_weights(self.name, table)
 
     def batch(self, groups: GroupBatch) -> FloatArray:
         """The loss of every candidate."""
@@ -93,11 +87,6 @@ class GeneralLoss(Staged):
         check_choice("aggregate", aggregate, ("arithmetic", "geometric"))
         self.aggregate = aggregate
         super().__init__(stage=stage)
-
-    def check(self, table: Table) -> None:
-        """Some quasi-identifier must have a weight."""
-        super().check(table)
-        check_weights(self.name, table)
 
     def batch(self, groups: GroupBatch) -> FloatArray:
         """The loss of every candidate."""
@@ -231,14 +220,6 @@ class ClassificationMetric(Staged):
 def suppressed(groups: GroupBatch) -> NDArray[np.int64]:
     """Records of the table that a candidate's groups do not hold."""
     return np.asarray(groups.table.n_records - groups.n_records)
-
-
-def check_weights(name: str, table: Table) -> None:
-    """Raise if no quasi-identifier has a weight."""
-    if not sum(qi.weight for qi in table.qis) > 0:
-        raise MeasureError(
-            f"{name}: all quasi-identifiers have weight 0; give at least one a weight above 0"
-        )
 
 
 def shares_of_weight(table: Table) -> FloatArray:

@@ -2,8 +2,13 @@
 
 It holds what candidates were worth, by the key of their recoding, and when each generation ended.
 Continuing means running again from the seed and answering from the log, so that nothing of the
-algorithm's state is stored: no code, no pickles. A log that lies about a value is found out when the
-solution is released, because the audit measures it again.
+algorithm's state is stored: no code, no pickles.
+
+What is checked: that the log is of the same table, problem (as `problem.describe()` tells it),
+algorithm, seed and start, and that no byte has changed by accident. Checksums keep nobody from writing
+a false log on purpose: search and front believe its values, so continue only logs that you trust. What
+a false value cannot do is to reach a release: there the rows are measured anew, and one whose audited
+measures differ is refused.
 
 The file: a magic line, then records. A record is its kind, the length and checksum of its content, a
 checksum of these three, and the content. Whatever a killed process left unfinished at the end is
@@ -172,8 +177,8 @@ class RunLog:
     def _check(self, header: dict[str, Any], identity: dict[str, Any]) -> None:
         for part, what in (
             ("table", "another table"),
-            ("problem", "another problem"),
             ("measures", "a problem with other measures"),
+            ("problem", "another problem"),
             ("algorithm", "another algorithm or other settings of it"),
             ("seed", "another seed"),
             ("start", "another start"),

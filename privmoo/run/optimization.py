@@ -40,6 +40,9 @@ from privmoo.run.progress import Progress
 
 __all__ = ["optimize"]
 
+_under_way: set[int] = set()
+_lock = threading.Lock()
+
 
 def optimize(
     problem: AnonymizationProblem,
@@ -207,6 +210,7 @@ class _Run:
             signs = np.array([q.sign for q in objectives])
             ideal = signs * np.array([q.best for q in objectives])
             worst = signs * np.array([q.worst for q in objectives])
+            worst = np.where(worst > ideal, worst, ideal + 1)  # one that cannot vary
             # Measures without bounds are counted in the range of the first front.
             free = np.array([not q.bounded for q in objectives])
             low, high = F.min(axis=0), F.max(axis=0)
@@ -318,6 +322,13 @@ def _digest(rows: NDArray[Any]) -> str:
 @contextmanager
 def _listening(problem: AnonymizationProblem, archive: Archive) -> Iterator[None]:
     """The archive hears of every evaluation, of any algorithm; afterwards the problem is as before."""
+    with _lock:
+        if id(problem) in _under_way:
+            raise ProblemError(
+                "optimize: a run on this problem is under way already; wait for it, or make another "
+                "problem for a second run at the same time"
+            )
+        _under_way.add(id(problem))
     earlier, listeners = problem.callback, list(problem.cache.listeners)
 
     def hear(X: Any, out: dict[str, Any]) -> None:
@@ -331,6 +342,8 @@ def _listening(problem: AnonymizationProblem, archive: Archive) -> Iterator[None
     finally:
         problem.callback = earlier
         problem.cache.listeners[:] = listeners
+        with _lock:
+            _under_way.discard(id(problem))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -12,6 +13,7 @@ __all__ = ["Progress"]
 
 _EVERY = 0.25  # seconds between two looks at the hypervolume
 _LINES = 5
+_LONG = 3.0  # seconds after which a first generation is explained
 
 
 class Progress:
@@ -34,12 +36,18 @@ class Progress:
         self._final = ""
         self._bar: Any = None
         self._as_lines = False
+        self._waiting: threading.Timer | None = None
         if not shown:
             return
         if _in_notebook() or sys.stderr.isatty():
             self._bar = _bar(what)
         else:
             self._as_lines = True
+        self._waiting = threading.Timer(
+            _LONG, self.say, ["first run: compiling, which happens once and may take a minute ..."]
+        )
+        self._waiting.daemon = True
+        self._waiting.start()
 
     def update(
         self, fraction: float, *, generation: int, front: int, hypervolume: Callable[[], float]
@@ -47,6 +55,7 @@ class Progress:
         """Tell that a generation ended with this share of the budget used."""
         if self._bar is None and not self._as_lines:
             return
+        self._stop_waiting()
         now = time.perf_counter()
         done = min(fraction, 1.0)
         due = int(done * _LINES) > self._lines if self._as_lines else now - self._last >= _EVERY
@@ -59,7 +68,7 @@ class Progress:
         if self._bar is not None:
             self._bar.n = round(100 * done)
             self._bar.set_description_str(f"{self.what} generation {generation}", refresh=False)
-            self._bar.set_postfix_str(f"{text}, {_clock(left)} left", refresh=False)
+            self._bar.unit = f"{text}, {_clock(left)} left"
             self._bar.refresh()
             return
         self._lines = int(done * _LINES)
@@ -78,8 +87,14 @@ class Progress:
 
     def close(self) -> None:
         """Leave the last state standing."""
+        self._stop_waiting()
         if self._bar is not None:
             self._bar.close()
+
+    def _stop_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
 
 
 def _clock(seconds: float) -> str:
@@ -102,6 +117,8 @@ def _bar(what: str) -> Any:
         return tqdm(
             total=100,
             desc=what,
-            bar_format="{desc} {percentage:3.0f}% |{bar}|{postfix}",
+            # Not as a postfix, before which tqdm puts a comma.
+            bar_format="{desc} {percentage:3.0f}% |{bar}| {unit}",
+            unit="",
             leave=True,
         )
