@@ -15,7 +15,6 @@ from privmoo.audit import Audit, Counts, audit, canonical, nearly_unique
 from privmoo.errors import AuditError, ColumnError, PrivmooError
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the evaluation data are not here")
 
 
 def mixed() -> Audit:
