@@ -94,21 +94,10 @@ def load(
             if sum(info.file_size for info in members.values()) > _LARGEST:
                 raise _damaged(file, f"it would unpack to more than {_LARGEST >> 20} MB")
             content = {name: archive.read(info) for name, info in members.items()}
-    except (
-        zipfile.BadZipFile,
-        OSError,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-        ValueError,
-    ) as error:
-        if isinstance(error, PrivmooError):
-            raise
+    except PrivmooError:
+        raise
+    except Exception:  # zipfile, zlib and the system raise many kinds for a broken file
         raise _damaged(file, "it is no complete zip file") from None
-    except Exception as error:  # zlib.error and what else a broken stream may raise
-        if isinstance(error, PrivmooError):
-            raise
-        raise _damaged(file, "it cannot be unpacked") from None
     head = _head(file, content["front.json"])
     arrays = {name: _array(file, name, content[f"{name}.npy"]) for name in _ARRAYS}
     return _front(file, head, arrays, table, problem)
