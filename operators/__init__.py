@@ -8,19 +8,31 @@ if __name__ == "operators":
 from typing import Any
 
 from privmoo.operators.attribute_exchange import AttributeExchange
+from privmoo.operators.centroid_mutation import CentroidMutation
+from privmoo.operators.centroid_sampling import CentroidSampling
+from privmoo.operators.cluster_exchange import ClusterExchange
 from privmoo.operators.cut_mutation import CutMutation
 from privmoo.operators.cut_repair import CutRepair
 from privmoo.operators.cut_sampling import CutSampling
 from privmoo.operators.hash_duplicates import HashDuplicates
+from privmoo.operators.lloyd_step import LloydStep
 from privmoo.operators.lunacek import LunacekCrossover
+from privmoo.operators.one_of import OneOf
+from privmoo.operators.split_merge_drop import SplitMergeDrop
 
 __all__ = [
     "AttributeExchange",
+    "CentroidMutation",
+    "CentroidSampling",
+    "ClusterExchange",
     "CutMutation",
     "CutRepair",
     "CutSampling",
     "HashDuplicates",
+    "LloydStep",
     "LunacekCrossover",
+    "OneOf",
+    "SplitMergeDrop",
     "for_problem",
 ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,18 @@ class Candidates:
     Attributes:
         blocks: Candidates × leaves, the block of every leaf of every quasi-identifier, numbered
             from 0 in the order of the leaves.
-        labels: Candidates × tuples, the cluster of every tuple, numbered from 0.
-        losses: With labels, candidates × tuples, what a record of the tuple loses.
+        labels: Candidates × tuples, the cluster of every tuple, numbered from 0. A cluster releases the
+            mean of its numbers and the mode of its other values, unless `centres` or `losses` are given.
+        centres: With labels, candidates × clusters × quasi-identifiers: what a cluster releases, a
+            number or the code of a leaf.
+        losses: With labels, candidates × tuples, the general loss of a record of the tuple, where clusters
+            release generalised values.
         published: Candidates × records, which records are published, where candidates choose.
     """
 
     blocks: NDArray[np.uint32] | None = None
     labels: NDArray[np.int32] | None = None
+    centres: NDArray[np.float64] | None = None
     losses: NDArray[np.float64] | None = None
     published: NDArray[np.bool_] | None = None
 
@@ -34,12 +39,8 @@ class Candidates:
         return 0 if rows is None else len(rows)
 
     def __getitem__(self, part: slice) -> Candidates:
-        return Candidates(
-            blocks=None if self.blocks is None else self.blocks[part],
-            labels=None if self.labels is None else self.labels[part],
-            losses=None if self.losses is None else self.losses[part],
-            published=None if self.published is None else self.published[part],
-        )
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        return Candidates(**{k: None if v is None else v[part] for k, v in given.items()})
 
 
 def leaf_blocks(rows: Sequence[NDArray[Any]]) -> NDArray[np.uint32]:

@@ -200,6 +200,9 @@ class Engine:
             segments=segments,
             labels=labels if wants_labels else None,
             blocks=candidates.blocks,
+            clusters=candidates.labels,
+            centres=candidates.centres,
+            has_losses=candidates.labels is None or candidates.losses is not None,
         )
 
     def _group_labels(

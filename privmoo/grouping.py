@@ -43,6 +43,11 @@ class GroupBatch:
         labels: Candidates × tuples, the group of every tuple counted from its candidate's start;
             groups at or after the stop are suppressed. Only if a measure needs it.
         blocks: Candidates × leaves, the block of every leaf; None for clusters.
+        clusters: Candidates × tuples, the cluster of every tuple as the candidate numbers them; None
+            for blocks.
+        centres: Candidates × clusters × quasi-identifiers, what clusters release, where that is not
+            their mean and mode.
+        has_losses: Whether `losses` are known: clusters that release centres have none.
         kept: Candidates × tuples, records kept, where a candidate chooses single records.
         stage: Before or after suppression.
     """
@@ -57,6 +62,9 @@ class GroupBatch:
     segments: dict[str, Segments] = field(default_factory=dict)
     labels: NDArray[np.int32] | None = None
     blocks: NDArray[np.uint32] | None = None
+    clusters: NDArray[np.int32] | None = None
+    centres: NDArray[np.float64] | None = None
+    has_losses: bool = True
     kept: NDArray[np.int64] | None = None
     stage: Stage = "before"
 
@@ -96,6 +104,15 @@ class GroupBatch:
             )
         return self.blocks
 
+    def need_losses(self, measure: str) -> NDArray[np.float64]:
+        """General losses, or one sentence saying that these groups have none."""
+        if not self.has_losses:
+            raise MeasureError(
+                f"{measure}: needs generalised values; these groups are clusters that release means, "
+                "choose another measure such as InformationLoss()"
+            )
+        return self.losses
+
     def need_labels(self, measure: str) -> NDArray[np.int32]:
         """The group of every tuple, or one sentence saying that nobody asked for it."""
         if self.labels is None:
@@ -109,7 +126,7 @@ class GroupBatch:
         part = replace(self, starts=self.starts[candidates], stops=self.stops[candidates])
         rows = {
             name: value[candidates]
-            for name in ("labels", "blocks", "kept")
+            for name in ("labels", "blocks", "clusters", "centres", "kept")
             if (value := getattr(self, name)) is not None
         }
         return replace(part, **rows)

@@ -89,6 +89,7 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         suppression: Which records are left out.
         extras: Further measures to record for every solution.
         threads: For the evaluation; all cores by default.
+        view: The table as candidates group it, where they split distinct tuples.
     """
 
     def __init__(
@@ -100,6 +101,7 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         suppression: Suppression | None = None,
         extras: Iterable[Measure] = (),
         threads: int | None = None,
+        view: Table | None = None,
         **variables: Any,
     ) -> None:
         if not isinstance(table, Table):
@@ -145,7 +147,8 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
                 )
         self.measures = tuple(measures.values())
         needs = frozenset().union(*(m.needs for m in self.measures))
-        self.engine = Engine(table, suppression=self.suppression, needs=needs, threads=threads)
+        seen = table if view is None else view
+        self.engine = Engine(seen, suppression=self.suppression, needs=needs, threads=threads)
         self.cache = EvaluationCache(len(self.measures) + 1)
         self._columns = {m.key: i for i, m in enumerate(self.measures)}
         super().__init__(
@@ -174,10 +177,18 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         """Which records a decision vector publishes; None if the policy decides."""
         return None
 
+    def encode(self, recoding: Recoding) -> NDArray[Any]:
+        """The decision vector nearest to a recoding that was found elsewhere, to start a search from."""
+        raise ProblemError(
+            f"start: {type(self).__name__} cannot start from recodings; give decision vectors or a front"
+        )
+
     def parameters(self) -> dict[str, Any]:
         """The arguments that reproduce the problem, as plain data."""
         return {}
 
+    default_algorithm: str | None = None
+    """By name; None for NSGA-II, or GA where there is one objective."""
     default_population: int = 200
     default_generations: int = 250
 
@@ -227,19 +238,36 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
 
     def _evaluate(self, X: NDArray[Any], out: dict[str, Any], *args: Any, **kwargs: Any) -> None:
         values = self._values(X)
+        out["F"], out["G"] = self._judge(values, self.valid(X))
+        for m, column in self._columns.items():
+            out[m] = values[:, column]
+        out["records_suppressed"] = values[:, -1]
+
+    def _judge(
+        self, values: NDArray[np.float64], valid: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Minimised objectives and violations of constraints, from the values of all measures."""
         wanted = [self._columns[m.key] for m in self.objectives]
-        out["F"] = self.minimised(values[:, wanted])
         violations = [
             c.violation(values[:, self._columns[c.measure.key]]) for c in self.constraints
         ]
         # A release of no records is none: worst in every objective, and infeasible. So is a decision
         # vector that is no recoding, such as a cut across the nodes of a tree.
-        none = (values[:, -1] >= self.table.n_records) | ~self.valid(X)
+        none = (values[:, -1] >= self.table.n_records) | ~valid
         violations.append(np.where(none, 1.0, -1.0))
-        out["G"] = np.column_stack(violations)
-        for m, column in self._columns.items():
-            out[m] = values[:, column]
-        out["records_suppressed"] = values[:, -1]
+        return self.minimised(values[:, wanted]), np.column_stack(violations)
+
+    def judge_recodings(
+        self, recodings: Sequence[Recoding]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """F, G and the values of all measures of recodings that were found elsewhere."""
+        rows = []
+        for recoding in recodings:
+            view = recoding.view(self.table)
+            engine = Engine(view, suppression=self.suppression, needs=self.engine.needs, threads=1)
+            rows += engine.map(recoding.candidate(view), self._measure)
+        values = np.concatenate(rows)
+        return *self._judge(values, np.ones(len(values), dtype=np.bool_)), values
 
     def describe(self) -> dict[str, Any]:
         """What the problem is, as plain data: for files and certificates."""

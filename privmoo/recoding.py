@@ -24,7 +24,11 @@ class Recoding(ABC):
 
     @abstractmethod
     def candidate(self, table: Table) -> Candidates:
-        """The recoding as the engine groups it."""
+        """The recoding as the engine groups it; `table` is the view, or finer."""
+
+    def view(self, table: Table) -> Table:
+        """The table as the engine must see it: split where equal records are published differently."""
+        return table
 
     @abstractmethod
     def apply(self, table: Table, rows: NDArray[np.int64]) -> pd.DataFrame:
@@ -263,4 +267,8 @@ def from_json(table: Table, data: Mapping[str, Any]) -> Recoding:
             own[np.asarray(data["cuts"][qi.name], dtype=np.int64)] = True
             bits.append(own)
         return cut_recoding(table, bits)
-    raise ReleaseError(f"recoding: unknown kind {kind!r}; known are 'cuts' and 'levels'")
+    if kind == "classes":
+        from privmoo.partition import PartitionRecoding
+
+        return PartitionRecoding.from_json(table, data)
+    raise ReleaseError(f"recoding: unknown kind {kind!r}; known are 'cuts', 'levels' and 'classes'")

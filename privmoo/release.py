@@ -7,7 +7,7 @@ import math
 import threading
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.audit import audit, nearly_unique, utility
-from privmoo.candidates import Candidates
+from privmoo.audit import audit, nearly_unique
 from privmoo.canonical import canonical
 from privmoo.certificate import Certificate, Claim
 from privmoo.engine import Engine
 from privmoo.errors import AuditError, ReleaseError
 from privmoo.grouping import Grouping
 from privmoo.measures.base import Measure
-from privmoo.recoding import BlockRecoding, Recoding
+from privmoo.outside import outside_view, utility_of
+from privmoo.recoding import Recoding
 from privmoo.suppression import ExplicitRecords, NoSuppression, Suppression
 from privmoo.table import Table
 from privmoo.writing import replacing, write_all
@@ -31,10 +31,6 @@ from privmoo.writing import replacing, write_all
 __all__ = ["Release", "ReleaseWarning", "make_release"]
 
 _TOLERANCE = 1e-9
-_UTILITY_NAMES = {
-    ("loss", "geometric"): "loss_geometric",
-    ("discernibility", True): "discernibility_star",
-}
 _made: dict[str, set[bytes]] = {}
 _made_lock = threading.Lock()
 
@@ -57,6 +53,9 @@ class Release:
     certificate: Certificate
     rows: NDArray[np.int64] = field(repr=False)
     """The original row of every released row: never to be published with it."""
+    meanings: Mapping[str, Mapping[str, list[str]]] = field(repr=False, default_factory=dict)
+    """Per quasi-identifier and released label, the original values it stands for; a released number or
+    value that is no label, such as the mean of a cluster, has no entry."""
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -96,9 +95,11 @@ class Release:
 
     def __repr__(self) -> str:
         privacy = self.certificate.privacy
+        lost = "loss" if "loss" in self.certificate.utility else "il"
+        value = self.certificate.utility.get(lost, math.nan)
         return (
             f"Release of {len(self.frame):,} records in {privacy['n_groups']:,} QI-groups, "
-            f"k = {privacy['k']}, loss = {self.certificate.utility.get('loss', math.nan):.4g}"
+            f"k = {privacy['k']}, {lost.replace('il', 'IL')} = {value:.4g}"
         )
 
     def _repr_html_(self) -> str:
@@ -155,13 +156,12 @@ def make_release(
         )
     wanted = list(measures)
     needs = {"labels"}.union(*(m.needs for m in wanted)) & {"labels", "counts", "target"}
-    candidate = recoding.candidate(table)
+    view = recoding.view(table)
+    candidate = recoding.candidate(view)
     if published is not None:
-        candidate = Candidates(
-            candidate.blocks, candidate.labels, candidate.losses, published[None]
-        )
-    before, after = Engine(table, suppression=policy, needs=needs, threads=1).groups(candidate)
-    kept = _kept_rows(table, after[0], published)
+        candidate = replace(candidate, published=published[None])
+    before, after = Engine(view, suppression=policy, needs=needs, threads=1).groups(candidate)
+    kept = _kept_rows(view, after[0], published)
     if not len(kept):
         raise ReleaseError(
             "release: all records would be suppressed, which is no release; choose another solution"
@@ -178,7 +178,7 @@ def make_release(
         target=table.target_name if table.target_name not in table.qi_names else None,
         hierarchies=_sensitive_hierarchies(table),
     )
-    useful = _utility(table, frame, recoding, order)
+    useful = utility_of(table, frame, recoding, order)
     values = dict(claims or {})
     confirmed = []
     for m in wanted:
@@ -186,7 +186,7 @@ def make_release(
         own = float(m.values(stage)[0])
         claimed = values.get(m.key, own)
         for what in (claimed, own):
-            found = _outside_view(m, measured, useful)
+            found = outside_view(m, measured, useful)
             if found is not None and not math.isclose(
                 what, found, rel_tol=_TOLERANCE, abs_tol=1e-12
             ):
@@ -211,11 +211,7 @@ def make_release(
         method={
             **dict(method or {}),
             "quasi_identifiers": recoding.describe(_released_labels(table, frame)),
-            "loss_is_counted_in": {
-                qi.name: f"{qi.n_leaves} {'values' if qi.exact else 'base intervals'}"
-                + (" that occur" if table.domain == "observed" else "")
-                for qi in table.qis
-            },
+            **_units_of_loss(table, useful),
             "suppression": policy.describe(),
             "rows_shuffled": shuffle,
             **(
@@ -236,7 +232,19 @@ def make_release(
         claims=tuple(confirmed),
         warnings=tuple(notes),
     )
-    return Release(frame, certificate, order)
+    return Release(frame, certificate, order, recoding.meanings(table))
+
+
+def _units_of_loss(table: Table, useful: Mapping[str, Any]) -> dict[str, Any]:
+    if "loss" not in useful:
+        return {"il_is_counted_in": "squared differences of numbers, and changed values"}
+    return {
+        "loss_is_counted_in": {
+            qi.name: f"{qi.n_leaves} {'values' if qi.exact else 'base intervals'}"
+            + (" that occur" if table.domain == "observed" else "")
+            for qi in table.qis
+        }
+    }
 
 
 def _kept_rows(
@@ -257,39 +265,6 @@ def _released_frame(table: Table, recoding: Recoding, order: NDArray[np.int64]) 
             column = column.cat.remove_unused_categories()  # those of suppressed records
         columns[name] = column.reset_index(drop=True)
     return pd.DataFrame(columns)
-
-
-def _utility(
-    table: Table, frame: pd.DataFrame, recoding: Recoding, order: NDArray[np.int64]
-) -> dict[str, Any]:
-    original = table.frame[table.qi_names].copy()
-    for j, qi in enumerate(table.qis):
-        if not qi.as_is:  # leaves are base intervals, or spelled otherwise than in the data
-            leaves = np.array(qi.leaves, dtype=object)
-            original[qi.name] = pd.Series(leaves[table.tuples[table.row_tuple, j]], dtype="str")
-    return utility(
-        original,
-        frame,
-        meanings=recoding.meanings(table),
-        hierarchy_sizes={qi.name: qi.n_leaves for qi in table.qis},
-        rows=order,
-        weights={qi.name: qi.weight for qi in table.qis},
-        levels=recoding.relative_levels() if isinstance(recoding, BlockRecoding) else None,
-        target=table.target_name if table.target_name not in table.qi_names else None,
-    )
-
-
-def _outside_view(m: Measure, measured: Any, useful: Mapping[str, Any]) -> float | None:
-    """The audit's value of a measure, or None where only the optimiser can know it."""
-    if m.stage == "before":
-        return None
-    if m.audited:
-        return float(measured.measure(m.name, **m.parameters))
-    choices = [value for value in m.parameters.values() if isinstance(value, str | bool)]
-    for choice in choices:
-        if (m.name, choice) in _UTILITY_NAMES:
-            return useful.get(_UTILITY_NAMES[(m.name, choice)])
-    return useful.get(m.name)
 
 
 def _sensitive_hierarchies(table: Table) -> dict[str, list[list[str]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import html
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -190,6 +191,45 @@ class Table:
             row_codes=_frozen(row_codes),
         )
 
+    def split(self, parts: NDArray[Any]) -> Table:
+        """The same records with more tuples: those of one tuple stay together only within a part.
+
+        For recodings that publish equal records differently; only groupings look at such a table.
+
+        Args:
+            parts: The part of every record, any whole numbers from 0.
+
+        >>> table = Table(pd.DataFrame({"age": [31, 31, 45]}), quasi_identifiers=["age"])
+        >>> table.split(np.array([0, 1, 0])).weights.tolist()
+        [1, 1, 1]
+        """
+        parts = np.asarray(parts)
+        if parts.shape != (self.n_records,) or parts.dtype.kind not in "iu" or parts.min() < 0:
+            raise TableError(
+                f"split: expected a whole number from 0 for each of {self.n_records} records, "
+                f"got {parts.dtype} of shape {parts.shape}"
+            )
+        width = int(parts.max()) + 1
+        pairs = self.row_tuple.astype(np.int64) * width + parts
+        found, row_tuple, weights = np.unique(pairs, return_inverse=True, return_counts=True)
+        owner = row_tuple.astype(np.int32)
+        other = object.__new__(Table)
+        vars(other).update(
+            {name: value for name, value in vars(self).items() if name not in _CACHED},
+            tuples=_frozen(self.tuples[found // width]),
+            row_tuple=_frozen(owner),
+            weights=_frozen(weights.astype(np.int64)),
+        )
+        recounted = {name: _recount(a, owner, len(found)) for name, a in self.sensitive.items()}
+        vars(other)["sensitive"] = recounted
+        if self.target is not None:
+            known = recounted.get(self.target.name)
+            vars(other)["target"] = known or _recount(self.target, owner, len(found))
+        if self.subject_name is not None:
+            subject = self._frame[self.subject_name]
+            vars(other)["subjects"] = subject_links(subject, owner, len(found))
+        return other
+
     @classmethod
     def read_csv(
         cls,
@@ -325,6 +365,19 @@ class Table:
             for key, value in self._summary()
         )
         return f"<table>{cells}</table>"
+
+
+_CACHED = ("content", "fingerprint")
+
+
+def _recount(attribute: Attribute, row_tuple: NDArray[np.int32], n_tuples: int) -> Attribute:
+    """The same attribute counted in other tuples."""
+    offsets, codes, counts = sparse_counts(
+        row_tuple, attribute.row_codes, n_tuples, attribute.n_values
+    )
+    return replace(
+        attribute, offsets=_frozen(offsets), codes=_frozen(codes), counts=_frozen(counts)
+    )
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

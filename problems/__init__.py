@@ -5,7 +5,18 @@ from __future__ import annotations
 if __name__ == "problems":
     raise ImportError("the folder problems is the package privmoo.problems: import that instead")
 
+from privmoo.problems.clusters import Clusters, ClustersWarning
 from privmoo.problems.cuts import Cuts
 from privmoo.problems.dewri import AnySuppression, BudgetSuppression, KLSafe, ZeroSuppression
+from privmoo.problems.mo_obam import MOOBAM
 
-__all__ = ["AnySuppression", "BudgetSuppression", "Cuts", "KLSafe", "ZeroSuppression"]
+__all__ = [
+    "MOOBAM",
+    "AnySuppression",
+    "BudgetSuppression",
+    "Clusters",
+    "ClustersWarning",
+    "Cuts",
+    "KLSafe",
+    "ZeroSuppression",
+]

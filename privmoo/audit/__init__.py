@@ -11,7 +11,7 @@ from privmoo.audit.counts import Counts, ValueCounts
 from privmoo.audit.frame import count_frame
 from privmoo.audit.labels import check_covers
 from privmoo.audit.report import Audit, audit, nearly_unique
-from privmoo.audit.utility import information_loss, utility
+from privmoo.audit.utility import class_utility, information_loss, utility
 from privmoo.audit.values import MISSING, canonical
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "audit",
     "canonical",
     "check_covers",
+    "class_utility",
     "count_frame",
     "information_loss",
     "nearly_unique",

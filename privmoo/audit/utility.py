@@ -23,7 +23,7 @@ from privmoo.audit.labels import (
 from privmoo.audit.values import canonical_codes, factorize
 from privmoo.errors import AuditError, ColumnError
 
-__all__ = ["information_loss", "utility"]
+__all__ = ["class_utility", "information_loss", "utility"]
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -105,7 +105,8 @@ def utility(
         result["precision"] = float(weight @ height)
         result["distortion"] = float(_raw_weights(columns, weights) @ height)
     if target is not None:
-        result["classification"] = _classification(released, columns, target, suppressed)
+        group = group_numbers(released, [c.name for c in columns])
+        result["classification"] = _classification(released, group, target, suppressed)
     return result
 
 
@@ -154,6 +155,34 @@ def information_loss(
         total += int((codes != mode).sum())
         lost += int((codes != shown).sum())
     return lost / total if total else 0.0
+
+
+def class_utility(
+    original: pd.DataFrame,
+    released: pd.DataFrame,
+    *,
+    quasi_identifiers: Sequence[Hashable],
+    target: Hashable | None = None,
+) -> dict[str, float]:
+    """The utility measures that look at classes only: for releases of means, which have no labels.
+
+    >>> df = pd.DataFrame({"age": [1.0, 3.0, 5.0, 7.0]})
+    >>> out = pd.DataFrame({"age": [2.0, 2.0]})
+    >>> class_utility(df, out, quasi_identifiers=["age"])
+    {'suppression': 0.5, 'discernibility': 12.0, 'aecs': 2.0}
+    """
+    require(released, quasi_identifiers, "released")
+    n, suppressed = len(original), len(original) - len(released)
+    group = group_numbers(released, list(quasi_identifiers))
+    sizes = np.bincount(group)
+    result = {
+        "suppression": suppressed / n,
+        "discernibility": float((sizes**2).sum() + suppressed * n),
+        "aecs": n / (len(sizes) + (suppressed > 0)),
+    }
+    if target is not None:
+        result["classification"] = _classification(released, group, target, suppressed)
+    return result
 
 
 def _numbers(column: Any, name: Hashable, role: str) -> FloatArray:
@@ -246,10 +275,9 @@ def _nonuniform_entropy(
 
 
 def _classification(
-    released: pd.DataFrame, columns: list[Column], target: Hashable, suppressed: int
+    released: pd.DataFrame, group: IntArray, target: Hashable, suppressed: int
 ) -> float:
     require(released, [target], "target")
-    group = group_numbers(released, [c.name for c in columns])
     value = factorize(released[target], target)[0]
     count = pd.DataFrame({"group": group, "value": value}).groupby(["group", "value"]).size()
     wrong = len(released) - int(count.groupby("group").max().sum())

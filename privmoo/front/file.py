@@ -52,8 +52,12 @@ _POLICIES: dict[str, type[Any]] = {
 def save(front: Front, path: str | Path, *, force: bool = False) -> None:
     """Write a front: values, decision vectors, recodings, the problem's description and versions."""
     recodings = front.recodings
-    if recodings is None and front.problem is not None:
-        recodings = tuple(front.problem.recoding(x).to_json() for x in front.X)
+    if front.problem is not None:
+        stored = recodings or (None,) * len(front)
+        recodings = tuple(
+            front.problem.recoding(x).to_json() if r is None else r
+            for r, x in zip(stored, front.X, strict=True)
+        )
     if front.X.dtype == object:
         raise ProblemError("save: decision vectors of mixed types cannot be saved")
     head = {

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from privmoo.front.questions import Answer
     from privmoo.problem import AnonymizationProblem
+    from privmoo.recoding import Recoding
 
 __all__ = ["Front"]
 
@@ -65,8 +66,8 @@ class Front:
     dominated: NDArray[np.float64]
     problem: AnonymizationProblem | None = None
     table: Table | None = None
-    recodings: tuple[Mapping[str, Any], ...] | None = field(default=None)
-    """Recodings as plain data, where the front was loaded."""
+    recodings: tuple[Mapping[str, Any] | None, ...] | None = field(default=None)
+    """Recodings as plain data, where the front was loaded, or where they were found elsewhere."""
 
     def __post_init__(self) -> None:
         for array in (self.values, self.X, self.dominated):
@@ -80,8 +81,9 @@ class Front:
     def of(
         cls,
         problem: AnonymizationProblem,
-        X: NDArray[Any] | Sequence[Any],
+        X: NDArray[Any] | Sequence[Any] = (),
         *,
+        known: Sequence[Recoding] = (),
         run: Mapping[str, Any] | None = None,
         dominated: NDArray[np.float64] | None = None,
     ) -> Front:
@@ -90,32 +92,44 @@ class Front:
         Args:
             problem: What they are decisions of.
             X: One row per candidate.
+            known: Recodings that were found elsewhere, such as baselines, as further candidates.
             run: Facts about the search.
             dominated: Minimised objective values of other candidates, for the picture.
         """
         rows = np.array(X, copy=True)
-        if not len(rows):
+        if not len(rows) + len(known):
             raise ProblemError("front: no candidates were given")
-        out = problem.evaluate(rows, return_values_of=["F", "G"], return_as_dictionary=True)
-        feasible = feasible_rows(out["F"], out["G"])
+        quantities = quantities_of(problem)
+        keys = [*(m.key for m in problem.measures), RECORDS_SUPPRESSED]
+        parts, recodings = [], [None] * len(rows) + [r.to_json() for r in known]
+        if len(rows):
+            out = problem.evaluate(rows, return_values_of=["F", "G"], return_as_dictionary=True)
+            named = problem.evaluate_measures(rows)
+            parts.append((out["F"], out["G"], np.column_stack([named[key] for key in keys])))
+        if known:
+            parts.append(problem.judge_recodings(known))
+            encoded = np.stack([problem.encode(recoding) for recoding in known])
+            rows = np.concatenate([rows, encoded]) if len(rows) else encoded
+        F, G, measured = (np.concatenate([part[i] for part in parts]) for i in range(3))
+        feasible = feasible_rows(F, G)
         if not len(feasible):
             raise ProblemError(nothing_feasible(problem, len(rows)))
-        best = feasible[non_dominated(out["F"][feasible])]
-        quantities = quantities_of(problem)
-        named = problem.evaluate_measures(rows[best])
-        values = np.column_stack([named[q.key] for q in quantities])
+        best = feasible[non_dominated(F[feasible])]
+        values = measured[best][:, [keys.index(q.key) for q in quantities]]
         order = np.lexsort(values[:, : problem.n_obj].T[::-1])
+        best, values = best[order], values[order]
         beside = np.empty((0, problem.n_obj)) if dominated is None else problem.minimised(dominated)
         return cls(
             quantities=quantities,
             n_objectives=problem.n_obj,
-            values=values[order],
-            X=rows[best][order],
+            values=values,
+            X=rows[best],
             run=run or {},
             description=problem.describe(),
             dominated=beside,
             problem=problem,
             table=problem.table,
+            recodings=tuple(recodings[i] for i in best) if known else None,
         )
 
     @classmethod
@@ -174,8 +188,8 @@ class Front:
         keep = np.flatnonzero(non_dominated(values[:, : self.n_objectives] * signs))
         keep = keep[np.lexsort(values[keep, : self.n_objectives].T[::-1])]
         recodings = None
-        if all(f.recodings is not None for f in everyone):
-            joined = [r for f in everyone for r in f.recodings or ()]
+        if any(f.recodings is not None for f in everyone):
+            joined = [r for f in everyone for r in f.recodings or [None] * len(f)]
             recodings = tuple(joined[i] for i in keep)
         owner = next((f for f in everyone if f.problem is not None), self)
         return replace(

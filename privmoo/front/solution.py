@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import html
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.candidates import Candidates
 from privmoo.engine import Engine
 from privmoo.errors import ProblemError, nearest
 from privmoo.front.quantities import RECORDS_SUPPRESSED
@@ -100,14 +99,14 @@ class Solution:
     @property
     def recoding(self) -> Recoding:
         """What becomes of every quasi-identifier."""
-        if self.front.problem is not None:
+        stored = None if self.front.recodings is None else self.front.recodings[self.index]
+        if stored is None:
+            if self.front.problem is None:
+                raise ProblemError("solution: the front has no recodings; load it with its problem")
             return self.front.problem.recoding(self.x)
-        table = self.table
-        if self.front.recodings is None:
-            raise ProblemError("solution: the front has no recodings; load it with its problem")
         from privmoo.front.file import recoding_from
 
-        return recoding_from(table, self.front.recodings[self.index], self.index)
+        return recoding_from(self.table, stored, self.index)
 
     @property
     def suppression(self) -> Suppression:
@@ -125,12 +124,11 @@ class Solution:
         """The QI-groups of the release, after suppression."""
         table, published = self.table, self._published()
         needs = {"labels"} | ({"counts"} if table.sensitive else set())
-        candidate = self.recoding.candidate(table)
+        view = self.recoding.view(table)
+        candidate = self.recoding.candidate(view)
         if published is not None:
-            candidate = Candidates(
-                candidate.blocks, candidate.labels, candidate.losses, published[None]
-            )
-        engine = Engine(table, suppression=self.suppression, needs=needs, threads=1)
+            candidate = replace(candidate, published=published[None])
+        engine = Engine(view, suppression=self.suppression, needs=needs, threads=1)
         return engine.groups(candidate)[1][0]
 
     def loss_per_attribute(self) -> pd.Series:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from privmoo.errors import MeasureError
 from privmoo.grouping import GroupBatch, Stage
-from privmoo.kernels.clusters import spread_of_clusters
+from privmoo.kernels.clusters import Columns, spread_of_clusters, spread_to_centres
 from privmoo.measures.parts import FloatArray, Staged, check_choice, leaf_offsets, per_table
 from privmoo.table import Table
 
@@ -22,9 +22,10 @@ class InformationLoss(Staged):
     """IL: distance of all records to their released values, over that to the table's mean and mode.
 
     Wei et al. 2024 (MO-OBAM), Eqs. 10 and 11, for clusters: a group releases the mean of its numbers
-    and the mode of its other values. The distance is squared for numbers and 1 for a value that
-    differs; a suppressed record counts its own distance to the table's mean and mode, so releasing
-    nothing is worth 1. Numbers are those of the leaves: an interval's is its middle. Less is better.
+    and the mode of its other values, or the centres that a candidate gives it. The distance is squared
+    for numbers and 1 for a value that differs; a suppressed record counts its own distance to the
+    table's mean and mode, so releasing nothing is worth 1. Numbers are those of the leaves: an
+    interval's is its middle. Less is better.
 
     Args:
         scale: `"raw"` numbers, or `"standard"`: in standard deviations of the original column.
@@ -54,7 +55,7 @@ class InformationLoss(Staged):
 
     def batch(self, groups: GroupBatch) -> FloatArray:
         """The relative distance of every candidate."""
-        if groups.blocks is not None:
+        if groups.has_losses:
             raise MeasureError(
                 "il: needs clusters, which release means; these groups release generalised values, "
                 "choose another utility measure such as the general loss"
@@ -64,23 +65,32 @@ class InformationLoss(Staged):
         if facts.total == 0:
             return np.zeros(len(groups))
         out = np.empty(len(groups))
-        spread_of_clusters(
+        common = (
             groups.n_groups,
             groups.need_labels(self.name),
             np.zeros((0, 0), np.int64) if groups.kept is None else groups.kept,
             table.weights,
-            table.tuples,
-            leaf_offsets(table),
-            facts.leaf_numbers,
-            facts.numeric,
-            facts.own,
-            out,
+            Columns(
+                table.tuples, leaf_offsets(table), facts.leaf_numbers, facts.numeric, facts.own
+            ),
         )
+        if groups.centres is None or groups.clusters is None:
+            spread_of_clusters(*common, out)
+        else:
+            spread_to_centres(*common, facts.units, groups.clusters, groups.centres, out)
         return out / facts.total
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From untouched to nothing left."""
-        return 0.0, 1.0
+        """From untouched to the worst centres: as far from every record as the data reach.
+
+        Means and modes never exceed 1; centres within the data's bounds can.
+        """
+        facts = _deviations(table)[self.scale]
+        return 0.0, max(1.0, facts.farthest / facts.total) if facts.total else 1.0
+
+    def worst(self, table: Table) -> float:
+        """A release of nothing loses the data's own deviation."""
+        return 1.0
 
 
 class _Deviations(NamedTuple):
@@ -90,6 +100,9 @@ class _Deviations(NamedTuple):
     numeric: NDArray[np.bool_]
     own: FloatArray
     total: float
+    units: FloatArray
+    farthest: float
+    """Distance of all records to centres at the far end of the data's bounds."""
 
 
 @per_table
@@ -100,13 +113,18 @@ def _deviations(table: Table) -> dict[str, _Deviations]:
 def _deviation(table: Table, scale: Scale) -> _Deviations:
     weights, n = table.weights, table.n_records
     own = np.zeros(table.n_tuples)
+    units = np.ones(table.n_qis)
+    farthest = 0.0
     numbers = []
     for j, qi in enumerate(table.qis):
         codes = table.tuples[:, j]
         if qi.numbers is None:
             numbers.append(np.zeros(qi.n_leaves))
             totals = np.bincount(codes, weights=weights, minlength=qi.n_leaves)
-            own += codes != totals.argmax()
+            # of several modes the first by name, as an auditor would take it
+            modes = np.flatnonzero(totals == totals.max())
+            own += codes != min(modes, key=lambda code: qi.leaves[code])
+            farthest += n
             continue
         values = qi.numbers[codes]
         if np.isnan(values).any():
@@ -117,7 +135,11 @@ def _deviation(table: Table, scale: Scale) -> _Deviations:
         deviation = values - (values * weights).sum() / n
         spread = np.sqrt((deviation**2 * weights).sum() / n)
         unit = spread if scale == "standard" and spread > 0 else 1.0
+        units[j] = unit
         numbers.append(np.nan_to_num(qi.numbers) / unit)
         own += (deviation / unit) ** 2
+        reach = np.maximum(values - values.min(), values.max() - values) / unit
+        farthest += float((reach**2 * weights).sum())
     numeric = np.array([qi.numbers is not None for qi in table.qis])
-    return _Deviations(np.concatenate(numbers), numeric, own, float((own * weights).sum()))
+    total = float((own * weights).sum())
+    return _Deviations(np.concatenate(numbers), numeric, own, total, units, farthest)

@@ -47,7 +47,9 @@ class GeneralizationLoss(Staged):
     def batch(self, groups: GroupBatch) -> FloatArray:
         """The loss of every candidate."""
         total = np.empty(len(groups))
-        weighted_sums(groups.starts, groups.stops, groups.records, groups.losses, total)
+        weighted_sums(
+            groups.starts, groups.stops, groups.records, groups.need_losses(self.name), total
+        )
         return total / groups.table.n_records
 
     def range(self, table: Table) -> tuple[float, float]:
@@ -93,7 +95,9 @@ class GeneralLoss(Staged):
         n = groups.table.n_records
         if self.aggregate == "arithmetic":
             total = np.empty(len(groups))
-            weighted_sums(groups.starts, groups.stops, groups.records, groups.losses, total)
+            weighted_sums(
+                groups.starts, groups.stops, groups.records, groups.need_losses(self.name), total
+            )
             return np.asarray((total + suppressed(groups)) / n)
         sums = leaf_sums(groups, leaves_per_block(groups, "geometric loss") - 1)
         sizes = np.array([max(qi.n_leaves - 1, 1) for qi in groups.table.qis])

@@ -102,7 +102,7 @@ def make_algorithm(
     'NSGA3'
     """
     if name is None:
-        name = "nsga2" if problem.n_obj > 1 else "ga"
+        name = problem.default_algorithm or ("nsga2" if problem.n_obj > 1 else "ga")
     kind = _KINDS[_known(name)]
     _check_kind(name, kind, problem)
     size = problem.default_population if population is None else population

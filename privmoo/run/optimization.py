@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -28,6 +28,7 @@ from privmoo.front.archive import Archive, share_of_box
 from privmoo.front.front import Front, nothing_feasible
 from privmoo.front.quantities import quantities_of
 from privmoo.problem import AnonymizationProblem
+from privmoo.recoding import Recoding
 from privmoo.run.algorithms import (
     check_algorithm,
     describe_algorithm,
@@ -52,7 +53,7 @@ def optimize(
     seed: int | None = None,
     progress: bool = True,
     checkpoint: str | Path | None = None,
-    start: Front | NDArray[Any] | None = None,
+    start: Front | NDArray[Any] | Sequence[Recoding] | None = None,
 ) -> Front:
     """Search for the front of a problem.
 
@@ -70,8 +71,8 @@ def optimize(
         progress: Whether to show front size, hypervolume and time left.
         checkpoint: A file to log evaluations in. The same call with the same file continues a run
             that was stopped or killed, with the same front as if it had not been.
-        start: A front or decision vectors to start from: they are all considered for the front, and
-            up to half of the first population is taken from them.
+        start: A front, decision vectors or recodings such as baselines to start from: they are all
+            considered for the front, and up to half of the first population is taken from them.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -90,6 +91,7 @@ def optimize(
     if algorithm is None or isinstance(algorithm, str):
         algorithm = make_algorithm(problem, algorithm)
     check_algorithm(algorithm, problem)
+    given = _known(start)
     rows = _start_rows(problem, start)
     if seed is None:
         known = None if checkpoint is None else RunLog.seed_in(checkpoint)
@@ -98,7 +100,7 @@ def optimize(
         raise ProblemError(f"seed: must be a whole number of at least 0, got {seed!r}")
     # A copy, because runs leave their state in an algorithm, and in default operators that pymoo's
     # algorithms share.
-    run = _Run(problem, copy.deepcopy(algorithm), limit.fresh(), int(seed), rows)
+    run = _Run(problem, copy.deepcopy(algorithm), limit.fresh(), int(seed), rows, given)
     return run.front(progress=progress, checkpoint=checkpoint)
 
 
@@ -112,12 +114,14 @@ class _Run:
         budget: RunBudget,
         seed: int,
         start: NDArray[Any] | None,
+        known: Sequence[Recoding] = (),
     ) -> None:
         self.problem = problem
         self.algorithm = algorithm
         self.budget = budget
         self.seed = seed
         self.start = start
+        self.known = known
         self.archive = Archive(problem.n_obj)
         self.description = describe_algorithm(algorithm)
         self.stopped = False
@@ -135,13 +139,17 @@ class _Run:
             shown = Progress(shown=progress, what=type(self.algorithm).__name__)
             open_things.callback(shown.close)
             fraction = self._search(shown, log, began)
-        if not len(self.archive):
+        if not len(self.archive) and not self.known:
             if self.stopped:
                 raise KeyboardInterrupt
             raise ProblemError(nothing_feasible(self.problem, int(self.algorithm.evaluator.n_eval)))
         facts = self._facts(time.perf_counter() - began, fraction, log)
         return Front.of(
-            self.problem, self.archive.rows, run=facts, dominated=self.archive.dominated()
+            self.problem,
+            self.archive.rows,
+            known=self.known,
+            run=facts,
+            dominated=self.archive.dominated(),
         )
 
     def _search(self, shown: Progress, log: RunLog | None, began: float) -> float:
@@ -227,6 +235,7 @@ class _Run:
             "algorithm": self.description,
             "seed": self.seed,
             "start": None if self.start is None else _digest(self.start),
+            "known": [recoding.key().hex() for recoding in self.known],
             "versions": _versions(),
         }
         log = RunLog(path, identity, width=problem.cache.width)
@@ -304,9 +313,20 @@ def _start_from(algorithm: Algorithm, rows: NDArray[Any], problem: Anonymization
     owner.sampling = _StartSampling(rows, owner.sampling)
 
 
+def _known(start: Any) -> list[Recoding]:
+    """The recodings among what a search starts from: those given, or those that a front was given."""
+    if isinstance(start, Front):
+        return [s.recoding for s, r in zip(start, start.recodings or (), strict=False) if r]
+    if isinstance(start, list | tuple) and start and isinstance(start[0], Recoding):
+        return list(start)
+    return []
+
+
 def _start_rows(problem: AnonymizationProblem, start: Any) -> NDArray[Any] | None:
     if start is None:
         return None
+    if not isinstance(start, Front) and _known(start):
+        return np.stack([problem.encode(recoding) for recoding in start])
     rows = np.atleast_2d(start.X if isinstance(start, Front) else np.asarray(start))
     if not len(rows) or rows.ndim != 2 or rows.shape[1] != problem.n_var:
         raise ProblemError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from pymoo.core.evaluator import Evaluator
 from pymoo.core.population import Population
 
-from privmoo.candidates import Candidates
 from privmoo.problem import AnonymizationProblem
 from privmoo.recoding import from_json
 from privmoo.release import ReleaseWarning, make_release
@@ -134,10 +134,10 @@ def _check_recoding(
     )
     stored = json.loads(json.dumps(recoding.to_json()))
     assert from_json(table, stored).key() == recoding.key(), "recoding: to_json does not read back"
-    own = recoding.candidate(table)
+    own = recoding.candidate(problem.engine.table)
     published = problem.published(x)
     if published is not None:
-        own = Candidates(own.blocks, own.labels, own.losses, published[None])
+        own = replace(own, published=published[None])
     before, after = problem.engine.groups(own)
     for m in problem.measures:
         again = float(m.values(before if m.stage == "before" else after)[0])

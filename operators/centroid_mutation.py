@@ -1,0 +1,67 @@
+"""Mutation of single coordinates of centroids, with values of the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.mutation import Mutation
+
+from privmoo.centroids import centroids_of
+from privmoo.errors import ProblemError
+
+__all__ = ["CentroidMutation"]
+
+
+class CentroidMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
+    """Some centroids get another value in one column: that of a random record, or a number nearby.
+
+    A category is always drawn from the records, frequent ones more often: its codes have no order. Sizes
+    change too, now and then.
+
+    Args:
+        rate: How likely a centroid is changed.
+        reach: The standard deviation of a step to a number nearby, as a share of the column's range.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> from privmoo.problems import Clusters
+    >>> table = pm.Table(pd.DataFrame({"sex": list("ffmm")}), quasi_identifiers=["sex"])
+    >>> parents = np.zeros((1, 4))
+    >>> CentroidMutation(1.0)._do(Clusters(table, 2), parents, random_state=2)[0, :2].tolist()
+    [0.0, 1.0]
+    """
+
+    def __init__(self, rate: float = 0.1, *, reach: float = 0.05) -> None:
+        super().__init__()
+        for name, value in (("rate", rate), ("reach", reach)):
+            if not 0 <= value <= 1:
+                raise ProblemError(f"{name}: must be from 0 to 1, got {value!r}")
+        self.rate, self.reach = rate, reach
+
+    def _do(
+        self,
+        problem: Any,
+        X: NDArray[Any],
+        *args: Any,
+        random_state: Any = None,
+        **kwargs: Any,
+    ) -> NDArray[np.float64]:
+        space = centroids_of(problem)
+        rng = np.random.default_rng(random_state)
+        children = np.array(X, dtype=np.float64)
+        matrices = space.matrices(X)
+        n, clusters, width = matrices.shape
+        hit = rng.random((n, clusters)) < np.maximum(self.rate, 1 / clusters)
+        column = rng.integers(width, size=(n, clusters))
+        rows = space.table.row_tuple[rng.integers(space.table.n_records, size=(n, clusters))]
+        drawn = space.space.points[rows, column] * space.space.units[column]
+        own = np.take_along_axis(matrices, column[..., None], axis=2)[..., 0]
+        span = (space.high - space.low)[column]
+        near = own + rng.normal(size=(n, clusters)) * self.reach * span
+        step = space.numeric[column] & (rng.random((n, clusters)) < 0.5)
+        value = np.where(hit, np.where(step, near, drawn), own)
+        np.put_along_axis(matrices, column[..., None], value[..., None], axis=2)
+        children[:, : space.n_centroid_variables] = matrices.reshape(n, -1)
+        space.vary_sizes(children, rng, 0.3)
+        return space.clean(children)

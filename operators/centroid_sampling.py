@@ -1,0 +1,76 @@
+"""Centroids drawn from the data, for a first population or swarm."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.sampling import Sampling
+
+from privmoo.centroids import centroids_of
+from privmoo.errors import ProblemError
+
+__all__ = ["CentroidSampling"]
+
+
+class CentroidSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
+    """Random centroids with values of the data.
+
+    Args:
+        of: `"records"` takes whole distinct tuples; `"values"` draws every coordinate on its own from the
+            records, as Algorithm 1 of Wei et al. 2025 does.
+        vary: Whether rows use from two to all clusters, in equal steps of the logarithm; else all.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> from privmoo.problems import Clusters
+    >>> table = pm.Table(pd.DataFrame({"age": [20, 30, 40, 50]}), quasi_identifiers=["age"])
+    >>> rows = CentroidSampling()(Clusters(table, 2), 5, to_numpy=True, random_state=1)
+    >>> rows.shape, bool(np.isin(rows[:, :2], [20, 30, 40, 50]).all())
+    ((5, 4), True)
+    """
+
+    def __init__(self, of: Literal["records", "values"] = "records", *, vary: bool = True) -> None:
+        super().__init__()
+        if of not in ("records", "values"):
+            raise ProblemError(f"of: must be 'records' or 'values', got {of!r}")
+        self.of, self.vary = of, vary
+
+    def _do(
+        self,
+        problem: Any,
+        n_samples: int,
+        *args: Any,
+        random_state: Any = None,
+        **kwargs: Any,
+    ) -> NDArray[np.float64]:
+        space = centroids_of(problem)
+        rng = np.random.default_rng(random_state)
+        most = space.n_clusters
+        used = np.full(n_samples, most)
+        if self.vary:
+            least = min(2, most)
+            steps = (rng.permutation(n_samples) + rng.random(n_samples)) / max(n_samples, 1)
+            used = np.rint(least * (most / least) ** steps).astype(np.int64)
+        X = np.empty((n_samples, problem.n_var))
+        for i in range(n_samples):
+            if self.of == "values":
+                rows = space.table.row_tuple[
+                    rng.integers(space.table.n_records, size=(used[i], space.table.n_qis))
+                ]
+                columns = np.arange(space.table.n_qis)
+                drawn = space.space.points[rows, columns] * space.space.units
+            else:
+                n = min(int(used[i]), space.table.n_tuples)
+                chosen = rng.permutation(space.table.n_tuples)[:n]
+                drawn = space.space.points[chosen] * space.space.units
+            sizes = rng.integers(
+                space.genes[:, 0].astype(np.int64),
+                space.genes[:, 1].astype(np.int64),
+                endpoint=True,
+            )
+            low = rng.random(len(sizes)) < 0.5  # the smallest sizes allow most, so try them most
+            sizes = np.where(low, space.genes[:, 0], sizes)
+            size, diversity = (*sizes, 1)[:2] if len(sizes) else (None, 1)
+            X[i] = space.encode(drawn, size=size, diversity=diversity)
+        return X

@@ -1,0 +1,61 @@
+"""Lloyd's step: centroids move to the means of what they attract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.mutation import Mutation
+
+from privmoo.centroids import centroids_of
+from privmoo.errors import ProblemError
+
+__all__ = ["LloydStep"]
+
+
+class LloydStep(Mutation):  # type: ignore[misc]  # pymoo has no types
+    """Every centroid becomes the mean and mode of its cluster (Lloyd 1982): memetic mutation.
+
+    Clusters without records are given up; their places stay free, or some get new centroids, which are
+    records of the data.
+
+    Args:
+        explore: How likely new centroids are tried.
+        share: The largest number of new centroids, as a share of the clusters.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> from privmoo.problems import Clusters
+    >>> table = pm.Table(pd.DataFrame({"age": [20, 30, 40, 50]}), quasi_identifiers=["age"])
+    >>> parents = np.array([[20.0, 40.0, 2, 1]])
+    >>> LloydStep(explore=0)._do(Clusters(table, 2), parents, random_state=1)[0, :2].tolist()
+    [25.0, 45.0]
+    """
+
+    def __init__(self, explore: float = 0.5, *, share: float = 0.2) -> None:
+        super().__init__()
+        for name, value in (("explore", explore), ("share", share)):
+            if not 0 <= value <= 1:
+                raise ProblemError(f"{name}: must be from 0 to 1, got {value!r}")
+        self.explore, self.share = explore, share
+
+    def _do(
+        self,
+        problem: Any,
+        X: NDArray[Any],
+        *args: Any,
+        random_state: Any = None,
+        **kwargs: Any,
+    ) -> NDArray[np.float64]:
+        space = centroids_of(problem)
+        rng = np.random.default_rng(random_state)
+        children = np.array(X, dtype=np.float64)
+        end = space.n_centroid_variables
+        for i, classes in enumerate(space.decode(X)):
+            used = np.unique(classes.labels)
+            own = classes.centres[used]
+            free = min(space.n_clusters - len(own), round(self.share * len(own)) + 1)
+            if free > 0 and rng.random() < self.explore:
+                own = np.concatenate([own, space.draw(rng, int(rng.integers(1, free + 1)))])
+            children[i, :end] = space.encode(own)[:end]
+        return children

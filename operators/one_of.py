@@ -1,0 +1,58 @@
+"""Mutation by one of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.mutation import Mutation
+
+from privmoo.errors import ProblemError
+
+__all__ = ["OneOf"]
+
+
+class OneOf(Mutation):  # type: ignore[misc]  # pymoo has no types
+    """Every child is mutated by one of some mutations, drawn by their weights.
+
+    Args:
+        mutations: Any pymoo mutations.
+        weights: How often each is drawn, relative to the others; equally often by default.
+
+    >>> from privmoo.operators import CentroidMutation, LloydStep
+    >>> OneOf([LloydStep(), CentroidMutation()], [3, 1]).weights
+    [0.75, 0.25]
+    """
+
+    def __init__(
+        self, mutations: Sequence[Mutation], weights: Sequence[float] | None = None
+    ) -> None:
+        super().__init__()
+        given = np.ones(len(mutations)) if weights is None else np.asarray(weights, dtype=float)
+        if not len(mutations) or given.shape != (len(mutations),):
+            raise ProblemError(
+                f"weights: one for each of {len(mutations)} mutations, got {given.size}"
+            )
+        if not (np.isfinite(given).all() and (given >= 0).all() and given.sum() > 0):
+            raise ProblemError("weights: must be numbers from 0, not all of them 0")
+        self.mutations = list(mutations)
+        self.weights = (given / given.sum()).tolist()
+
+    def _do(
+        self,
+        problem: Any,
+        X: NDArray[Any],
+        *args: Any,
+        random_state: Any = None,
+        **kwargs: Any,
+    ) -> NDArray[Any]:
+        rng = np.random.default_rng(random_state)
+        chosen = rng.choice(len(self.mutations), size=len(X), p=self.weights)
+        children = np.array(X)
+        for i, mutation in enumerate(self.mutations):
+            rows = np.flatnonzero(chosen == i)
+            if len(rows):
+                children[rows] = mutation._do(problem, X[rows], random_state=rng)
+        return children

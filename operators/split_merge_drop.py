@@ -1,0 +1,81 @@
+"""Mutation of the number of clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.mutation import Mutation
+
+from privmoo.centroids import CentroidSpace, centroids_of
+from privmoo.errors import ProblemError
+
+__all__ = ["SplitMergeDrop"]
+
+
+class SplitMergeDrop(Mutation):  # type: ignore[misc]  # pymoo has no types
+    """Some new clusters, or some merged, or some dropped.
+
+    New centroids are records of the data, which split the clusters they fall into; where no place is free
+    they replace others. A merged pair, a random centroid and its nearest other, becomes its middle, with
+    the categories of one of the two. Sizes change too, now and then.
+
+    Args:
+        share: The largest share of the clusters that one mutation adds, merges or drops.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> from privmoo.problems import Clusters
+    >>> table = pm.Table(pd.DataFrame({"age": [20, 30, 40, 50]}), quasi_identifiers=["age"])
+    >>> parents = np.array([[20.0, 40.0, 2, 1]])
+    >>> SplitMergeDrop()._do(Clusters(table, 2), parents, random_state=1)[0, :2].tolist()
+    [30.0, 30.0]
+    """
+
+    def __init__(self, share: float = 0.1) -> None:
+        super().__init__()
+        if not 0 < share <= 1:
+            raise ProblemError(f"share: must be above 0 and at most 1, got {share!r}")
+        self.share = share
+
+    def _do(
+        self,
+        problem: Any,
+        X: NDArray[Any],
+        *args: Any,
+        random_state: Any = None,
+        **kwargs: Any,
+    ) -> NDArray[np.float64]:
+        space = centroids_of(problem)
+        rng = np.random.default_rng(random_state)
+        children = np.array(X, dtype=np.float64)
+        end = space.n_centroid_variables
+        for i in range(len(X)):
+            matrix = space.matrices(X[i])[0]
+            used = np.flatnonzero(~space.unused(matrix))
+            n = int(rng.integers(1, max(2, round(self.share * len(used)) + 1)))
+            kind = rng.integers(3)
+            if kind == 0:
+                own = np.concatenate([space.draw(rng, n), matrix[rng.permutation(used)]])
+            elif kind == 1:
+                own = _merge(matrix[used], n, space, rng)
+            else:
+                own = matrix[rng.permutation(used)[: max(1, len(used) - n)]]
+            children[i, :end] = space.encode(own)[:end]
+        space.vary_sizes(children, rng, 0.3)
+        return children
+
+
+def _merge(
+    matrix: NDArray[np.float64], n: int, space: CentroidSpace, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    own = matrix.copy()
+    for _ in range(min(n, len(own) - 1)):
+        a = int(rng.integers(len(own)))
+        gap = (own - own[a]) / space.space.units
+        distance = np.where(space.numeric, gap**2, gap != 0).sum(axis=1)
+        distance[a] = np.inf
+        b = int(distance.argmin())
+        own[a, space.numeric] = (own[a, space.numeric] + own[b, space.numeric]) / 2
+        own = np.delete(own, b, axis=0)
+    return own

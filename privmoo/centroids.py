@@ -1,0 +1,275 @@
+"""CentroidSpace: decision vectors that are centroids, and the classes they make of a table."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.errors import ProblemError
+from privmoo.kernels.balance import balance, improve
+from privmoo.kernels.clusters import centres_of_clusters, merge_equal
+from privmoo.kernels.nearest import nearest_centroids
+from privmoo.kernels.partition import Units, fill, new_partition
+from privmoo.measures.parts import value_numbers
+from privmoo.partition import PartitionRecoding, cluster_recoding, mean_facts
+from privmoo.space import Scale, Space
+from privmoo.table import Table
+
+__all__ = ["Assignment", "CentroidSpace", "Classes", "centroids_of"]
+
+Assignment = Literal["balanced", "nearest"]
+_PASSES = 2
+
+
+class Classes(NamedTuple):
+    """What one decision vector makes of a table."""
+
+    labels: NDArray[np.int32]
+    """The class of every unit of the space's view."""
+    centres: NDArray[np.float64]
+    """Classes × quasi-identifiers: mean and mode, or the centroid; numbers and leaf codes."""
+
+
+class CentroidSpace:
+    """Decision vectors of centroids: one row of numbers and category codes per cluster.
+
+    With `assignment="nearest"` every record goes to its nearest centroid (Wei et al. 2025, Algorithm 1),
+    and clusters can be too small. With `"balanced"` small clusters then take the records that cost least
+    from larger ones or merge, and records move to clusters where they cost less; two more variables say which
+    size and how many different sensitive values a cluster must have. That is deterministic: a decision
+    vector always means the same classes.
+
+    Args:
+        table: The records.
+        n_clusters: The largest number of clusters.
+        k: The smallest size of a cluster.
+        scale: Of the distance.
+        assignment: `"balanced"` or `"nearest"`.
+        split: With `"balanced"`, how many records of a distinct tuple can go to other clusters one by one;
+            the others of that tuple stay together.
+
+    >>> import pandas as pd
+    >>> table = Table(pd.DataFrame({"age": [20, 21, 22, 60]}), quasi_identifiers=["age"])
+    >>> space = CentroidSpace(table, 2, k=2)
+    >>> [classes] = space.decode(space.encode(np.array([[21.0], [60.0]]), size=2)[None])
+    >>> classes.centres.tolist()
+    [[20.5], [41.0]]
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        n_clusters: int,
+        *,
+        k: int,
+        scale: Scale = "raw",
+        assignment: Assignment = "balanced",
+        split: int = 8,
+        threads: int = 1,
+    ) -> None:
+        self.table, self.n_clusters, self.k = table, n_clusters, k
+        self.assignment: Assignment = assignment
+        self.threads = threads
+        self.space = Space.of(table, scale)
+        self.numeric = self.space.numeric
+        spread = np.where(self.numeric, self.space.points.var(axis=0), -1.0)
+        self._lead = int(spread.argmax()) if self.numeric.any() else -1
+        self.view, self._units, self._by_lead = self._cut_up(split)
+        self.low = self.space.low * self.space.units
+        self.high = np.where(
+            self.numeric,
+            self.space.high * self.space.units,
+            [qi.n_leaves - 1 for qi in table.qis],
+        )
+        self.low = np.where(self.numeric, self.low, 0.0)
+        fewest = min(value_numbers(table), default=1)
+        largest = max(k, min(max(4 * k, 40), table.n_records // 2))
+        self.genes = np.array([[k, largest], [1, fewest]][: 2 if assignment == "balanced" else 0])
+        self.genes = self.genes.reshape(-1, 2).astype(np.float64)
+
+    @property
+    def n_centroid_variables(self) -> int:
+        """Variables that are coordinates of centroids; the others say sizes."""
+        return self.n_clusters * self.table.n_qis
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The smallest and largest value of every variable."""
+        return (
+            np.concatenate([np.tile(self.low, self.n_clusters), self.genes[:, 0]]),
+            np.concatenate([np.tile(self.high, self.n_clusters), self.genes[:, 1]]),
+        )
+
+    def clean(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Within bounds, categories and sizes rounded: rows that mean the same look the same.
+
+        The order of a category's codes is arbitrary; a method that moves along it, as a particle swarm
+        does, passes through categories that have nothing to do with either end.
+        """
+        low, high = self.bounds
+        rows = np.clip(np.atleast_2d(np.asarray(X, dtype=np.float64)), low, high)
+        whole = np.concatenate(
+            [np.tile(~self.numeric, self.n_clusters), np.ones(len(self.genes), dtype=np.bool_)]
+        )
+        rows[:, whole] = np.rint(rows[:, whole])
+        return rows + 0.0
+
+    def matrices(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Rows × clusters × quasi-identifiers: the centroids."""
+        rows = self.clean(X)[:, : self.n_centroid_variables]
+        return rows.reshape(len(rows), self.n_clusters, self.table.n_qis)
+
+    def sizes(self, X: NDArray[Any]) -> NDArray[np.int64]:
+        """Rows × (least size, least number of sensitive values)."""
+        rows = self.clean(X)
+        if not len(self.genes):
+            return np.tile(np.array([self.k, 1]), (len(rows), 1))
+        return rows[:, self.n_centroid_variables :].astype(np.int64)
+
+    def encode(
+        self, centres: NDArray[Any], *, size: int | None = None, diversity: int = 1
+    ) -> NDArray[np.float64]:
+        """A decision vector with these centroids; unused places repeat the first, which changes nothing.
+
+        Of more than `n_clusters` centroids, the first are taken.
+        """
+        rows = np.asarray(centres, dtype=np.float64)[: self.n_clusters]
+        padding = np.repeat(rows[:1], self.n_clusters - len(rows), axis=0)
+        genes = [self.k if size is None else size, diversity][: len(self.genes)]
+        flat = np.concatenate([rows.ravel(), padding.ravel(), np.array(genes, dtype=np.float64)])
+        return np.asarray(self.clean(flat)[0])
+
+    def draw(self, rng: np.random.Generator, shape: int) -> NDArray[np.float64]:
+        """Centroids at random distinct tuples of the data."""
+        rows = self.space.points[rng.integers(self.table.n_tuples, size=shape)]
+        return np.asarray(rows * self.space.units)
+
+    def unused(self, matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which places of a row's centroids repeat the first one."""
+        same = (matrix == matrix[0]).all(axis=1)
+        same[0] = False
+        return np.asarray(same)
+
+    def vary_sizes(self, X: NDArray[np.float64], rng: np.random.Generator, prob: float) -> None:
+        """Change the least size or diversity of some rows: by a step, or to any other."""
+        for g, (low, high) in enumerate(self.genes):
+            place = self.n_centroid_variables + g
+            step = X[:, place] + rng.choice([-1, 1], len(X)) * rng.integers(1, 4, len(X))
+            anew = rng.integers(int(low), int(high), len(X), endpoint=True)
+            chosen = np.clip(np.where(rng.random(len(X)) < 0.5, step, anew), low, high)
+            X[:, place] = np.where(rng.random(len(X)) < prob, chosen, X[:, place])
+
+    def decode(self, X: NDArray[Any], *, release: str = "mean") -> list[Classes]:
+        """The classes of decision vectors: with their means and modes, or with their centroids."""
+        matrices, sizes = self.matrices(X), self.sizes(X)
+
+        def one(i: int) -> Classes:
+            labels = self._assign(matrices[i], int(sizes[i, 0]), int(sizes[i, 1]))
+            return self._classes(labels, matrices[i], release)
+
+        if self.threads == 1 or len(matrices) == 1:
+            return [one(i) for i in range(len(matrices))]
+        with ThreadPoolExecutor(max_workers=self.threads) as pool:
+            return list(pool.map(one, range(len(matrices))))
+
+    def recoding(self, x: NDArray[Any], *, release: str = "mean") -> PartitionRecoding:
+        """What a decision vector publishes of every record."""
+        [classes] = self.decode(np.asarray(x)[None], release=release)
+        labels = classes.labels[self.view.row_tuple]
+        centres = None if release == "mean" else classes.centres
+        return cluster_recoding(self.table, labels, centres=centres)
+
+    def _assign(self, matrix: NDArray[np.float64], size: int, diversity: int) -> NDArray[np.int32]:
+        scaled = np.ascontiguousarray(matrix / self.space.units)
+        labels = np.empty(self.table.n_tuples, np.int32)
+        nearest_centroids(self.space.points, self.numeric, self._lead, scaled, labels)
+        if self.assignment == "nearest":
+            return labels
+        partition = new_partition(self._units, self.n_clusters)
+        fill(self._units, partition, labels)
+        lead = int(self.numeric[: self._lead].sum()) if self._lead >= 0 else -1
+        balance(self._units, partition, lead, self._by_lead, size, diversity)
+        improve(self._units, partition, lead, size, diversity, _PASSES)
+        return partition.labels
+
+    def _classes(
+        self, labels: NDArray[np.int32], matrix: NDArray[np.float64], release: str
+    ) -> Classes:
+        numbers, offsets, numeric, digits = mean_facts(self.table)
+        centres = np.rint(matrix * digits) / digits + 0.0
+        if release == "mean":
+            view = self.view
+            centres_of_clusters(
+                labels, view.weights, view.tuples, offsets, numbers, numeric, digits, centres
+            )
+        merge_equal(labels, centres)
+        return Classes(labels, centres)
+
+    def _cut_up(self, split: int) -> tuple[Table, Units, NDArray[np.int64]]:
+        """The table in units, and the units in the order of the leading number."""
+        table = self.table
+        view = table
+        if self.assignment == "balanced" and split > 0:
+            order = np.argsort(table.row_tuple, kind="stable")
+            starts = np.cumsum(table.weights) - table.weights
+            rank = np.empty(table.n_records, np.int64)
+            rank[order] = np.arange(table.n_records) - np.repeat(starts, table.weights)
+            view = table.split(np.minimum(rank, split))
+        owners = np.empty(view.n_tuples, np.int64)
+        owners[view.row_tuple] = table.row_tuple
+        points = self.space.points[owners]
+        numbers, categories = np.flatnonzero(self.numeric), np.flatnonzero(~self.numeric)
+        leaves = [table.qis[j].n_leaves for j in categories]
+        attributes = list(view.sensitive.values())
+        n_values = np.array([a.n_values for a in attributes], dtype=np.int64)
+        entries = []
+        for s, a in enumerate(attributes):
+            owner = np.repeat(np.arange(view.n_tuples), np.diff(a.offsets))
+            value = a.codes + n_values[:s].sum()
+            entries.append(np.column_stack([owner, np.full(len(owner), s), value, a.counts]))
+        joined = np.concatenate([np.empty((0, 4), np.int64), *entries]).astype(np.int64)
+        joined = joined[np.argsort(joined[:, 0], kind="stable")]
+        units = Units(
+            points=points,
+            weights=view.weights.astype(np.int64),
+            owners=owners,
+            numbers=numbers,
+            categories=categories,
+            category_starts=_starts(leaves),
+            n_values=n_values,
+            entry_starts=_starts(np.bincount(joined[:, 0], minlength=view.n_tuples).tolist()),
+            entry_attributes=np.ascontiguousarray(joined[:, 1]),
+            entry_values=np.ascontiguousarray(joined[:, 2]),
+            entry_counts=np.ascontiguousarray(joined[:, 3]),
+        )
+        keys = points[:, self._lead] if self._lead >= 0 else np.zeros(len(points))
+        return view, units, np.argsort(keys, kind="stable")
+
+
+def _starts(lengths: list[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def centroids_of(problem: Any) -> CentroidSpace:
+    """The centroid space of a problem, or one sentence that it has none."""
+    space = getattr(problem, "centroids", None)
+    if not isinstance(space, CentroidSpace):
+        raise ProblemError(
+            f"operator: works on problems of centroids such as Clusters, got {type(problem).__name__}"
+        )
+    return space
+
+
+def check_clusters(table: Table, n_clusters: Any, k: Any) -> int:
+    """The number of clusters, if it and k are possible; raise otherwise."""
+    for name, value, least in (("n_clusters", n_clusters, 1), ("k", k, 2)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise ProblemError(f"{name}: must be a whole number of at least {least}, got {value!r}")
+    if k > table.n_records:
+        raise ProblemError(
+            f"k: {k} is more than the {table.n_records} records of the table; choose a smaller k"
+        )
+    return int(table.n_records // k)

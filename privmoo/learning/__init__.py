@@ -1,0 +1,21 @@
+"""What a release is worth to a learner: encoding, learners, scores, comparisons, importances."""
+
+from __future__ import annotations
+
+from privmoo.learning.comparison import compare_scores
+from privmoo.learning.encoding import Features, encode
+from privmoo.learning.importances import importances
+from privmoo.learning.models import learners
+from privmoo.learning.pictures import plot_importances, plot_scores
+from privmoo.learning.scores import scores
+
+__all__ = [
+    "Features",
+    "compare_scores",
+    "encode",
+    "importances",
+    "learners",
+    "plot_importances",
+    "plot_scores",
+    "scores",
+]

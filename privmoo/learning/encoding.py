@@ -1,0 +1,121 @@
+"""Features for learners: original and releases in the same columns, so that they can be compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.canonical import MISSING
+from privmoo.errors import TableError
+from privmoo.learning.values import Reading, check_release, read_original, read_released
+from privmoo.release import Release
+from privmoo.table import Table
+
+__all__ = ["Features", "encode"]
+
+
+@dataclass(frozen=True)
+class Features:
+    """What a learner sees.
+
+    Attributes:
+        matrix: One row for every record (of a release: for every released row), one column for every
+            feature.
+        names: The features, e.g. `age` and `sex=F`.
+        columns: The table's column that each feature comes from.
+    """
+
+    matrix: NDArray[np.float64]
+    names: tuple[str, ...]
+    columns: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+
+def encode(table: Table, release: Release | None = None, *, most_categories: int = 100) -> Features:
+    """Encode the original table or a release of it; the features are those of the original.
+
+    All released columns but the target are encoded, all in the same way:
+
+    - A number is itself. (A quasi-identifier or sensitive attribute is numeric if the table knows the
+      numbers of its values; any other column, if it holds numbers.)
+    - A category is one-hot over the column's original domain. Of a domain with more than
+      `most_categories` values, those most frequent in the original have a feature each, all
+      others share one. Dates are categories; make numbers of them first where that is wanted.
+    - A label that stands for several values is the mean of their encodings: the mean of their numbers,
+      or 1/b for each of b categories. It is the mean over the domain, whatever occurs in the data, as a
+      reader of the release cannot know more.
+    - A missing category is a category. A missing number is the median of the original column, and
+      a second feature is 1; only columns with missing numbers in the original have it.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> df = pd.DataFrame({"age": [20, 30, 40, 50], "sex": list("FMFM"), "y": list("abab")})
+    >>> table = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered(),
+    ...                                         "sex": pm.Hierarchy.flat()}, target="y")
+    >>> release = pm.make_release(table, pm.cut_recoding(table, [[0, 1, 0], [0]]), shuffle=False)
+    >>> encode(table).names
+    ('age', 'sex=F', 'sex=M')
+    >>> encode(table).matrix[0].tolist(), encode(table, release).matrix[0].tolist()
+    ([20.0, 1.0, 0.0], [25.0, 0.5, 0.5])
+    """
+    if most_categories < 1:
+        raise TableError(f"most_categories: must be at least 1, got {most_categories!r}")
+    if release is not None:
+        check_release(table, release)
+    parts, names, columns = [], [], []
+    for name in table.released_columns:
+        if name == table.target_name:
+            continue
+        original = read_original(table, name)
+        by_leaf, features = (_categories if original.domain.numbers is None else _numbers)(
+            original, most_categories
+        )
+        reading = original if release is None else read_released(table, name, release)
+        parts.append(_encoded(reading, by_leaf))
+        names += features
+        columns += [name] * len(features)
+    if not parts:
+        raise TableError("encode: the table releases no column beside the target to learn from")
+    return Features(np.concatenate(parts, axis=1), tuple(names), tuple(columns))
+
+
+def _numbers(original: Reading, most: int) -> tuple[NDArray[np.float64], list[str]]:
+    """Encoding of every leaf, and the features' names."""
+    name = original.domain.name
+    leaves = original.domain.numbers
+    assert leaves is not None  # noqa: S101
+    numbers = original.numbers()
+    lacking = np.isnan(leaves)
+    filled = np.where(lacking, np.nanmedian(numbers) if lacking.any() else 0.0, leaves)
+    if not lacking.any():
+        return filled[:, None], [name]
+    return np.column_stack([filled, lacking]).astype(np.float64), [name, f"{name}={MISSING}"]
+
+
+def _categories(original: Reading, most: int) -> tuple[NDArray[np.float64], list[str]]:
+    domain = original.domain
+    single = np.array([leaves[0] for leaves in original.leaves], dtype=np.intp)
+    frequency = np.bincount(single[original.codes], minlength=len(domain.leaves))
+    kept = np.arange(len(domain.leaves))
+    if len(kept) > most:
+        kept = np.sort(np.argsort(-frequency, kind="stable")[:most])
+    feature = np.full(len(domain.leaves), len(kept))
+    feature[kept] = np.arange(len(kept))
+    names = [f"{domain.name}={domain.leaves[leaf]}" for leaf in kept]
+    if len(kept) < len(domain.leaves):
+        names.append(f"{domain.name}=(other values)")
+    by_leaf = np.zeros((len(domain.leaves), len(names)))
+    by_leaf[np.arange(len(feature)), feature] = 1.0
+    return by_leaf, names
+
+
+def _encoded(reading: Reading, by_leaf: NDArray[np.float64]) -> NDArray[np.float64]:
+    values = np.zeros((len(reading.leaves), by_leaf.shape[1]))
+    values[:, 0] = reading.own  # a number that is no leaf; the rest is overwritten
+    for i, leaves in enumerate(reading.leaves):
+        if len(leaves):
+            values[i] = by_leaf[leaves].mean(axis=0)
+    return values[reading.codes]

@@ -1,0 +1,211 @@
+"""What every comparison of learners shares: the encoded methods and the splits of the records."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from privmoo.canonical import canonical
+from privmoo.columns import Attribute
+from privmoo.engine import thread_count
+from privmoo.errors import ProblemError, ReleaseError, TableError
+from privmoo.learning.encoding import encode
+from privmoo.learning.values import check_release
+from privmoo.release import Release
+from privmoo.table import Table
+
+__all__ = ["ORIGINAL", "Experiment", "Method", "Split", "do_all", "prepare"]
+
+ORIGINAL = "original"
+
+
+@dataclass(frozen=True)
+class Split:
+    """Original rows to train on and to test on, both ascending."""
+
+    repeat: int
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Method:
+    """The original or one release, encoded.
+
+    Attributes:
+        name: The method.
+        X: Features of every released row.
+        y: Published class of every released row.
+        place: For every original row its released row; -1 where it was suppressed.
+    """
+
+    name: str
+    X: NDArray[np.float64]
+    y: NDArray[np.intp]
+    place: NDArray[np.intp]
+
+    def training(self, split: Split) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Features and classes of the released training records, in the original order."""
+        rows = self.place[split.train]
+        rows = rows[rows >= 0]
+        return self.X[rows], self.y[rows]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The original first, then the releases, over the same splits.
+
+    Attributes:
+        classes: The target's values; classes are positions in it.
+        columns: The table's column of each feature.
+    """
+
+    methods: tuple[Method, ...]
+    splits: tuple[Split, ...]
+    classes: tuple[str, ...]
+    columns: tuple[str, ...]
+
+    @property
+    def original(self) -> Method:
+        """The original table."""
+        return self.methods[0]
+
+
+def prepare(
+    table: Table, releases: Mapping[str, Release], *, repeats: int, test_size: float, seed: int
+) -> Experiment:
+    """Encode everything once and split the original rows, stratified by class.
+
+    Where a subject column tells persons apart, persons are split instead of rows.
+    """
+    if table.target is None or table.target_name is None:
+        raise TableError("target: the table has none, so there is nothing to predict; give target=")
+    if table.target_name in table.qi_names:
+        raise TableError(
+            f"target: {table.target_name!r} is a quasi-identifier, which releases generalise; "
+            "predict a column that is released as it is"
+        )
+    if isinstance(releases, Release) or not isinstance(releases, Mapping):
+        raise ProblemError(
+            f"releases: expected releases by name, got {type(releases).__name__}; "
+            'write {"name": release}'
+        )
+    if ORIGINAL in releases:
+        raise ProblemError(f"releases: the name {ORIGINAL!r} is the table's own; choose another")
+    names = table.target.values
+    occurring = np.unique(table.target.row_codes)
+    classes = tuple(sorted((names[code] for code in occurring), key=_order(table.target)))
+    number = {name: i for i, name in enumerate(classes)}
+    by_code = np.array([number.get(name, -1) for name in names], dtype=np.intp)
+    y = by_code[table.target.row_codes]
+    features = encode(table)
+    methods = [Method(ORIGINAL, features.matrix, y, np.arange(len(y)))]
+    methods += [_method(table, name, release, number) for name, release in releases.items()]
+    splits = _splits(table, y, repeats=repeats, test_size=test_size, seed=seed)
+    for method in methods[1:]:
+        for split in splits:
+            if len(np.unique(method.training(split)[1])) < 2:
+                raise ReleaseError(
+                    f"{method.name!r}: fewer than two classes of the target are left among its "
+                    f"training records of split {split.repeat}, so nothing can be learned; choose a "
+                    "release that suppresses less"
+                )
+    return Experiment(tuple(methods), splits, classes, features.columns)
+
+
+def _order(target: Attribute) -> Callable[[str], tuple[float, str]]:
+    """Numbers by size, words by the alphabet."""
+    known: dict[str, float] = {}
+    if target.numbers is not None:
+        known = dict(zip(target.values, np.nan_to_num(target.numbers).tolist(), strict=True))
+    return lambda name: (known.get(name, 0.0), name)
+
+
+def _method(table: Table, name: str, release: Release, number: Mapping[str, int]) -> Method:
+    check_release(table, release, name)
+    codes, values = pd.factorize(release.frame[table.target_name], use_na_sentinel=False)
+    y = np.array([number.get(canonical(value), -1) for value in values], dtype=np.intp)[codes]
+    if (y < 0).any():
+        raise ReleaseError(
+            f"{name!r}: row {int((y < 0).argmax())} (counted from 0) has a class that the table's "
+            "target lacks; give the table the release was made from"
+        )
+    place = np.full(table.n_records, -1, dtype=np.intp)
+    place[release.rows] = np.arange(len(release.rows))
+    return Method(name, encode(table, release).matrix, y, place)
+
+
+def _splits(
+    table: Table, y: NDArray[np.intp], *, repeats: int, test_size: float, seed: int
+) -> tuple[Split, ...]:
+    from sklearn.model_selection import StratifiedShuffleSplit
+
+    if repeats < 1:
+        raise ProblemError(f"repeats: must be at least 1, got {repeats!r}")
+    if not 0 < test_size < 1:
+        raise ProblemError(f"test_size: must lie between 0 and 1, got {test_size!r}")
+    unit = np.arange(len(y)) if table.subjects is None else table.subjects.row_subject
+    persons, first = np.unique(unit, return_index=True)
+    sizes = np.bincount(y[first])
+    n_test = int(np.ceil(test_size * len(persons)))
+    few = min(n_test, len(persons) - n_test)
+    if sizes.min() < 2 or few < len(sizes):
+        raise ProblemError(
+            f"target: its {len(sizes)} classes cannot all be in both parts of a split of "
+            f"{len(persons)} records (the smallest class has {int(sizes.min())}); merge classes "
+            "or change test_size"
+        )
+    splitter = StratifiedShuffleSplit(repeats, test_size=test_size, random_state=seed)
+    splits = []
+    for repeat, (_, test) in enumerate(splitter.split(persons, y[first])):
+        tested = np.isin(unit, persons[test])
+        split = Split(repeat, np.flatnonzero(~tested), np.flatnonzero(tested))
+        for part, rows in (("training", split.train), ("test", split.test)):
+            if len(np.unique(y[rows])) < len(sizes):
+                raise ProblemError(
+                    f"target: split {repeat} has no {part} record of one of the {len(sizes)} classes; "
+                    "merge rare classes or change test_size"
+                )
+        splits.append(split)
+    return tuple(splits)
+
+
+def do_all(
+    function: Callable[..., Any],
+    tasks: Sequence[tuple[Any, ...]],
+    *,
+    jobs: int | None,
+    progress: bool,
+    what: str,
+) -> list[Any]:
+    """Results in the order of the tasks, from processes of one thread each."""
+    from sklearn.utils.parallel import Parallel, delayed
+
+    workers = min(thread_count() if jobs is None else jobs, len(tasks))
+    if workers < 1:
+        raise ProblemError(f"jobs: must be at least 1, got {jobs!r}")
+    running = Parallel(n_jobs=workers, backend="loky", return_as="generator")(
+        delayed(_alone)(function, *task) for task in tasks
+    )
+    with warnings.catch_warnings():
+        # Without ipywidgets, tqdm falls back to text and says so at length.
+        warnings.simplefilter("ignore")
+        from tqdm.auto import tqdm
+    return list(tqdm(running, total=len(tasks), desc=what, disable=not progress))
+
+
+def _alone(function: Callable[..., Any], *arguments: Any) -> Any:
+    """One thread, so that sums have the same order of terms however many tasks run at once."""
+    from sklearn.exceptions import ConvergenceWarning
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    with threadpool_limits(limits=1), warnings.catch_warnings():
+        # A learner that reaches its limit of iterations is scored as it is.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return function(*arguments)

@@ -1,0 +1,171 @@
+"""How well learners do that know a release instead of the original."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from privmoo.canonical import canonical
+from privmoo.errors import ProblemError
+from privmoo.learning.experiment import ORIGINAL, Experiment, Method, Split, do_all, prepare
+from privmoo.learning.models import chosen, seeded
+from privmoo.release import Release
+from privmoo.table import Table
+
+__all__ = ["scores"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+
+def scores(
+    table: Table,
+    releases: Mapping[str, Release],
+    *,
+    models: Mapping[str, Any] | Iterable[str] | None = None,
+    repeats: int = 10,
+    test_size: float = 0.3,
+    positive: Any = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    progress: bool = True,
+) -> pd.DataFrame:
+    """Train learners on the original and on releases, and test them (Wei et al. 2025, Section 6.2).
+
+    The original rows are split first, stratified by class (persons, where a subject column tells
+    them apart), and every method gets the same splits: trained is on the released rows of the
+    training records, in the original order. `encode` says what a learner sees. Tested is
+
+    - `"original"`: on the original rows of all test records: whether the release teaches what is
+      true of people as they are;
+    - `"released"`: on the released rows of the test records: whether the release predicts itself.
+      A suppressed test record counts: it is predicted the majority class of the training rows, and
+      for the AUC it gets the shares of the classes there.
+
+    Classes of training are those published, classes of testing the original ones. A feature that is
+    constant in the training rows keeps that value in the test: nothing was learned of it, and a
+    learner's initial weight of it would be noise. Still, a learner that weighs features which a
+    release never tells apart, as a neural network does, can lose on original rows by that alone.
+
+    Args:
+        table: The original, with a target.
+        releases: Releases by method.
+        models: Estimators by name, or some names of `learners`; all of those by default. Random
+            states that an estimator leaves open are set.
+        repeats: Number of splits; the paper has 100.
+        test_size: Share of the records that is tested on.
+        positive: The class whose F1 and AUC are reported. By default, of two classes the last in
+            the order of values; of more, means over all classes.
+        seed: For splits and learners; the same scores come out for any number of jobs.
+        jobs: Processes; as many as cores by default (or PRIVMOO_THREADS).
+        progress: Whether a bar is shown.
+
+    Returns:
+        One row per method, model, repeat and test, with f1, accuracy, auc (nan for a learner that
+        cannot rank), n_train and n_test.
+
+    >>> import privmoo as pm
+    >>> df = pd.DataFrame({"age": list(range(40)), "y": ["a"] * 20 + ["b"] * 20})
+    >>> table = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered()}, target="y")
+    >>> all_one = pm.make_release(table, pm.cut_recoding(table, [[0] * 39]), seed=1)
+    >>> found = scores(table, {"*": all_one}, models=["DT"], repeats=2, jobs=1, progress=False)
+    >>> found.groupby(["method", "tested_on"])["auc"].mean().to_dict()
+    {('*', 'original'): 0.5, ('*', 'released'): 0.5, ('original', 'original'): 1.0}
+    """
+    learning = prepare(table, releases, repeats=repeats, test_size=test_size, seed=seed)
+    wanted = _positive(learning, positive)
+    fitted = chosen(models, seed)
+    tasks = [
+        (name, model, learning.original, method, split, len(learning.classes), wanted, seed)
+        for method in learning.methods
+        for name, model in fitted.items()
+        for split in learning.splits
+    ]
+    found = do_all(_score, tasks, jobs=jobs, progress=progress, what="learning")
+    return pd.DataFrame([row for rows in found for row in rows])
+
+
+def _positive(learning: Experiment, positive: Any) -> int | None:
+    if positive is None:
+        return 1 if len(learning.classes) == 2 else None
+    if canonical(positive) not in learning.classes:
+        raise ProblemError(
+            f"positive: {positive!r} is none of the target's {len(learning.classes)} classes"
+        )
+    return learning.classes.index(canonical(positive))
+
+
+def _score(
+    name: str,
+    model: Any,
+    original: Method,
+    method: Method,
+    split: Split,
+    n_classes: int,
+    positive: int | None,
+    seed: int,
+) -> list[dict[str, Any]]:
+    """One fit, tested on original rows and, if it is a release's, on released rows."""
+    X, y = method.training(split)
+    fitted = seeded(model, seed).fit(X, y)
+    constant = X.min(axis=0) == X.max(axis=0)
+    truth = original.y[split.test]
+    same = {"method": method.name, "model": name, "repeat": split.repeat}
+    size = {"n_train": len(y), "n_test": len(truth)}
+    guess, rank = _predict(fitted, np.where(constant, X[0], original.X[split.test]), n_classes)
+    rows = [{**same, "tested_on": ORIGINAL, **_measured(truth, guess, rank, positive), **size}]
+    if method.name != ORIGINAL:
+        shares = np.bincount(y, minlength=n_classes) / len(y)
+        guess = np.full(len(truth), int(shares.argmax()), dtype=np.intp)
+        place = method.place[split.test]
+        shown = place >= 0
+        known: FloatArray | None = None
+        if shown.any():
+            tested = np.where(constant, X[0], method.X[place[shown]])
+            guess[shown], known = _predict(fitted, tested, n_classes)
+        rank = None
+        if known is not None or not shown.any():
+            rank = np.tile(shares, (len(truth), 1))
+            rank[shown] = known if known is not None else shares
+        measured = _measured(truth, guess, rank, positive)
+        rows.append({**same, "tested_on": "released", **measured, **size})
+    return rows
+
+
+def _predict(fitted: Any, X: FloatArray, n_classes: int) -> tuple[IntArray, FloatArray | None]:
+    """Predicted classes, and a value in [0, 1] per class that ranks the records."""
+    guess = np.asarray(fitted.predict(X), dtype=np.intp)
+    if hasattr(fitted, "predict_proba"):
+        by_class = np.asarray(fitted.predict_proba(X))
+    elif hasattr(fitted, "decision_function"):
+        # The distance from the border as if of a logistic regression: same ranks, same scale.
+        side = 1 / (1 + np.exp(-np.clip(fitted.decision_function(X), -500, 500)))
+        by_class = np.column_stack([1 - side, side]) if side.ndim == 1 else side
+    else:
+        return guess, None
+    rank = np.zeros((len(X), n_classes))
+    rank[:, np.asarray(fitted.classes_, dtype=np.intp)] = by_class
+    return guess, rank
+
+
+def _measured(
+    truth: IntArray, guess: IntArray, rank: FloatArray | None, positive: int | None
+) -> dict[str, float]:
+    from sklearn.metrics import roc_auc_score
+
+    counted = np.unique(truth) if positive is None else np.array([positive])
+    f1 = [_f1(truth == c, guess == c) for c in counted]
+    auc = float("nan")
+    if rank is not None:
+        auc = float(np.mean([roc_auc_score(truth == c, rank[:, c]) for c in counted]))
+    accuracy = float(np.mean(truth == guess))
+    return {"f1": float(np.mean(f1)), "accuracy": accuracy, "auc": auc}
+
+
+def _f1(truth: NDArray[np.bool_], guess: NDArray[np.bool_]) -> float:
+    both = int(truth.sum() + guess.sum())
+    return 2 * int((truth & guess).sum()) / both if both else 0.0

@@ -1,0 +1,214 @@
+"""Clusters: centroids as decision variables, classes that release a mean (microaggregation)."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.candidates import Candidates
+from privmoo.centroids import Assignment, CentroidSpace, check_clusters
+from privmoo.engine import thread_count
+from privmoo.errors import ProblemError, nearest
+from privmoo.measures import (
+    Constraint,
+    DistinctDiversity,
+    Homogeneity,
+    InformationLoss,
+    KAnonymity,
+    Measure,
+    MinimumEntropy,
+    RecordsAtRisk,
+)
+from privmoo.operators import (
+    CentroidMutation,
+    CentroidSampling,
+    ClusterExchange,
+    HashDuplicates,
+    LloydStep,
+    OneOf,
+    SplitMergeDrop,
+)
+from privmoo.partition import PartitionRecoding, class_means
+from privmoo.problem import AnonymizationProblem
+from privmoo.space import Scale
+from privmoo.suppression import Suppression
+from privmoo.table import Table
+
+__all__ = ["Clusters", "ClustersWarning"]
+
+
+class ClustersWarning(UserWarning):
+    """A parameter was changed to one that is possible."""
+
+
+class Clusters(AnonymizationProblem):
+    """Any clusters of similar records, each released as one class: the general problem behind MO-OBAM.
+
+    Decision variables are the centroids of up to `n_clusters` clusters. See `CentroidSpace` for how records
+    find their clusters. A cluster without records is no class, and clusters that release equal values are
+    one class. Hierarchies are not needed; a quasi-identifier whose values are all numbers is numeric.
+
+    Args:
+        table: The records.
+        n_clusters: The largest number of clusters; at most ⌊n/k⌋ are possible.
+        k: The smallest size of a class: a constraint.
+        objectives: Measures to optimise; information loss and k by default.
+        constraints: More than k, such as `TCloseness() <= 0.3`.
+        suppression: Which records are left out; none by default.
+        extras: Further measures to record; information loss, k, records at risk and such by default.
+        scale: Of distances: `"raw"`, `"standard"` or `"minmax"`. Information loss is measured on raw
+            numbers.
+        release: `"mean"`: mean and mode of the cluster; `"centroid"`: the decision variables.
+        assignment: `"balanced"`: every cluster gets k records; `"nearest"`: nearest centroids, k may fail.
+        split: With `"balanced"`, how many records of a distinct tuple can go to other clusters one by one.
+        threads: For the evaluation; all cores by default.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 40, 41]}), quasi_identifiers=["age"])
+    >>> problem = Clusters(table, 2, k=2)
+    >>> x = problem.centroids.encode(np.array([[20.0], [41.0]]))
+    >>> measured = problem.evaluate_measures(x[None])
+    >>> measured["k"].tolist(), measured["il"].round(5).tolist()
+    ([2.0], [0.00249])
+    """
+
+    default_population = 100
+    default_generations = 60
+
+    def __init__(
+        self,
+        table: Table,
+        n_clusters: int,
+        *,
+        k: int = 2,
+        objectives: Sequence[Measure] | None = None,
+        constraints: Sequence[Constraint] = (),
+        suppression: Suppression | None = None,
+        extras: Iterable[Measure] | None = None,
+        scale: Scale = "raw",
+        release: Literal["mean", "centroid"] = "mean",
+        assignment: Assignment = "balanced",
+        split: int = 8,
+        threads: int | None = None,
+    ) -> None:
+        if not isinstance(table, Table):
+            raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
+        most = check_clusters(table, n_clusters, k)
+        if n_clusters > most:
+            warnings.warn(
+                f"n_clusters: {n_clusters} clusters of at least {k} need {n_clusters * k:,} records, the "
+                f"table has {table.n_records:,}; {most} clusters are searched instead",
+                ClustersWarning,
+                stacklevel=3 if type(self) is not Clusters else 2,
+            )
+        _check_word("release", release, ("mean", "centroid"))
+        _check_word("assignment", assignment, ("balanced", "nearest"))
+        if isinstance(split, bool) or not isinstance(split, int | np.integer) or split < 0:
+            raise ProblemError(f"split: must be a whole number of at least 0, got {split!r}")
+        self.n_clusters, self.k = min(int(n_clusters), most), int(k)
+        self.scale: Scale = scale
+        self.release: Literal["mean", "centroid"] = release
+        self.assignment: Assignment = assignment
+        self.split = int(split)
+        self.centroids = CentroidSpace(
+            table,
+            self.n_clusters,
+            k=self.k,
+            scale=scale,
+            assignment=assignment,
+            split=self.split,
+            threads=threads or thread_count(),
+        )
+        own = objectives if objectives is not None else (InformationLoss(), KAnonymity())
+        demands = (KAnonymity() >= k, *constraints)
+        if extras is None:
+            extras = _usual_extras(table, [*own, *(getattr(c, "measure", c) for c in demands)])
+        low, high = self.centroids.bounds
+        super().__init__(
+            table,
+            objectives=own,
+            constraints=demands,
+            suppression=suppression,
+            extras=extras,
+            threads=threads,
+            view=self.centroids.view,
+            n_var=len(low),
+            xl=low,
+            xu=high,
+            vtype=float,
+        )
+
+    def candidates(self, X: NDArray[Any]) -> Candidates:
+        """Classes of decision vectors, as the engine groups them."""
+        decoded = self.centroids.decode(X, release=self.release)
+        labels = np.stack([classes.labels for classes in decoded])
+        if self.release == "mean":
+            return Candidates(labels=labels)
+        return Candidates(labels=labels, centres=np.stack([c.centres for c in decoded]))
+
+    def recoding(self, x: NDArray[Any]) -> PartitionRecoding:
+        """What a decision vector publishes."""
+        return self.centroids.recoding(x, release=self.release)
+
+    def encode(self, recoding: Any) -> NDArray[np.float64]:
+        """The decision vector nearest to given classes, such as a baseline's: to start a search from."""
+        if not isinstance(recoding, PartitionRecoding):
+            raise ProblemError(
+                f"start: expected classes such as baselines give, got {type(recoding).__name__}"
+            )
+        sizes = np.bincount(recoding.labels, minlength=recoding.n_classes)
+        centres = recoding.centres
+        if recoding.kind == "ranges":
+            centres = class_means(self.table, recoding.labels)
+        order = np.argsort(-sizes, kind="stable")
+        return self.centroids.encode(centres[order], size=max(self.k, int(sizes.min())))
+
+    def keys(self, X: NDArray[Any]) -> list[bytes]:
+        """One key per decision vector, equal where its centroids and sizes are."""
+        rows = self.centroids.clean(X)
+        return [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in rows]
+
+    def parameters(self) -> dict[str, Any]:
+        """What makes classes of centroids."""
+        return {
+            "n_clusters": self.n_clusters,
+            "k": self.k,
+            "scale": self.scale,
+            "release": self.release,
+            "assignment": self.assignment,
+            "split": self.split,
+        }
+
+    def default_operators(self) -> dict[str, Any]:
+        """Centroids from the data, exchange of clusters, Lloyd steps, splits and merges."""
+        return {
+            "sampling": CentroidSampling(),
+            "crossover": ClusterExchange(),
+            "mutation": OneOf([LloydStep(), SplitMergeDrop(), CentroidMutation()], [0.5, 0.3, 0.2]),
+            "eliminate_duplicates": HashDuplicates(),
+        }
+
+
+def _usual_extras(table: Table, wanted: Sequence[Any]) -> list[Measure]:
+    extras: list[Measure] = [
+        InformationLoss(),
+        KAnonymity(),
+        RecordsAtRisk(tau=0.05, count=True).named("at_risk_05"),
+        RecordsAtRisk(tau=0.075, count=True).named("at_risk_075"),
+        RecordsAtRisk(tau=0.1, count=True).named("at_risk_10"),
+    ]
+    if table.sensitive:
+        extras += [MinimumEntropy(), DistinctDiversity(), Homogeneity(count=True)]
+    known = {getattr(m, "key", None) for m in wanted}
+    return [extra for extra in extras if extra.key not in known]
+
+
+def _check_word(name: str, value: object, known: Sequence[str]) -> None:
+    if value not in known:
+        words = " or ".join(repr(word) for word in known)
+        raise ProblemError(f"{name}: must be {words}, got {value!r}{nearest(value, known)}")
