@@ -17,6 +17,7 @@ from privmoo.operators.cut_sampling import CutSampling
 from privmoo.operators.hash_duplicates import HashDuplicates
 from privmoo.operators.lloyd_step import LloydStep
 from privmoo.operators.lunacek import LunacekCrossover
+from privmoo.operators.merge_repair import MergeRepair
 from privmoo.operators.one_of import OneOf
 from privmoo.operators.split_merge_drop import SplitMergeDrop
 
@@ -31,6 +32,7 @@ __all__ = [
     "HashDuplicates",
     "LloydStep",
     "LunacekCrossover",
+    "MergeRepair",
     "OneOf",
     "SplitMergeDrop",
     "for_problem",

@@ -27,7 +27,7 @@ class CentroidMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.problems import Clusters
     >>> table = pm.Table(pd.DataFrame({"sex": list("ffmm")}), quasi_identifiers=["sex"])
-    >>> parents = np.zeros((1, 4))
+    >>> parents = np.zeros((1, 5))
     >>> CentroidMutation(1.0)._do(Clusters(table, 2), parents, random_state=2)[0, :2].tolist()
     [0.0, 1.0]
     """
@@ -63,5 +63,5 @@ class CentroidMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
         value = np.where(hit, np.where(step, near, drawn), own)
         np.put_along_axis(matrices, column[..., None], value[..., None], axis=2)
         children[:, : space.n_centroid_variables] = matrices.reshape(n, -1)
-        space.vary_sizes(children, rng, 0.3)
+        space.vary_demands(children, rng, 0.3)
         return space.clean(children)

@@ -27,7 +27,7 @@ class CentroidSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
     >>> table = pm.Table(pd.DataFrame({"age": [20, 30, 40, 50]}), quasi_identifiers=["age"])
     >>> rows = CentroidSampling()(Clusters(table, 2), 5, to_numpy=True, random_state=1)
     >>> rows.shape, bool(np.isin(rows[:, :2], [20, 30, 40, 50]).all())
-    ((5, 4), True)
+    ((5, 5), True)
     """
 
     def __init__(self, of: Literal["records", "values"] = "records", *, vary: bool = True) -> None:
@@ -64,13 +64,10 @@ class CentroidSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
                 n = min(int(used[i]), space.table.n_tuples)
                 chosen = rng.permutation(space.table.n_tuples)[:n]
                 drawn = space.space.points[chosen] * space.space.units
-            sizes = rng.integers(
-                space.genes[:, 0].astype(np.int64),
-                space.genes[:, 1].astype(np.int64),
-                endpoint=True,
-            )
-            low = rng.random(len(sizes)) < 0.5  # the smallest sizes allow most, so try them most
-            sizes = np.where(low, space.genes[:, 0], sizes)
-            size, diversity = (*sizes, 1)[:2] if len(sizes) else (None, 1)
-            X[i] = space.encode(drawn, size=size, diversity=diversity)
+            low, high = space.demands.T
+            demands = rng.integers(low.astype(np.int64), high.astype(np.int64), endpoint=True)
+            # The smallest demands allow most, so they are tried most; passes have no such order.
+            demands = np.where(rng.random(len(demands)) < [0.5, 0.5, 0.0][: len(low)], low, demands)
+            X[i] = space.encode(drawn)
+            X[i, space.n_centroid_variables :] = demands
         return X

@@ -26,9 +26,9 @@ class ClusterExchange(Crossover):  # type: ignore[misc]  # pymoo has no types
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.problems import Clusters
     >>> table = pm.Table(pd.DataFrame({"age": [20, 30, 40, 50]}), quasi_identifiers=["age"])
-    >>> parents = np.array([[[20.0, 40.0, 2, 1]], [[30.0, 50.0, 2, 1]]])
+    >>> parents = np.array([[[20.0, 40.0, 2, 1, 2]], [[30.0, 50.0, 2, 1, 2]]])
     >>> ClusterExchange()._do(Clusters(table, 2), parents, random_state=1)[0].tolist()
-    [[50.0, 20.0, 2.0, 1.0]]
+    [[50.0, 20.0, 2.0, 1.0, 2.0]]
     """
 
     def __init__(self, prob: float = 0.9) -> None:

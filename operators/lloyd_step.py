@@ -27,7 +27,7 @@ class LloydStep(Mutation):  # type: ignore[misc]  # pymoo has no types
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.problems import Clusters
     >>> table = pm.Table(pd.DataFrame({"age": [20, 30, 40, 50]}), quasi_identifiers=["age"])
-    >>> parents = np.array([[20.0, 40.0, 2, 1]])
+    >>> parents = np.array([[20.0, 40.0, 2, 1, 2]])
     >>> LloydStep(explore=0)._do(Clusters(table, 2), parents, random_state=1)[0, :2].tolist()
     [25.0, 45.0]
     """

@@ -27,7 +27,7 @@ class SplitMergeDrop(Mutation):  # type: ignore[misc]  # pymoo has no types
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.problems import Clusters
     >>> table = pm.Table(pd.DataFrame({"age": [20, 30, 40, 50]}), quasi_identifiers=["age"])
-    >>> parents = np.array([[20.0, 40.0, 2, 1]])
+    >>> parents = np.array([[20.0, 40.0, 2, 1, 2]])
     >>> SplitMergeDrop()._do(Clusters(table, 2), parents, random_state=1)[0, :2].tolist()
     [30.0, 30.0]
     """
@@ -62,7 +62,7 @@ class SplitMergeDrop(Mutation):  # type: ignore[misc]  # pymoo has no types
             else:
                 own = matrix[rng.permutation(used)[: max(1, len(used) - n)]]
             children[i, :end] = space.encode(own)[:end]
-        space.vary_sizes(children, rng, 0.3)
+        space.vary_demands(children, rng, 0.3)
         return children
 
 

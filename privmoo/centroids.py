@@ -12,7 +12,7 @@ from privmoo.errors import ProblemError
 from privmoo.kernels.balance import balance, improve
 from privmoo.kernels.clusters import centres_of_clusters, merge_equal
 from privmoo.kernels.nearest import nearest_centroids
-from privmoo.kernels.partition import Units, fill, new_partition
+from privmoo.kernels.partition import Partition, Units, fill, new_partition
 from privmoo.measures.parts import value_numbers
 from privmoo.partition import PartitionRecoding, cluster_recoding, mean_facts
 from privmoo.space import Scale, Space
@@ -21,7 +21,7 @@ from privmoo.table import Table
 __all__ = ["Assignment", "CentroidSpace", "Classes", "centroids_of"]
 
 Assignment = Literal["balanced", "nearest"]
-_PASSES = 2
+_PASSES = 2  # of moving records to better clusters; more gain little
 
 
 class Classes(NamedTuple):
@@ -38,9 +38,9 @@ class CentroidSpace:
 
     With `assignment="nearest"` every record goes to its nearest centroid (Wei et al. 2025, Algorithm 1),
     and clusters can be too small. With `"balanced"` small clusters then take the records that cost least
-    from larger ones or merge, and records move to clusters where they cost less; two more variables say which
-    size and how many different sensitive values a cluster must have. That is deterministic: a decision
-    vector always means the same classes.
+    from larger ones or merge, and records may move to clusters where they cost less; three more variables
+    say which size and how many different sensitive values a cluster must have, and how often records
+    move. That is deterministic: a decision vector always means the same classes.
 
     Args:
         table: The records.
@@ -87,8 +87,8 @@ class CentroidSpace:
         self.low = np.where(self.numeric, self.low, 0.0)
         fewest = min(value_numbers(table), default=1)
         largest = max(k, min(max(4 * k, 40), table.n_records // 2))
-        self.genes = np.array([[k, largest], [1, fewest]][: 2 if assignment == "balanced" else 0])
-        self.genes = self.genes.reshape(-1, 2).astype(np.float64)
+        demands = [[k, largest], [1, fewest], [0, _PASSES]] if assignment == "balanced" else []
+        self.demands = np.array(demands, dtype=np.float64).reshape(-1, 2)
 
     @property
     def n_centroid_variables(self) -> int:
@@ -99,8 +99,8 @@ class CentroidSpace:
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The smallest and largest value of every variable."""
         return (
-            np.concatenate([np.tile(self.low, self.n_clusters), self.genes[:, 0]]),
-            np.concatenate([np.tile(self.high, self.n_clusters), self.genes[:, 1]]),
+            np.concatenate([np.tile(self.low, self.n_clusters), self.demands[:, 0]]),
+            np.concatenate([np.tile(self.high, self.n_clusters), self.demands[:, 1]]),
         )
 
     def clean(self, X: NDArray[Any]) -> NDArray[np.float64]:
@@ -112,7 +112,7 @@ class CentroidSpace:
         low, high = self.bounds
         rows = np.clip(np.atleast_2d(np.asarray(X, dtype=np.float64)), low, high)
         whole = np.concatenate(
-            [np.tile(~self.numeric, self.n_clusters), np.ones(len(self.genes), dtype=np.bool_)]
+            [np.tile(~self.numeric, self.n_clusters), np.ones(len(self.demands), dtype=np.bool_)]
         )
         rows[:, whole] = np.rint(rows[:, whole])
         return rows + 0.0
@@ -122,15 +122,20 @@ class CentroidSpace:
         rows = self.clean(X)[:, : self.n_centroid_variables]
         return rows.reshape(len(rows), self.n_clusters, self.table.n_qis)
 
-    def sizes(self, X: NDArray[Any]) -> NDArray[np.int64]:
-        """Rows × (least size, least number of sensitive values)."""
+    def demands_of(self, X: NDArray[Any]) -> NDArray[np.int64]:
+        """Rows × (least size, least number of sensitive values, passes of moving records)."""
         rows = self.clean(X)
-        if not len(self.genes):
-            return np.tile(np.array([self.k, 1]), (len(rows), 1))
+        if not len(self.demands):
+            return np.tile(np.array([self.k, 1, 0]), (len(rows), 1))
         return rows[:, self.n_centroid_variables :].astype(np.int64)
 
     def encode(
-        self, centres: NDArray[Any], *, size: int | None = None, diversity: int = 1
+        self,
+        centres: NDArray[Any],
+        *,
+        size: int | None = None,
+        diversity: int = 1,
+        passes: int = _PASSES,
     ) -> NDArray[np.float64]:
         """A decision vector with these centroids; unused places repeat the first, which changes nothing.
 
@@ -138,8 +143,8 @@ class CentroidSpace:
         """
         rows = np.asarray(centres, dtype=np.float64)[: self.n_clusters]
         padding = np.repeat(rows[:1], self.n_clusters - len(rows), axis=0)
-        genes = [self.k if size is None else size, diversity][: len(self.genes)]
-        flat = np.concatenate([rows.ravel(), padding.ravel(), np.array(genes, dtype=np.float64)])
+        demands = [self.k if size is None else size, diversity, passes][: len(self.demands)]
+        flat = np.concatenate([rows.ravel(), padding.ravel(), np.array(demands, dtype=np.float64)])
         return np.asarray(self.clean(flat)[0])
 
     def draw(self, rng: np.random.Generator, shape: int) -> NDArray[np.float64]:
@@ -153,9 +158,9 @@ class CentroidSpace:
         same[0] = False
         return np.asarray(same)
 
-    def vary_sizes(self, X: NDArray[np.float64], rng: np.random.Generator, prob: float) -> None:
-        """Change the least size or diversity of some rows: by a step, or to any other."""
-        for g, (low, high) in enumerate(self.genes):
+    def vary_demands(self, X: NDArray[np.float64], rng: np.random.Generator, prob: float) -> None:
+        """Change the demands of some rows: by a step, or to any other."""
+        for g, (low, high) in enumerate(self.demands):
             place = self.n_centroid_variables + g
             step = X[:, place] + rng.choice([-1, 1], len(X)) * rng.integers(1, 4, len(X))
             anew = rng.integers(int(low), int(high), len(X), endpoint=True)
@@ -164,16 +169,40 @@ class CentroidSpace:
 
     def decode(self, X: NDArray[Any], *, release: str = "mean") -> list[Classes]:
         """The classes of decision vectors: with their means and modes, or with their centroids."""
-        matrices, sizes = self.matrices(X), self.sizes(X)
+        matrices, demands = self.matrices(X), self.demands_of(X).tolist()
 
         def one(i: int) -> Classes:
-            labels = self._assign(matrices[i], int(sizes[i, 0]), int(sizes[i, 1]))
+            labels = self._assign(matrices[i], *demands[i])
             return self._classes(labels, matrices[i], release)
 
         if self.threads == 1 or len(matrices) == 1:
             return [one(i) for i in range(len(matrices))]
         with ThreadPoolExecutor(max_workers=self.threads) as pool:
             return list(pool.map(one, range(len(matrices))))
+
+    def merged(self, x: NDArray[Any]) -> NDArray[np.float64]:
+        """A decision vector whose clusters are large enough, made by merging those that are not.
+
+        Small clusters join others where that costs least, and centroids become means; since records
+        then go to the nearest mean, a cluster can become small again, so this is repeated. A row whose
+        clusters are large enough is returned as it is.
+        """
+        row = np.asarray(x, dtype=np.float64)
+        size, diversity, _ = self.demands_of(row)[0].tolist()
+        for _ in range(self.n_clusters):
+            partition = self._nearest_partition(self.matrices(row)[0])
+            used = partition.sizes > 0
+            if (partition.sizes[used] >= size).all():
+                return row
+            balance(
+                self._units, partition, self._lead_number, self._by_lead, size, diversity, False
+            )
+            classes = self._classes(partition.labels.copy(), self.matrices(row)[0], "mean")
+            means = classes.centres[np.unique(classes.labels)]
+            row = np.concatenate(
+                [self.encode(means)[: self.n_centroid_variables], row[self.n_centroid_variables :]]
+            )
+        return row
 
     def recoding(self, x: NDArray[Any], *, release: str = "mean") -> PartitionRecoding:
         """What a decision vector publishes of every record."""
@@ -182,18 +211,32 @@ class CentroidSpace:
         centres = None if release == "mean" else classes.centres
         return cluster_recoding(self.table, labels, centres=centres)
 
-    def _assign(self, matrix: NDArray[np.float64], size: int, diversity: int) -> NDArray[np.int32]:
+    def _assign(
+        self, matrix: NDArray[np.float64], size: int, diversity: int, passes: int
+    ) -> NDArray[np.int32]:
+        if self.assignment == "nearest":
+            return self._nearest(matrix)
+        partition = self._nearest_partition(matrix)
+        lead = self._lead_number
+        balance(self._units, partition, lead, self._by_lead, size, diversity, True)
+        improve(self._units, partition, lead, size, diversity, passes)
+        return partition.labels
+
+    def _nearest(self, matrix: NDArray[np.float64]) -> NDArray[np.int32]:
         scaled = np.ascontiguousarray(matrix / self.space.units)
         labels = np.empty(self.table.n_tuples, np.int32)
         nearest_centroids(self.space.points, self.numeric, self._lead, scaled, labels)
-        if self.assignment == "nearest":
-            return labels
+        return labels
+
+    def _nearest_partition(self, matrix: NDArray[np.float64]) -> Partition:
         partition = new_partition(self._units, self.n_clusters)
-        fill(self._units, partition, labels)
-        lead = int(self.numeric[: self._lead].sum()) if self._lead >= 0 else -1
-        balance(self._units, partition, lead, self._by_lead, size, diversity)
-        improve(self._units, partition, lead, size, diversity, _PASSES)
-        return partition.labels
+        fill(self._units, partition, self._nearest(matrix))
+        return partition
+
+    @property
+    def _lead_number(self) -> int:
+        """The place of the leading column among the numbers."""
+        return int(self.numeric[: self._lead].sum()) if self._lead >= 0 else -1
 
     def _classes(
         self, labels: NDArray[np.int32], matrix: NDArray[np.float64], release: str

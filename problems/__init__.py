@@ -9,6 +9,8 @@ from privmoo.problems.clusters import Clusters, ClustersWarning
 from privmoo.problems.cuts import Cuts
 from privmoo.problems.dewri import AnySuppression, BudgetSuppression, KLSafe, ZeroSuppression
 from privmoo.problems.mo_obam import MOOBAM
+from privmoo.problems.scalar_grid import ScalarGrid, scalar_grid
+from privmoo.problems.scalar_mo_obam import ScalarMOOBAM, WeighedLoss
 
 __all__ = [
     "MOOBAM",
@@ -18,5 +20,9 @@ __all__ = [
     "ClustersWarning",
     "Cuts",
     "KLSafe",
+    "ScalarGrid",
+    "ScalarMOOBAM",
+    "WeighedLoss",
     "ZeroSuppression",
+    "scalar_grid",
 ]

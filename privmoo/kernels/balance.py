@@ -34,14 +34,20 @@ class _Order(NamedTuple):
 
 @compiled()
 def balance(
-    units: Units, p: Partition, lead: int, by_lead: NDArray[np.int64], k: int, diversity: int
+    units: Units,
+    p: Partition,
+    lead: int,
+    by_lead: NDArray[np.int64],
+    k: int,
+    diversity: int,
+    may_borrow: bool,
 ) -> None:
     """Make every cluster have k records and `diversity` values of each sensitive attribute.
 
-    Short clusters, smallest first, take the units that cost least from clusters that can spare them, or
-    join the cluster where that costs least, whichever is cheaper; until none is short, or one cluster is
-    left. `lead` is the number (by its place among the numbers; -1 if there is none) by which the search is
-    cut short: a unit whose lead alone costs more than the best so far ends it.
+    Short clusters, smallest first, take the units that cost least from clusters that can spare them (if
+    they may), or join the cluster where that costs least, whichever is cheaper; until none is short, or
+    one cluster is left. `lead` is the number (by its place among the numbers; -1 if there is none) by which
+    the search is cut short: a unit whose lead alone costs more than the best so far ends it.
     """
     keys = np.zeros(len(units.weights))
     if lead >= 0:
@@ -59,9 +65,11 @@ def balance(
             if not is_short(p, c, k, diversity):
                 continue
             other, merging = _cheapest_merge(units, p, clusters, lead, c)
-            n_moved, filling = _borrow(
-                units, p, around, lead, c, k, diversity, merging, moved, came_from
-            )
+            n_moved, filling = 0, 0.0
+            if may_borrow:
+                n_moved, filling = _borrow(
+                    units, p, around, lead, c, k, diversity, merging, moved, came_from
+                )
             if (n_moved > 0 and filling > merging) or is_short(p, c, k, diversity):
                 for i in range(n_moved - 1, -1, -1):
                     leave(units, p, moved[i])

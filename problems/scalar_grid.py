@@ -1,0 +1,217 @@
+"""The papers' experiment: one particle swarm for every number of clusters, k and λ."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from privmoo.errors import ProblemError
+from privmoo.front import Front
+from privmoo.partition import PartitionRecoding
+from privmoo.problem import AnonymizationProblem
+from privmoo.problems.scalar_mo_obam import ScalarMOOBAM
+from privmoo.run import make_algorithm, optimize
+from privmoo.space import Scale
+from privmoo.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["ScalarGrid", "scalar_grid"]
+
+_MEASURED = ("il", "min_entropy", "at_risk_05", "at_risk_075", "at_risk_10", "homogeneity")
+
+
+@dataclass(frozen=True)
+class ScalarGrid:
+    """What the swarms found; made by `scalar_grid`.
+
+    Attributes:
+        frame: One row per swarm: k, number of centroids, λ, what its best solution is worth, and whether
+            any solution was feasible (else the values are missing).
+        recodings: The best solution of every swarm that found a feasible one, by row.
+    """
+
+    frame: pd.DataFrame
+    recodings: dict[int, PartitionRecoding] = field(repr=False)
+
+    def front(self, problem: AnonymizationProblem) -> Front:
+        """The front of all that was found, by the objectives of a problem such as `MOOBAM`."""
+        if not self.recodings:
+            raise ProblemError("grid: no swarm found a feasible solution, so there is no front")
+        evaluations = int(self.frame["evaluations"].sum())
+        facts = {"algorithm": "grid of PSO", "evaluations": evaluations}
+        return Front.of(problem, known=list(self.recodings.values()), run=facts)
+
+    def plot(self, k: int, values: Sequence[str] = ("il", "at_risk_05", "homogeneity")) -> Figure:
+        """Heat maps over number of clusters and λ (Wei et al. 2025, Figure 3), one per value."""
+        from privmoo.heatmap import plot_heat_maps
+
+        own = self.frame[self.frame["k"] == k]
+        if own.empty:
+            raise ProblemError(f"k: the grid has no swarms for k = {k}")
+        return plot_heat_maps(own, x="n_clusters", y="lam", values=values)
+
+
+def scalar_grid(
+    table: Table,
+    *,
+    n_clusters: Sequence[int],
+    k: Sequence[int],
+    lam: Sequence[float] = (0.0001, 0.001, 0.01, 0.1, 1.0),
+    scaled: bool = False,
+    penalty: float = 0.0,
+    scale: Scale = "raw",
+    release: Literal["centroid", "mean"] = "centroid",
+    particles: int = 50,
+    iterations: int = 100,
+    seed: int = 0,
+    progress: bool = True,
+    checkpoint: str | Path | None = None,
+    threads: int | None = None,
+) -> ScalarGrid:
+    """Solve `ScalarMOOBAM` for every combination of n_clusters, k and λ.
+
+    A swarm's result does not depend on the others of the grid. Ctrl-C ends the grid after the current
+    iteration and gives what was finished.
+
+    Args:
+        table: The records.
+        n_clusters: Numbers of centroids.
+        k: Smallest class sizes.
+        lam: Weights of the entropy.
+        scaled: Whether to use the scaled form of 2024; one more swarm at λ = 0 per n_clusters and k finds
+            its least loss, and its evaluations are counted in `evaluations` of the first λ.
+        penalty: See `ScalarMOOBAM`.
+        scale: Of distances.
+        release: `"centroid"` or `"mean"`.
+        particles: Of every swarm.
+        iterations: Of every swarm.
+        seed: Makes the grid repeatable.
+        progress: Whether to show a bar.
+        checkpoint: A folder for the logs of the swarms; the same call continues a grid that was stopped.
+        threads: For the evaluation; all cores by default.
+
+    >>> import privmoo as pm
+    >>> grid = scalar_grid(pm.datasets.german_credit(), n_clusters=[4], k=[5], lam=[0.1], particles=10,
+    ...                    iterations=5, progress=False)
+    >>> grid.frame[["k", "n_clusters", "lam", "evaluations", "feasible"]].to_numpy().tolist()
+    [[5, 4, 0.1, 50, True]]
+    """
+    from tqdm.auto import tqdm
+
+    lists: dict[str, Any] = {"n_clusters": n_clusters, "k": k, "lam": lam}
+    for name, given in lists.items():
+        if isinstance(given, str) or not isinstance(given, Sequence) or not len(given):
+            raise ProblemError(f"{name}: give a list of at least one number, got {given!r}")
+    common: dict[str, Any] = {
+        "penalty": penalty,
+        "scale": scale,
+        "release": release,
+        "threads": threads,
+    }
+    cells = list(product(k, n_clusters, lam))
+    for size, number, weight in cells:  # a mistake shows before hours of work, not after
+        ScalarMOOBAM(table, number, size, weight, **common)
+    folder = None if checkpoint is None else Path(checkpoint)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    rows: list[dict[str, Any]] = []
+    recodings: dict[int, PartitionRecoding] = {}
+    least: dict[tuple[int, int], tuple[float, int]] = {}
+    with tqdm(total=len(cells), disable=not progress, unit="swarm") as bar:
+        for size, number, weight in cells:
+            bar.set_postfix_str(f"k = {size}, {number} clusters, λ = {weight:g}")
+            swarm = _Swarm(table, number, size, common, particles, iterations, seed, folder)
+            extra = 0
+            if scaled and (number, size) not in least:
+                first = swarm.run(0.0, None)
+                if first.stopped:
+                    break
+                least[number, size] = (first.loss, first.evaluations)
+                extra = first.evaluations
+            loss = least[number, size][0] if scaled else None
+            found = swarm.run(weight, loss)
+            if found.stopped:
+                break
+            if found.recoding is not None:
+                recodings[len(rows)] = found.recoding
+            own = {**found.row, "evaluations": found.evaluations + extra, "least_loss": loss}
+            rows.append({"k": size, "n_clusters": number, "lam": weight, **own})
+            bar.update()
+    return ScalarGrid(pd.DataFrame(rows), recodings)
+
+
+@dataclass(frozen=True)
+class _Found:
+    row: dict[str, Any]
+    evaluations: int
+    recoding: PartitionRecoding | None = None
+    stopped: bool = False
+
+    @property
+    def loss(self) -> float:
+        value = self.row["il"]
+        return 1.0 if math.isnan(value) else float(value)
+
+
+@dataclass(frozen=True)
+class _Swarm:
+    table: Table
+    n_clusters: int
+    k: int
+    common: dict[str, Any]
+    particles: int
+    iterations: int
+    seed: int
+    folder: Path | None
+
+    def run(self, lam: float, least_loss: float | None) -> _Found:
+        problem = ScalarMOOBAM(
+            self.table,
+            self.n_clusters,
+            self.k,
+            lam,
+            scaled=least_loss is not None,
+            least_loss=least_loss,
+            **self.common,
+        )
+        algorithm = make_algorithm(problem, "pso", population=self.particles, adaptive=False)
+        words = [self.seed, self.k, self.n_clusters, round(lam * 1e9), least_loss is not None]
+        seed = int(np.random.SeedSequence(words).generate_state(1)[0])
+        log = None
+        if self.folder is not None:
+            form = "scaled" if least_loss is not None else "plain"
+            log = self.folder / f"k{self.k}-c{self.n_clusters}-lam{lam:g}-{form}-{self.seed}.log"
+        began = time.perf_counter()
+        planned = self.particles * self.iterations
+        try:
+            front = optimize(
+                problem, algorithm, self.iterations, seed=seed, progress=False, checkpoint=log
+            )
+        except ProblemError as error:
+            if "nothing feasible" not in str(error):
+                raise
+            nothing = dict.fromkeys((*_MEASURED, "classes"), math.nan)
+            seconds = time.perf_counter() - began
+            return _Found({"feasible": False, **nothing, "seconds": seconds}, planned)
+        except KeyboardInterrupt:
+            return _Found({}, 0, stopped=True)
+        best = front[0]
+        recoding = problem.recoding(best.x)
+        row = {name: best.values[name] for name in _MEASURED}
+        seconds = time.perf_counter() - began
+        return _Found(
+            {"feasible": True, **row, "classes": recoding.n_classes, "seconds": seconds},
+            int(front.run["evaluations"]),
+            recoding,
+            stopped=bool(front.run["stopped_by_hand"]),
+        )

@@ -1,0 +1,195 @@
+"""MO-OBAM as the papers solve it: both objectives in one number, weighed by λ, by a particle swarm."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.centroids import check_clusters
+from privmoo.errors import ProblemError
+from privmoo.grouping import GroupBatch
+from privmoo.measures import InformationLoss, Measure, MinimumEntropy
+from privmoo.operators import CentroidSampling
+from privmoo.problems.clusters import Clusters
+from privmoo.space import Scale
+from privmoo.table import Table
+
+__all__ = ["ScalarMOOBAM", "WeighedLoss"]
+
+
+class WeighedLoss(Measure):
+    """Information loss less λ times the minimum entropy, in one of two published forms. Less is better.
+
+    Wei et al. 2025: `IL - λ·entropy`. Wei et al. 2024, Eq. 18, with a `least_loss`:
+    `(1 - least_loss/IL) - λ·entropy/most`, where most is the entropy of the whole table, which no class
+    of all its classes can exceed together. A penalty adds `penalty · Σ max(0, k - |g|)`; Algorithm 1 of
+    the 2025 paper subtracts it, which would reward small classes.
+
+    Args:
+        lam: λ, from 0 to 1.
+        least_loss: The best loss at λ = 0, for the scaled form.
+        penalty: For every record that a class lacks of k.
+        k: The size that classes should have.
+
+    >>> import numpy as np, pandas as pd, privmoo as pm
+    >>> df = pd.DataFrame({"a": [1, 3, 5, 7], "ill": list("xyxy")})
+    >>> table = pm.Table(df, quasi_identifiers=["a"], sensitive="ill")
+    >>> pairs = pm.Candidates(labels=np.array([[0, 0, 1, 1]], np.int32))
+    >>> WeighedLoss(0.1)(pm.group(table, pairs))
+    0.1
+    """
+
+    name = "weighed_loss"
+    sense = "min"
+    needs: ClassVar[frozenset[str]] = frozenset({"sizes", "labels", "counts"})
+
+    def __init__(
+        self,
+        lam: float,
+        *,
+        least_loss: float | None = None,
+        penalty: float = 0.0,
+        k: int = 2,
+    ) -> None:
+        self.lam = _in_unit("lam", lam)
+        if least_loss is not None and not (_is_number(least_loss) and least_loss >= 0):
+            raise ProblemError(f"least_loss: must be a number from 0, got {least_loss!r}")
+        if not (_is_number(penalty) and penalty >= 0):
+            raise ProblemError(
+                f"penalty: must be a number from 0, got {penalty!r}; it is added to what is minimised"
+            )
+        self.least_loss, self.penalty, self.k = least_loss, float(penalty), int(k)
+
+    def batch(self, groups: GroupBatch) -> NDArray[np.float64]:
+        """The weighed loss of every candidate."""
+        loss = InformationLoss().values(groups)
+        entropy = MinimumEntropy().values(groups)
+        if self.least_loss is not None:
+            loss = 1 - np.where(loss > 0, self.least_loss / np.maximum(loss, 1e-300), 1.0)
+            entropy = entropy / max(table_entropy(groups.table), 1e-300)
+        lacking = groups.reduce(np.maximum(self.k - groups.sizes, 0))
+        return np.asarray(loss - self.lam * entropy + self.penalty * lacking)
+
+    def range(self, table: Table) -> tuple[float, float]:
+        """From no loss at the entropy of the whole table to all loss at none."""
+        most = table_entropy(table) if self.least_loss is None else 1.0
+        worst = InformationLoss().range(table)[1] if self.least_loss is None else 1.0
+        least = 0.0 if self.least_loss is None else -1e6  # better than `least_loss` is possible
+        return least - self.lam * most, worst + self.penalty * self.k * table.n_records
+
+
+class ScalarMOOBAM(Clusters):
+    """One point of MO-OBAM's trade-off: the least weighed loss for one λ, as the papers search it.
+
+    Nearest centroids (Wei et al. 2025, Algorithm 1), solved by pymoo's particle swarm from particles whose
+    values are drawn from the data. A solution whose classes are too small is infeasible and never
+    returned. In the swarm a category is a code that is rounded; the order of codes is arbitrary. The papers
+    state neither swarm size nor iterations nor the penalty's factor.
+
+    Args:
+        table: The records, with at least one sensitive attribute.
+        n_clusters: The number of centroids; times k at most the number of records.
+        k: The smallest size of a class.
+        lam: λ, from 0 to 1.
+        scaled: Whether both parts are scaled as in the 2024 paper; needs `least_loss`.
+        least_loss: The best information loss at λ = 0 for the same n_clusters and k.
+        penalty: Added to the weighed loss for every record that a class lacks of k; the constraint alone
+            keeps small classes out.
+        scale: Of distances: `"raw"`, `"standard"` or `"minmax"`.
+        release: `"centroid"`, as the authors, or `"mean"` (mean and mode, never a larger loss).
+        threads: For the evaluation; all cores by default.
+
+    >>> import privmoo as pm
+    >>> problem = ScalarMOOBAM(pm.datasets.german_credit(), 4, 5, 0.01)
+    >>> problem.objective_names, problem.default_algorithm
+    (['weighed_loss'], 'pso')
+    """
+
+    default_algorithm = "pso"
+    default_population = 50
+    default_generations = 100
+
+    def __init__(
+        self,
+        table: Table,
+        n_clusters: int,
+        k: int,
+        lam: float,
+        *,
+        scaled: bool = False,
+        least_loss: float | None = None,
+        penalty: float = 0.0,
+        scale: Scale = "raw",
+        release: Literal["centroid", "mean"] = "centroid",
+        threads: int | None = None,
+    ) -> None:
+        if not isinstance(table, Table):
+            raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
+        most = check_clusters(table, n_clusters, k)
+        if n_clusters > most:
+            raise ProblemError(
+                f"n_clusters: {n_clusters} clusters of at least {k} need {n_clusters * k:,} records, the "
+                f"table has {table.n_records:,}; choose at most {most}"
+            )
+        if scaled and least_loss is None:
+            raise ProblemError(
+                "least_loss: the scaled form needs the best information loss at lam=0 for the same "
+                "n_clusters and k; scalar_grid(..., scaled=True) finds it"
+            )
+        self.lam, self.scaled, self.least_loss = lam, scaled, least_loss
+        self.penalty = penalty
+        loss = WeighedLoss(lam, least_loss=least_loss if scaled else None, penalty=penalty, k=k)
+        super().__init__(
+            table,
+            n_clusters,
+            k=k,
+            objectives=(loss,),
+            scale=scale,
+            release=release,
+            assignment="nearest",
+            threads=threads,
+        )
+
+    def default_operators(self) -> dict[str, Any]:
+        """Particles with values of the data; the rest as for all clusters."""
+        sampling = CentroidSampling("values", vary=False)
+        return {**super().default_operators(), "sampling": sampling}
+
+    def parameters(self) -> dict[str, Any]:
+        """What is weighed, and how clusters are made."""
+        return {
+            **super().parameters(),
+            "lam": self.lam,
+            "scaled": self.scaled,
+            "least_loss": self.least_loss,
+            "penalty": self.penalty,
+        }
+
+
+def table_entropy(table: Table) -> float:
+    """The entropy of the sensitive attributes in the whole table, summed, in bits.
+
+    >>> import pandas as pd
+    >>> df = pd.DataFrame({"a": [1, 2, 3, 4], "ill": list("xyxy")})
+    >>> table_entropy(Table(df, quasi_identifiers=["a"], sensitive="ill"))
+    1.0
+    """
+    total = 0.0
+    for attribute in table.sensitive.values():
+        shares = attribute.totals[attribute.totals > 0] / table.n_records
+        total -= float((shares * np.log2(shares)).sum())
+    return total
+
+
+def _is_number(value: Any) -> bool:
+    is_real = isinstance(value, int | float | np.integer | np.floating)
+    return is_real and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _in_unit(name: str, value: Any) -> float:
+    if not (_is_number(value) and 0 <= value <= 1):
+        raise ProblemError(f"{name}: must be a number from 0 to 1, got {value!r}")
+    return float(value)
