@@ -48,12 +48,12 @@ class ClusterExchange(Crossover):  # type: ignore[misc]  # pymoo has no types
         end = space.n_centroid_variables
         for i in range(X.shape[1]):
             pair = [space.matrices(X[parent, i])[0] for parent in (0, 1)]
+            pair = [matrix[~space.unused(matrix)] for matrix in pair]
             ends = space.draw(rng, 2)
             sides = [_nearer_to_first(matrix, ends, space) for matrix in pair]
             for child, (a, b) in enumerate(((0, 1), (1, 0))):
                 own = np.concatenate([pair[a][sides[a]], pair[b][~sides[b]]])
-                own = np.unique(own, axis=0) if len(own) else pair[a][:1]
-                own = rng.permutation(own, axis=0)
+                own = rng.permutation(own, axis=0) if len(own) else pair[a][:1]
                 children[child, i, :end] = space.encode(own)[:end]
             swap = rng.random(X.shape[2] - end) < 0.5
             children[0, i, end:] = np.where(swap, X[1, i, end:], X[0, i, end:])

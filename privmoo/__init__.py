@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from privmoo import (
         audit,
+        baselines,
         datasets,
         errors,
+        evaluation,
         hierarchy,
+        learning,
         measures,
         operators,
         plot,
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
         testing,
     )
     from privmoo.candidates import Candidates
+    from privmoo.centroids import CentroidSpace
     from privmoo.columns import QuasiIdentifier
     from privmoo.columns import QuasiIdentifier as QI  # noqa: N817
     from privmoo.cuts import CutSpace
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from privmoo.grouping import GroupBatch, Grouping
     from privmoo.hierarchy import Hierarchy
     from privmoo.measures import Measure, measure
+    from privmoo.partition import PartitionRecoding, cluster_recoding, range_recoding
     from privmoo.problem import AnonymizationProblem
     from privmoo.recoding import Recoding, cut_recoding, identity_recoding, level_recoding
     from privmoo.release import Release, make_release
@@ -55,9 +60,12 @@ if TYPE_CHECKING:
 
 _MODULES = (
     "audit",
+    "baselines",
     "datasets",
     "errors",
+    "evaluation",
     "hierarchy",
+    "learning",
     "measures",
     "operators",
     "plot",
@@ -67,6 +75,7 @@ _MODULES = (
 )
 _HOMES = {
     "columns": ["QuasiIdentifier"],
+    "centroids": ["CentroidSpace"],
     "cuts": ["CutSpace"],
     "candidates": ["Candidates"],
     "engine": ["Engine", "group"],
@@ -74,6 +83,7 @@ _HOMES = {
     "grouping": ["GroupBatch", "Grouping"],
     "hierarchy": ["Hierarchy"],
     "measures": ["Measure", "measure"],
+    "partition": ["PartitionRecoding", "cluster_recoding", "range_recoding"],
     "problem": ["AnonymizationProblem"],
     "recoding": ["Recoding", "cut_recoding", "identity_recoding", "level_recoding"],
     "release": ["Release", "make_release"],
@@ -108,6 +118,7 @@ __all__ = [
     "BelowThreshold",
     "Budget",
     "Candidates",
+    "CentroidSpace",
     "CutSpace",
     "Engine",
     "Evaluations",
@@ -120,6 +131,7 @@ __all__ = [
     "KLBudget",
     "Measure",
     "NoSuppression",
+    "PartitionRecoding",
     "QuasiIdentifier",
     "Recoding",
     "Release",
@@ -130,12 +142,16 @@ __all__ = [
     "Table",
     "algorithm_names",
     "audit",
+    "baselines",
+    "cluster_recoding",
     "cut_recoding",
     "datasets",
     "errors",
+    "evaluation",
     "group",
     "hierarchy",
     "identity_recoding",
+    "learning",
     "level_recoding",
     "make_algorithm",
     "make_release",
@@ -145,6 +161,7 @@ __all__ = [
     "optimize",
     "plot",
     "problems",
+    "range_recoding",
     "testing",
 ]
 

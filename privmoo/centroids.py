@@ -21,7 +21,7 @@ from privmoo.table import Table
 __all__ = ["Assignment", "CentroidSpace", "Classes", "centroids_of"]
 
 Assignment = Literal["balanced", "nearest"]
-_PASSES = 2  # of moving records to better clusters; more gain little
+_PASSES = 4  # of moving records to better clusters; more gain little
 
 
 class Classes(NamedTuple):
@@ -219,14 +219,15 @@ class CentroidSpace:
         partition = self._nearest_partition(matrix)
         lead = self._lead_number
         balance(self._units, partition, lead, self._by_lead, size, diversity, True)
-        improve(self._units, partition, lead, size, diversity, passes)
+        improve(self._units, partition, lead, self._by_lead, size, diversity, passes)
         return partition.labels
 
     def _nearest(self, matrix: NDArray[np.float64]) -> NDArray[np.int32]:
-        scaled = np.ascontiguousarray(matrix / self.space.units)
+        places = np.flatnonzero(~self.unused(matrix))  # the others attract nothing, and cost time
+        scaled = np.ascontiguousarray(matrix[places] / self.space.units)
         labels = np.empty(self.table.n_tuples, np.int32)
         nearest_centroids(self.space.points, self.numeric, self._lead, scaled, labels)
-        return labels
+        return places.astype(np.int32)[labels]
 
     def _nearest_partition(self, matrix: NDArray[np.float64]) -> Partition:
         partition = new_partition(self._units, self.n_clusters)

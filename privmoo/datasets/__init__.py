@@ -14,6 +14,7 @@ from privmoo.datasets.german_uci import (
 )
 from privmoo.datasets.sparcs import load_sparcs
 from privmoo.datasets.synthea import load_synthea
+from privmoo.datasets.wei2025 import wei2025_f1, wei2025_results
 
 __all__ = [
     "adult",
@@ -27,6 +28,8 @@ __all__ = [
     "load_sparcs",
     "load_synthea",
     "names",
+    "wei2025_f1",
+    "wei2025_results",
 ]
 
 

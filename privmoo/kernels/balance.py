@@ -49,10 +49,7 @@ def balance(
     one cluster is left. `lead` is the number (by its place among the numbers; -1 if there is none) by which
     the search is cut short: a unit whose lead alone costs more than the best so far ends it.
     """
-    keys = np.zeros(len(units.weights))
-    if lead >= 0:
-        keys = units.points[by_lead, units.numbers[lead]]
-    around = _Order(keys, by_lead)
+    around = _units_by_lead(units, lead, by_lead)
     moved = np.empty(len(units.weights), np.int64)
     came_from = np.empty(len(units.weights), np.int32)
     while True:
@@ -80,6 +77,14 @@ def balance(
             changed = True
         if not changed:
             return
+
+
+@compiled()
+def _units_by_lead(units: Units, lead: int, by_lead: NDArray[np.int64]) -> _Order:
+    keys = np.zeros(len(units.weights))
+    if lead >= 0:
+        keys = units.points[by_lead, units.numbers[lead]]
+    return _Order(keys, by_lead)
 
 
 @compiled()
@@ -206,23 +211,39 @@ def _cheapest_unit(
             and units.weights[u] == seen_weight
         ):
             continue
-        if is_short(p, donor, k, diversity) or not can_leave(units, p, u, k, diversity):
+        if p.sizes[donor] - units.weights[u] < k:  # short itself, or would be, or empty: a merge
             continue
-        if p.sizes[donor] == units.weights[u]:
-            continue  # that would be a merge
+        cost = join_cost(units, p, c, u) - leave_gain(units, p, u)
+        # What is dear to look up is looked up last.
+        if cost >= best:
+            seen_owner, seen_label, seen_weight = units.owners[u], donor, units.weights[u]
+            continue
         if short_of_values and not brings_value(units, p, c, u, diversity):
             continue
+        if is_short(p, donor, k, diversity) or not can_leave(units, p, u, k, diversity):
+            continue
         seen_owner, seen_label, seen_weight = units.owners[u], donor, units.weights[u]
-        cost = join_cost(units, p, c, u) - leave_gain(units, p, u)
-        if cost < best:
-            best, place = cost, u
+        best, place = cost, u
     return place
 
 
 @compiled()
-def improve(units: Units, p: Partition, lead: int, k: int, diversity: int, passes: int) -> None:
-    """Move units to clusters where they cost less, as long as their own can spare them."""
+def improve(
+    units: Units,
+    p: Partition,
+    lead: int,
+    by_lead: NDArray[np.int64],
+    k: int,
+    diversity: int,
+    passes: int,
+) -> None:
+    """Move units to clusters where they cost less.
+
+    A cluster that cannot spare a unit gets another one for it, from any cluster that can spare that one,
+    if both moves together make the spread smaller.
+    """
     failed = np.full(len(p.sizes), -1, np.int64)
+    around = _units_by_lead(units, lead, by_lead)
     for _ in range(passes):
         clusters = _sorted_clusters(p, lead)
         moves = 0
@@ -231,18 +252,37 @@ def improve(units: Units, p: Partition, lead: int, k: int, diversity: int, passe
             c = p.labels[u]
             if failed[c] == units.owners[u] and units.weights[u] == 1:
                 continue
-            if not can_leave(units, p, u, k, diversity):
-                continue
             gain = leave_gain(units, p, u)
             if gain <= 1e-12:
                 failed[c] = units.owners[u]
                 continue
-            other = _best_cluster(units, p, clusters, lead, u, gain * (1 - 1e-9))
+            rest = p.sizes[c] - units.weights[u]
+            needs_another = 0 < rest < k
+            if not needs_another and not can_leave(units, p, u, k, diversity):
+                continue
+            other = _best_cluster(units, p, clusters, lead, u, k, gain * (1 - 1e-9))
             if other < 0:
                 failed[c] = units.owners[u]
                 continue
+            limit = gain - join_cost(units, p, other, u)
             leave(units, p, u)
             join(units, p, other, u)
+            if needs_another:
+                v = -1
+                if units.weights[u] == 1:
+                    v = _cheapest_unit(units, p, around, lead, c, k, diversity, False, limit)
+                giver = p.labels[v]
+                if v >= 0:
+                    leave(units, p, v)
+                    join(units, p, c, v)
+                if v < 0 or is_short(p, c, k, diversity):
+                    if v >= 0:
+                        leave(units, p, v)
+                        join(units, p, giver, v)
+                    leave(units, p, u)
+                    join(units, p, c, u)
+                    failed[c] = units.owners[u]
+                    continue
             moves += 1
         if moves == 0:
             break
@@ -250,10 +290,11 @@ def improve(units: Units, p: Partition, lead: int, k: int, diversity: int, passe
 
 @compiled()
 def _best_cluster(
-    units: Units, p: Partition, clusters: _Order, lead: int, u: int, limit: float
+    units: Units, p: Partition, clusters: _Order, lead: int, u: int, k: int, limit: float
 ) -> int:
     """The cluster that unit u joins at least cost, if that is below the limit; else -1."""
     own = units.points[u, units.numbers[lead]] if lead >= 0 else 0.0
+    least = units.weights[u] * k / (k + units.weights[u])
     right = np.searchsorted(clusters.keys, own)
     left = right - 1
     best, place = limit, -1
@@ -266,7 +307,7 @@ def _best_cluster(
         else:
             gap, other = from_right, clusters.members[right]
             right += 1
-        if 0.5 * units.weights[u] * gap * gap > best:
+        if least * gap * gap > best:
             break
         if other == p.labels[u] or p.sizes[other] == 0:
             continue

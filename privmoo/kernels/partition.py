@@ -50,6 +50,7 @@ class Units(NamedTuple):
     entry_starts: NDArray[np.int64]
     """Where the sensitive values of every unit begin in the next three, and the end."""
     entry_attributes: NDArray[np.int64]
+    """Sorted within a unit."""
     entry_values: NDArray[np.int64]
     """Values of all attributes are numbered in a row."""
     entry_counts: NDArray[np.int64]
@@ -244,13 +245,12 @@ def can_leave(units: Units, p: Partition, u: int, k: int, diversity: int) -> boo
         return False
     if diversity <= 1:
         return True
+    attribute, lost = -1, 0  # the entries of a unit are sorted by attribute
     for e in range(units.entry_starts[u], units.entry_starts[u + 1]):
-        s = units.entry_attributes[e]
-        lost = 0
-        for other in range(units.entry_starts[u], units.entry_starts[u + 1]):
-            if units.entry_attributes[other] == s:
-                lost += p.values[c, units.entry_values[other]] == units.entry_counts[other]
-        if p.distinct[c, s] - lost < diversity:
+        if units.entry_attributes[e] != attribute:
+            attribute, lost = units.entry_attributes[e], 0
+        lost += p.values[c, units.entry_values[e]] == units.entry_counts[e]
+        if p.distinct[c, attribute] - lost < diversity:
             return False
     return True
 

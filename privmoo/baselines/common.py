@@ -1,0 +1,197 @@
+"""What the baselines share: checks, kinds of records, classes that merge, labels of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.errors import ProblemError, nearest
+from privmoo.kernels.k_member import Classes
+from privmoo.partition import PartitionRecoding, cluster_recoding, range_recoding
+from privmoo.space import Space
+from privmoo.table import Table
+
+__all__ = ["Kinds", "Publish", "check", "classes_of", "labels_of_rows", "publish", "sort_column"]
+
+Publish = Literal["mean", "range"]
+
+
+def check(table: Table, k: int, *, diversity: int = 1) -> None:
+    """Refuse what no partition of the table can keep, in one sentence."""
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 2:
+        raise ProblemError(f"k: must be a whole number of at least 2, got {k!r}")
+    if k > table.n_records:
+        raise ProblemError(f"k: must be at most the {table.n_records} records, got {k}")
+    if table.subjects is not None:
+        raise ProblemError(
+            "table: has several rows per person, and k would count rows, not persons; give a table "
+            "without subject= that has one row per person"
+        )
+    if isinstance(diversity, bool) or not isinstance(diversity, int | np.integer) or diversity < 1:
+        raise ProblemError(f"l: must be a whole number of at least 1, got {diversity!r}")
+    if diversity > 1 and not table.sensitive:
+        raise ProblemError(
+            f"l: {diversity} values of a sensitive attribute are wanted, but the table has none; give "
+            "it sensitive="
+        )
+    for attribute in table.sensitive.values():
+        present = int(np.count_nonzero(attribute.totals))
+        if diversity > present:
+            raise ProblemError(
+                f"l: sensitive attribute {attribute.name!r} has {present} values, so no class can have "
+                f"{diversity}; choose a smaller l"
+            )
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """Records that are alike: in their quasi-identifiers and, if asked for, their sensitive values.
+
+    Attributes:
+        of_row: The kind of every row; kinds are ordered by tuple.
+        tuples: The tuple of every kind.
+        weights: The records of every kind.
+        sensitive: Kinds × attributes: sensitive values, numbered through over all attributes.
+        n_values: How many numbers of sensitive values there are.
+    """
+
+    of_row: NDArray[np.int64]
+    tuples: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    sensitive: NDArray[np.int64]
+    n_values: int
+
+    @classmethod
+    def of(cls, table: Table, *, sensitive: bool) -> Kinds:
+        """The kinds of a table's records; without sensitive values they are its tuples."""
+        own = table.row_tuple.astype(np.int64)
+        if not sensitive:
+            none = np.empty((table.n_tuples, 0), np.int64)
+            return cls(own, np.arange(table.n_tuples), table.weights, none, 0)
+        columns, n_values = [], 0
+        for attribute in table.sensitive.values():
+            codes = attribute.row_codes.astype(np.int64)
+            columns.append(codes + n_values)
+            n_values += attribute.n_values
+            # renumbered after every attribute, so that the numbers stay small
+            _, own = np.unique(own * attribute.n_values + codes, return_inverse=True)
+        _, first, weights = np.unique(own, return_index=True, return_counts=True)
+        return cls(
+            own,
+            table.row_tuple[first].astype(np.int64),
+            weights.astype(np.int64),
+            np.column_stack(columns)[first],
+            n_values,
+        )
+
+
+def labels_of_rows(
+    of_row: NDArray[np.int64],
+    kinds: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """The label of every row, where `counts[e]` records of kind `kinds[e]` have label `labels[e]`.
+
+    Rows of one kind get its labels in the order of the rows.
+
+    >>> rows = np.array([0, 1, 0, 0])
+    >>> labels_of_rows(rows, np.array([0, 1, 0]), np.array([7, 8, 9]), np.array([2, 1, 1])).tolist()
+    [7, 8, 7, 9]
+    """
+    entries = np.argsort(kinds, kind="stable")
+    result = np.empty(len(of_row), np.int64)
+    result[np.argsort(of_row, kind="stable")] = np.repeat(labels[entries], counts[entries])
+    return result
+
+
+def sort_column(space: Space, weights: NDArray[np.int64]) -> int:
+    """The number that varies most, for a search along it; -1 if there is none.
+
+    >>> import pandas as pd
+    >>> table = Table(pd.DataFrame({"a": [1, 2], "b": [1, 9]}), quasi_identifiers=["a", "b"])
+    >>> sort_column(Space.of(table), table.weights)
+    1
+    """
+    mean = np.average(space.points, axis=0, weights=weights)
+    spread = np.average((space.points - mean) ** 2, axis=0, weights=weights)
+    spread[~space.numeric] = -1.0
+    best = int(np.argmax(spread))
+    return best if space.numeric[best] else -1
+
+
+def category_offsets(table: Table, space: Space) -> NDArray[np.int64]:
+    """Where every column's categories begin in one tally; numbers have none."""
+    sizes = [0 if space.numeric[j] else qi.n_leaves for j, qi in enumerate(table.qis)]
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def classes_of(
+    points: NDArray[np.float64],
+    numeric: NDArray[np.bool_],
+    sizes: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    n_classes: int,
+    attributes: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]],
+) -> Classes:
+    """Classes of points, ready to merge.
+
+    Args:
+        points: Coordinates of kinds of records.
+        numeric: Which columns are numbers.
+        sizes: Records of every point.
+        labels: The class of every point.
+        n_classes: How many classes there are.
+        attributes: Per sensitive attribute: the class, the value and the records of some counts.
+    """
+    totals = np.bincount(labels, weights=sizes, minlength=n_classes)
+    means = np.column_stack(
+        [np.zeros((n_classes, 0))]
+        + [
+            np.bincount(labels, weights=sizes * points[:, j], minlength=n_classes) / totals
+            for j in np.flatnonzero(numeric)
+        ]
+    )
+    priced = [(labels, points[:, j].astype(np.int64), sizes) for j in np.flatnonzero(~numeric)]
+    n_columns = len(priced) + len(attributes)
+    starts = np.zeros((n_classes, n_columns), np.int64)
+    n_values, modes = starts.copy(), starts.copy()
+    codes, counts, used = [], [], 0
+    for j, (of_class, values, records) in enumerate([*priced, *attributes]):
+        span = int(values.max()) + 1
+        cells, place = np.unique(of_class * span + values, return_inverse=True)
+        own = np.bincount(place, weights=records).astype(np.int64)
+        n_values[:, j] = np.bincount(cells // span, minlength=n_classes)
+        starts[:, j] = used + np.cumsum(n_values[:, j]) - n_values[:, j]
+        np.maximum.at(modes[:, j], cells // span, own)
+        codes.append(cells % span)
+        counts.append(own)
+        used += len(cells)
+    room = [np.zeros(used, np.int64)]
+    return Classes(
+        totals.astype(np.int64),
+        np.ascontiguousarray(means),
+        starts,
+        n_values,
+        modes,
+        np.concatenate(codes + room),
+        np.concatenate(counts + room),
+        np.array([used]),
+        len(priced),
+    )
+
+
+def publish(
+    table: Table, labels: NDArray[np.int64], release: Publish, *, by: Literal["records", "tuples"]
+) -> PartitionRecoding:
+    """Publish the mean and mode, or the range, of every class."""
+    known = get_args(Publish)
+    if release not in known:
+        raise ProblemError(
+            f"release: must be 'mean' or 'range', got {release!r}{nearest(release, known)}"
+        )
+    make = cluster_recoding if release == "mean" else range_recoding
+    return make(table, labels, by=by)

@@ -1,0 +1,216 @@
+"""Mondrian: cut the records in two or more until no cut is allowed."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.kernels.compiled import compiled
+
+__all__ = ["BY_CATEGORIES", "BY_MEDIAN", "BY_TREE", "mondrian_cuts"]
+
+BY_MEDIAN, BY_TREE, BY_CATEGORIES = 0, 1, 2
+"""How a column is cut: at the median of its order, into the children of a node, or in half."""
+
+
+@compiled()
+def _allowed(
+    own: NDArray[np.int64],
+    parts: NDArray[np.int64],
+    n_parts: int,
+    weights: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    seen: NDArray[np.int64],
+    stamp: NDArray[np.int64],
+    k: int,
+    diversity: int,
+) -> bool:
+    """Whether every part has k records and enough values of every sensitive attribute."""
+    sizes = np.zeros(n_parts, np.int64)
+    for i in range(len(own)):
+        sizes[parts[i]] += weights[own[i]]
+    for part in range(n_parts):
+        if sizes[part] < k:
+            return False
+    if diversity < 2:
+        return True
+    n_sensitive = len(offsets) - 1
+    for part in range(n_parts):
+        stamp[0] += 1
+        found = np.zeros(n_sensitive, np.int64)
+        for i in range(len(own)):
+            if parts[i] != part:
+                continue
+            for q in range(n_sensitive):
+                for e in range(starts[q, own[i]], starts[q, own[i] + 1]):
+                    if seen[offsets[q] + codes[e]] != stamp[0]:
+                        seen[offsets[q] + codes[e]] = stamp[0]
+                        found[q] += 1
+        if found.min() < diversity:
+            return False
+    return True
+
+
+@compiled()
+def _median(values: NDArray[np.float64], weights: NDArray[np.int64]) -> tuple[float, int, int, int]:
+    """The lower median of the records, and how many are below, at and above it."""
+    order = np.argsort(values, kind="mergesort")
+    total = weights.sum()
+    below = 0
+    i = 0
+    while True:
+        value = values[order[i]]
+        equal = 0
+        while i < len(order) and values[order[i]] == value:
+            equal += weights[order[i]]
+            i += 1
+        if 2 * (below + equal) >= total:
+            return value, below, equal, total - below - equal
+        below += equal
+
+
+@compiled()
+def _halve_order(
+    values: NDArray[np.float64],
+    weights: NDArray[np.int64],
+    strict: bool,
+    attempt: int,
+    parts: NDArray[np.int64],
+) -> int:
+    """Cut at the median; in the second attempt, on the other side of it. The number of parts."""
+    median, below, equal, above = _median(values, weights)
+    if strict:
+        median_goes_left = (below <= above) != (attempt == 1)
+        for i in range(len(values)):
+            right = values[i] > median or (values[i] == median and not median_goes_left)
+            parts[i] = 1 if right else 0
+        n_left = below + equal if median_goes_left else below
+        return 2 if 0 < n_left < below + equal + above else 1
+    if attempt == 1:
+        return 1
+    places = (below + equal + above) // 2 - below  # of the left half, for records at the median
+    for i in range(len(values)):
+        parts[i] = 1 if values[i] > median else 0
+        if values[i] == median:
+            parts[i] = 0 if places > 0 else 1
+            places -= 1
+    return 2
+
+
+@compiled()
+def _number_parts(keys: NDArray[np.int64], parts: NDArray[np.int64]) -> int:
+    """Number the distinct keys in ascending order."""
+    distinct = np.unique(keys)
+    for i in range(len(keys)):
+        parts[i] = np.searchsorted(distinct, keys[i])
+    return len(distinct)
+
+
+@compiled()
+def _cut(
+    values: NDArray[np.float64],
+    weights: NDArray[np.int64],
+    kind: int,
+    tree: NDArray[np.int64],
+    strict: bool,
+    attempt: int,
+    parts: NDArray[np.int64],
+) -> int:
+    """Divide entries by one column into `parts`; one part means that there is no cut."""
+    if values.min() == values.max() or (attempt == 1 and kind == BY_TREE):
+        return 1
+    if kind == BY_MEDIAN:
+        return _halve_order(values, weights, strict, attempt, parts)
+    codes = values.astype(np.int64)
+    if kind == BY_TREE:
+        low, high = codes.min(), codes.max()
+        level = 0
+        while tree[level, low] != tree[level, high]:
+            level += 1
+        return _number_parts(tree[level - 1][codes], parts)
+    n_categories = _number_parts(codes, parts)
+    for i in range(len(parts)):
+        parts[i] = 1 if 2 * parts[i] >= n_categories - attempt else 0
+    return 2
+
+
+@compiled()
+def mondrian_cuts(
+    values: NDArray[np.float64],
+    weights: NDArray[np.int64],
+    kinds: NDArray[np.int64],
+    trees: NDArray[np.int64],
+    tree_starts: NDArray[np.int64],
+    tree_levels: NDArray[np.int64],
+    spans: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    k: int,
+    diversity: int,
+    strict: bool,
+) -> NDArray[np.int64]:
+    """The class of every entry.
+
+    Args:
+        values: Entries × columns: numbers, or codes of leaves.
+        weights: Records of every entry, all 1 unless `strict`.
+        kinds: How each column is cut.
+        trees: The nodes above leaves, of all columns one after the other, level by level.
+        tree_starts: Where each column's nodes begin.
+        tree_levels: How many levels it has.
+        spans: The width of each column in the whole table.
+        starts: Per sensitive attribute, where the values of each entry begin in `codes`.
+        codes: Sensitive values.
+        offsets: Where each attribute's values begin, numbered through.
+        k: Fewest records of a class.
+        diversity: Fewest values of each sensitive attribute.
+        strict: Equal values stay together.
+    """
+    n, n_columns = values.shape
+    order = np.arange(n)
+    label = np.zeros(n, np.int64)
+    stack = [(0, n)]
+    n_classes = 0
+    seen = np.zeros(max(offsets[-1], 1), np.int64)
+    stamp = np.zeros(1, np.int64)
+    all_parts = np.empty(n, np.int64)
+    widths = np.empty(n_columns, np.float64)
+    while len(stack) > 0:
+        start, stop = stack.pop()
+        own = order[start:stop].copy()
+        own_weights = weights[own]
+        parts = all_parts[: len(own)]
+        n_parts = 1
+        if own_weights.sum() >= 2 * k:
+            for j in range(n_columns):
+                column = values[:, j][own]
+                widths[j] = (column.max() - column.min()) / spans[j]
+                if kinds[j] != BY_MEDIAN:
+                    widths[j] = (len(np.unique(column)) - 1) / spans[j]
+            by_width = np.argsort(-widths, kind="mergesort")
+            for c in range(2 * n_columns):
+                j = by_width[c // 2]
+                tree = trees[tree_starts[j] : tree_starts[j + 1]].reshape((tree_levels[j], -1))
+                column = values[:, j][own]
+                n_parts = _cut(column, own_weights, kinds[j], tree, strict, c % 2, parts)
+                if n_parts > 1 and _allowed(
+                    own, parts, n_parts, weights, starts, codes, offsets, seen, stamp, k, diversity
+                ):
+                    break
+                n_parts = 1
+        if n_parts == 1:
+            label[own] = n_classes
+            n_classes += 1
+            continue
+        place = start
+        for part in range(n_parts):
+            begin = place
+            for i in range(len(own)):
+                if parts[i] == part:
+                    order[place] = own[i]
+                    place += 1
+            stack.append((begin, place))
+    return label
