@@ -15,7 +15,7 @@ from privmoo.partition import PartitionRecoding
 from privmoo.recoding import BlockRecoding, Recoding
 from privmoo.table import Table
 
-__all__ = ["outside_view", "utility_of"]
+__all__ = ["loss_per_column", "outside_view", "utility_of"]
 
 _UTILITY_NAMES = {
     ("loss", "geometric"): "loss_geometric",
@@ -48,10 +48,22 @@ def utility_of(
     )
 
 
-def _cluster_utility(
-    table: Table, frame: pd.DataFrame, order: NDArray[np.int64], target: str | None
-) -> dict[str, Any]:
-    """What a release of means can be measured by: distances, and classes."""
+def loss_per_column(
+    table: Table, frame: pd.DataFrame, order: NDArray[np.int64]
+) -> pd.Series[float]:
+    """Information loss of every quasi-identifier on its own, where means and modes are released."""
+    original, numeric = _as_measured(table)
+    lost = {}
+    for name in table.qi_names:
+        kinds = ([name], []) if name in numeric else ([], [name])
+        lost[name] = information_loss(
+            original, frame, numeric=kinds[0], categorical=kinds[1], rows=order
+        )
+    return pd.Series(lost, name="loss")
+
+
+def _as_measured(table: Table) -> tuple[pd.DataFrame, list[str]]:
+    """The original quasi-identifiers as numbers and categories, and which are numbers."""
     original = table.frame[table.qi_names].copy()
     numeric = [qi.name for qi in table.qis if qi.numbers is not None]
     for j, qi in enumerate(table.qis):
@@ -60,6 +72,14 @@ def _cluster_utility(
             original[qi.name] = qi.numbers[codes]
         elif not qi.as_is:
             original[qi.name] = pd.Series(np.array(qi.leaves, dtype=object)[codes], dtype="str")
+    return original, numeric
+
+
+def _cluster_utility(
+    table: Table, frame: pd.DataFrame, order: NDArray[np.int64], target: str | None
+) -> dict[str, Any]:
+    """What a release of means can be measured by: distances, and classes."""
+    original, numeric = _as_measured(table)
     categorical = [name for name in table.qi_names if name not in numeric]
     lost = {
         name: information_loss(

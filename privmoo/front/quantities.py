@@ -36,9 +36,20 @@ _LABELS = {
     "beta": "β-likeness",
     "delta": "δ-disclosure",
     "il": "information loss",
+    "min_entropy": "minimum entropy (bits)",
+    "at_risk": "records at risk",
+    "homogeneity": "records open to homogeneity",
+    "weighed_loss": "weighed loss",
     "aecs": "average QI-group size / k",
 }
-_SYMBOLS = {"l": "ℓ", "weighted_k": "weighted-k", "alpha": "α", "beta": "β", "delta": "δ"}
+_SYMBOLS = {
+    "l": "ℓ",
+    "weighted_k": "weighted-k",
+    "alpha": "α",
+    "beta": "β",
+    "delta": "δ",
+    "il": "IL",
+}
 _PERCENT = frozenset({"loss", "generalization_loss", "suppression", "uniqueness"})
 
 
@@ -92,7 +103,9 @@ class Quantity:
 
     @property
     def _when(self) -> str:
-        return " before suppression" if self.stage == "before" else ""
+        tau = self.parameters.get("tau")
+        which = f" (τ = {tau:g})" if isinstance(tau, int | float) else ""
+        return which + (" before suppression" if self.stage == "before" else "")
 
     @property
     def label(self) -> str:

@@ -15,6 +15,8 @@ from privmoo.engine import Engine
 from privmoo.errors import ProblemError, nearest
 from privmoo.front.quantities import RECORDS_SUPPRESSED
 from privmoo.grouping import Grouping
+from privmoo.outside import loss_per_column
+from privmoo.partition import PartitionRecoding
 from privmoo.recoding import BlockRecoding, Recoding
 from privmoo.release import Release, make_release
 from privmoo.suppression import Suppression
@@ -132,12 +134,17 @@ class Solution:
         return engine.groups(candidate)[1][0]
 
     def loss_per_attribute(self) -> pd.Series:
-        """General loss of every quasi-identifier, 0 … 1: suppressed records have lost all.
+        """Loss of every quasi-identifier: suppressed records have lost all.
 
-        A released value loses (leaves in its block - 1) / (leaves - 1) (Iyengar 2002); the mean over
-        attributes, by their weights, is the measure `loss`.
+        A generalised value loses (leaves in its block - 1) / (leaves - 1) (Iyengar 2002); the mean over
+        attributes, by their weights, is the measure `loss`. A column of means and modes loses its
+        information loss: the distance to the released values over the column's own deviation.
         """
         recoding = self.recoding
+        if isinstance(recoding, PartitionRecoding) and recoding.kind != "ranges":
+            labels = self.groups().labels
+            kept = np.flatnonzero(labels[recoding.view(self.table).row_tuple] >= 0)
+            return loss_per_column(self.table, recoding.apply(self.table, kept), kept)
         if not isinstance(recoding, BlockRecoding):
             raise ProblemError(
                 "loss_per_attribute: this recoding has no generalised values to count leaves of"
@@ -228,7 +235,8 @@ class Solution:
             ("What is published", list(self._told(recoding).items())),
             ("Measured", measured),
         ]
-        if isinstance(recoding, BlockRecoding):
+        clusters = isinstance(recoding, PartitionRecoding) and recoding.kind != "ranges"
+        if clusters or isinstance(recoding, BlockRecoding):
             lost = self.loss_per_attribute()
             rows = [(str(name), f"{value * 100:.4g} %") for name, value in lost.items()]
             sections.append(("Loss per attribute", rows))
