@@ -28,6 +28,8 @@ def test_marked_blocks_are_left_out() -> None:
     assert blocks(text) == [(2, "a = 1\n")]
 
 
+# Two releases of one table are compared there, and a reader is warned of that, rightly.
+@pytest.mark.filterwarnings("ignore::privmoo.release.ReleaseWarning")
 def test_readme_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = blocks(README.read_text(encoding="utf-8"))
     assert found, "README.md has no ```python block that runs"
