@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from privmoo.partition import PartitionRecoding, cluster_recoding, range_recoding
     from privmoo.problem import AnonymizationProblem
     from privmoo.recoding import Recoding, cut_recoding, identity_recoding, level_recoding
-    from privmoo.release import Release, make_release
+    from privmoo.release import Release, ReleaseWarning, make_release
     from privmoo.run import (
         Evaluations,
         Generations,
@@ -86,7 +86,7 @@ _HOMES = {
     "partition": ["PartitionRecoding", "cluster_recoding", "range_recoding"],
     "problem": ["AnonymizationProblem"],
     "recoding": ["Recoding", "cut_recoding", "identity_recoding", "level_recoding"],
-    "release": ["Release", "make_release"],
+    "release": ["Release", "ReleaseWarning", "make_release"],
     "run": [
         "Evaluations",
         "Generations",
@@ -135,6 +135,7 @@ __all__ = [
     "QuasiIdentifier",
     "Recoding",
     "Release",
+    "ReleaseWarning",
     "Seconds",
     "Solution",
     "SpreadSurvival",

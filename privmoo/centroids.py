@@ -21,6 +21,7 @@ from privmoo.table import Table
 __all__ = ["Assignment", "CentroidSpace", "Classes", "centroids_of"]
 
 Assignment = Literal["balanced", "nearest"]
+_MOST_BYTES = 1 << 30
 _PASSES = 4  # of moving records to better clusters; more gain little
 
 
@@ -77,6 +78,7 @@ class CentroidSpace:
         self.numeric = self.space.numeric
         spread = np.where(self.numeric, self.space.points.var(axis=0), -1.0)
         self._lead = int(spread.argmax()) if self.numeric.any() else -1
+        self._foresee_memory()
         self.view, self._units, self._by_lead = self._cut_up(split)
         self.low = self.space.low * self.space.units
         self.high = np.where(
@@ -251,6 +253,23 @@ class CentroidSpace:
             )
         merge_equal(labels, centres)
         return Classes(labels, centres)
+
+    def _foresee_memory(self) -> None:
+        """Raise if the counts of values per cluster would not fit."""
+        widths = {
+            qi.name: qi.n_leaves
+            for qi, numeric in zip(self.table.qis, self.numeric, strict=True)
+            if not numeric
+        }
+        widths |= {name: a.n_values for name, a in self.table.sensitive.items()}
+        size = 8 * self.n_clusters * sum(widths.values())
+        if self.assignment == "balanced" and size > _MOST_BYTES:
+            widest = max(widths, key=lambda name: widths[name])
+            raise ProblemError(
+                f"n_clusters: {self.n_clusters} clusters need {size >> 20:,} MB per thread to count "
+                f"values, of which {widest!r} has {widths[widest]:,}; use fewer clusters, fewer values, or "
+                "assignment='nearest'"
+            )
 
     def _cut_up(self, split: int) -> tuple[Table, Units, NDArray[np.int64]]:
         """The table in units, and the units in the order of the leading number."""

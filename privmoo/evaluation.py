@@ -16,7 +16,7 @@ from privmoo.learning.values import Reading, check_release, read_original, read_
 from privmoo.release import Release
 from privmoo.table import Table
 
-__all__ = ["evaluate", "plot_evaluation"]
+__all__ = ["evaluate", "plot_evaluation", "risk_name"]
 
 _SEVERAL = "\0several"  # no value of the data
 
@@ -41,8 +41,8 @@ def evaluate(
 
     Returns:
         One row per release: method, records, suppressed, classes (distinct QI tuples), k, IL,
-        at_risk_τ (records) for every τ and homogeneity (records in a group that has one single
-        value in any sensitive attribute; only for tables with sensitive attributes). Where a
+        at_risk_05 (records, τ = 0.05) and so on for every τ, homogeneity (records in a group with one
+        single value in any sensitive attribute; only for tables with such attributes). Where a
         subject column tells persons apart, k and risk go by persons.
 
         IL is the distance to the released values over the data's own deviation, see
@@ -55,7 +55,7 @@ def evaluate(
     >>> table = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered()})
     >>> release = pm.make_release(table, pm.cut_recoding(table, [[0, 1, 0]]), seed=1)
     >>> evaluate({"pairs": release}, table=table, taus=[0.5]).round(4)
-         method  records  suppressed  classes  k      IL  at_risk_0.5
+         method  records  suppressed  classes  k      il  at_risk_50
     0  original        4           0        4  1  0.0000            4
     1     pairs        4           0        2  2  0.0099            0
     """
@@ -99,10 +99,10 @@ def _row(
         "suppressed": table.n_records - found.n_records,
         "classes": found.n_groups,
         "k": found.k,
-        "IL": loss,
+        "il": loss,
     }
     for tau in taus:
-        result[f"at_risk_{tau:g}"] = int(found.measure("at_risk", tau=tau, count=True))
+        result[risk_name(tau)] = int(found.measure("at_risk", tau=tau, count=True))
     if table.sensitive:
         result["homogeneity"] = int(found.measure("homogeneity", count=True))
     return result
@@ -137,6 +137,21 @@ def _categories(reading: Reading) -> Any:
     return np.array(names, dtype=object)[reading.codes]
 
 
+def risk_name(tau: float) -> str:
+    """The column of records at risk: the digits of τ behind the point, at least two.
+
+    >>> risk_name(0.05), risk_name(0.075), risk_name(0.1), risk_name(1.0)
+    ('at_risk_05', 'at_risk_075', 'at_risk_10', 'at_risk_100')
+    """
+    digits = "100" if tau >= 1 else f"{tau:.9f}"[2:].rstrip("0").ljust(2, "0")
+    return f"at_risk_{digits}"
+
+
+def _tau_of(column: str) -> str:
+    digits = column.removeprefix("at_risk_")
+    return "1" if digits == "100" else "0." + digits.rstrip("0")
+
+
 def plot_evaluation(frame: pd.DataFrame) -> Any:
     """Draw records at risk, and records open to a homogeneity attack, against information loss.
 
@@ -147,8 +162,8 @@ def plot_evaluation(frame: pd.DataFrame) -> Any:
         The axes, one per threshold and one for homogeneity.
 
     >>> import matplotlib.pyplot as plt
-    >>> frame = pd.DataFrame({"method": ["original", "mine"], "IL": [0.0, 0.1],
-    ...                       "at_risk_0.05": [9, 3], "homogeneity": [2, 0]})
+    >>> frame = pd.DataFrame({"method": ["original", "mine"], "il": [0.0, 0.1],
+    ...                       "at_risk_05": [9, 3], "homogeneity": [2, 0]})
     >>> [ax.get_title() for ax in plot_evaluation(frame)]
     ['at risk of linkage, τ = 0.05', 'open to a homogeneity attack']
     >>> plt.close("all")
@@ -158,7 +173,7 @@ def plot_evaluation(frame: pd.DataFrame) -> Any:
 
     measured = [name for name in frame.columns if name.startswith("at_risk_")]
     measured += ["homogeneity"] if "homogeneity" in frame.columns else []
-    if not measured or not {"method", "IL"} <= set(frame.columns) or frame.empty:
+    if not measured or not {"method", "il"} <= set(frame.columns) or frame.empty:
         raise MeasureError(
             "plot_evaluation: draws what evaluate returns, with method, IL and risks"
         )
@@ -172,10 +187,10 @@ def plot_evaluation(frame: pd.DataFrame) -> Any:
     )
     methods = list(frame["method"])
     for ax, name in zip(axes[0], measured, strict=True):
-        for method, loss, records in zip(methods, frame["IL"], frame[name], strict=True):
+        for method, loss, records in zip(methods, frame["il"], frame[name], strict=True):
             colour, marker = look(method, methods)
             ax.plot(loss, records, marker, color=colour, markersize=8, alpha=0.9, label=method)
-        tau = name.removeprefix("at_risk_")
+        tau = _tau_of(name)
         ax.set_title(
             "open to a homogeneity attack"
             if name == "homogeneity"

@@ -68,6 +68,6 @@ def plot_heat_maps(frame: pd.DataFrame, *, x: str, y: str, values: Sequence[str]
                 label.set_visible(i % 2 == 0)
         ax.set_xlabel(_TITLES.get(x, x))
         ax.set_ylabel(_TITLES.get(y, y))
-        ax.set_title(_TITLES.get(name, name))
+        ax.set_title(_TITLES.get(name, name) + (" (0 everywhere)" if top == 0 else ""))
         figure.colorbar(picture, ax=ax)
     return figure

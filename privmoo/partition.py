@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import math
 import zlib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
@@ -18,7 +17,7 @@ from privmoo.candidates import Candidates
 from privmoo.errors import ReleaseError
 from privmoo.hierarchy import Hierarchy
 from privmoo.kernels.clusters import centres_of_clusters, merge_equal
-from privmoo.measures.parts import leaf_offsets, per_table
+from privmoo.measures.parts import leaf_offsets, mean_digits, no_distance, per_table
 from privmoo.recoding import Recoding
 from privmoo.table import Table
 
@@ -113,7 +112,8 @@ class PartitionRecoding(Recoding):
         """What every class publishes of quasi-identifier j."""
         qi = self.qis[j]
         if self.kind == "ranges":
-            return np.array([self._label(j, a, b) for a, b in self._ranges(j)], dtype=object)
+            labels = self._labels(j)
+            return np.array([labels[ends] for ends in self._ranges(j)], dtype=object)
         if self._numeric[j]:
             return self.centres[:, j] + 0.0  # no negative zero
         return np.array(qi.leaves, dtype=object)[self.centres[:, j].astype(np.int64)]
@@ -121,6 +121,19 @@ class PartitionRecoding(Recoding):
     def _ranges(self, j: int) -> list[tuple[int, int]]:
         starts = self.centres[:, j].astype(np.int64).tolist()
         return list(zip(starts, np.asarray(self.ends)[:, j].tolist(), strict=True))
+
+    def _labels(self, j: int) -> dict[tuple[int, int], str]:
+        """One label for every range: a value of the data can look like the name of a range."""
+        labels: dict[tuple[int, int], str] = {}
+        taken = set(self.qis[j].leaves)
+        for start, stop in sorted(set(self._ranges(j))):
+            label = self._label(j, start, stop)
+            if stop - start > 1:
+                while label in taken:
+                    label += f" [{start + 1}–{stop}]"
+                taken.add(label)
+            labels[start, stop] = label
+        return labels
 
     def _label(self, j: int, start: int, stop: int) -> str:
         hierarchy = self.qis[j].hierarchy
@@ -140,7 +153,7 @@ class PartitionRecoding(Recoding):
         if self.kind != "ranges":
             return {}
         return {
-            qi.name: {self._label(j, a, b): list(qi.leaves[a:b]) for a, b in self._ranges(j)}
+            qi.name: {name: list(qi.leaves[a:b]) for (a, b), name in self._labels(j).items()}
             for j, qi in enumerate(self.qis)
         }
 
@@ -328,7 +341,10 @@ def _record_labels(table: Table, labels: Any, by: str) -> NDArray[np.int64]:
 
 
 def _check_centres(table: Table, centres: Any, n_classes: int) -> NDArray[np.float64]:
-    given = np.array(centres, dtype=np.float64)
+    try:
+        given = np.array(centres, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ReleaseError("centres: expected a matrix of numbers, one row per class") from None
     if given.ndim != 2 or given.shape[1] != table.n_qis or len(given) < n_classes:
         raise ReleaseError(
             f"centres: expected {table.n_qis} values for each of {n_classes} classes, got shape "
@@ -336,8 +352,10 @@ def _check_centres(table: Table, centres: Any, n_classes: int) -> NDArray[np.flo
         )
     for j, qi in enumerate(table.qis):
         column = given[:, j]
-        codes = (column >= 0) & (column < qi.n_leaves) & (column % 1 == 0)
-        if not (np.isfinite(column) if qi.numbers is not None else codes).all():
+        fits = np.isfinite(column)
+        if qi.numbers is None and fits.all():
+            fits = (column >= 0) & (column < qi.n_leaves) & (column % 1 == 0)
+        if not fits.all():
             raise ReleaseError(
                 f"centres: those of {qi.name!r} must be finite numbers, or codes of its "
                 f"{qi.n_leaves} leaves where it has categories"
@@ -349,22 +367,14 @@ def _check_centres(table: Table, centres: Any, n_classes: int) -> NDArray[np.flo
 def mean_facts(
     table: Table,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]:
-    """What `centres_of_clusters` asks of a table: leaf numbers, leaf offsets, numeric columns, digits.
-
-    Means are rounded to nine significant digits: the digits are the power of ten for that.
-    """
-    numbers, digits = [], np.ones(table.n_qis)
+    """What `centres_of_clusters` asks of a table: leaf numbers, leaf offsets, numeric columns, digits."""
+    numbers = []
     for j, qi in enumerate(table.qis):
         if qi.numbers is None:
             numbers.append(np.zeros(qi.n_leaves))
             continue
-        largest = float(np.nanmax(np.abs(qi.numbers), initial=0.0))
-        if np.isnan(qi.numbers[table.tuples[:, j]]).any():
-            raise ReleaseError(
-                f"quasi_identifiers: column {qi.name!r} has missing values, which have no mean; leave "
-                "those rows out with Table(..., missing='drop')"
-            )
+        if (reason := no_distance(qi.name, qi.numbers[table.tuples[:, j]])) is not None:
+            raise ReleaseError(f"quasi_identifiers: {reason}")
         numbers.append(np.nan_to_num(qi.numbers))
-        digits[j] = 10.0 ** (9 - math.ceil(math.log10(largest))) if largest > 0 else 1.0
     numeric = np.array([qi.numbers is not None for qi in table.qis])
-    return np.concatenate(numbers), leaf_offsets(table), numeric, digits
+    return np.concatenate(numbers), leaf_offsets(table), numeric, mean_digits(table)

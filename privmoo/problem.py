@@ -106,6 +106,9 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
     ) -> None:
         if not isinstance(table, Table):
             raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
+        is_number = isinstance(threads, int | np.integer) and not isinstance(threads, bool)
+        if threads is not None and not (is_number and threads >= 1):
+            raise ProblemError(f"threads: must be a whole number of at least 1, got {threads!r}")
         self.table = table
         self.objectives = tuple(objectives)
         self.constraints = tuple(constraints)
@@ -177,6 +180,10 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         """Which records a decision vector publishes; None if the policy decides."""
         return None
 
+    def adopt(self, recoding: Recoding) -> Recoding:
+        """A recoding that was found elsewhere, as this problem would release it; raise if it cannot."""
+        return recoding
+
     def encode(self, recoding: Recoding) -> NDArray[Any]:
         """The decision vector nearest to a recoding that was found elsewhere, to start a search from."""
         raise ProblemError(
@@ -207,7 +214,13 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
     @property
     def reference_point(self) -> NDArray[np.float64]:
         """The worst value of every objective, as minimised: the natural point for hypervolume."""
-        return self.minimised(np.array([m.worst(self.table) for m in self.objectives]))
+        ranges = [(m.sense, *self.range_of(m)) for m in self.objectives]
+        worst = [high if sense == "min" else low for sense, low, high in ranges]
+        return self.minimised(np.array(worst))
+
+    def range_of(self, m: Measure) -> tuple[float, float]:
+        """Smallest and largest value that a measure can have in this problem."""
+        return m.range(self.table)
 
     def minimised(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Objective values with maximised ones negated; the same call turns them back."""
@@ -256,6 +269,12 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         none = (values[:, -1] >= self.table.n_records) | ~valid
         violations.append(np.where(none, 1.0, -1.0))
         return self.minimised(values[:, wanted]), np.column_stack(violations)
+
+    def measure(self, recoding: Recoding) -> dict[str, float]:
+        """All measures of a recoding that was found elsewhere, such as a baseline, by name."""
+        _, _, values = self.judge_recodings([self.adopt(recoding)])
+        names = [*(m.key for m in self.measures), "records_suppressed"]
+        return dict(zip(names, values[0].tolist(), strict=True))
 
     def judge_recodings(
         self, recodings: Sequence[Recoding]

@@ -23,6 +23,7 @@ from privmoo.errors import AuditError, ReleaseError
 from privmoo.grouping import Grouping
 from privmoo.measures.base import Measure
 from privmoo.outside import outside_view, utility_of
+from privmoo.partition import PartitionRecoding
 from privmoo.recoding import Recoding
 from privmoo.suppression import ExplicitRecords, NoSuppression, Suppression
 from privmoo.table import Table
@@ -153,6 +154,11 @@ def make_release(
         raise ReleaseError(
             f"published: the records are chosen already, so {type(policy).__name__} would not be "
             "applied; give one of suppression and published"
+        )
+    if published is not None and isinstance(recoding, PartitionRecoding):
+        raise ReleaseError(
+            "published: classes release means and ranges of all their records, so single records cannot "
+            "be left out; suppress whole classes with a policy, or make the classes of the records alone"
         )
     wanted = list(measures)
     needs = {"labels"}.union(*(m.needs for m in wanted)) & {"labels", "counts", "target"}

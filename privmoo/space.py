@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError, nearest
+from privmoo.measures.parts import no_distance
 from privmoo.table import Table
 
 __all__ = ["Scale", "Space", "check_scale"]
@@ -55,11 +56,8 @@ class Space:
                 points[:, j] = codes
                 continue
             values = qi.numbers[codes]
-            if np.isnan(values).any():
-                raise ProblemError(
-                    f"quasi_identifiers: column {qi.name!r} has missing values, which have no distance; "
-                    "leave those rows out with Table(..., missing='drop')"
-                )
+            if (reason := no_distance(qi.name, values)) is not None:
+                raise ProblemError(f"quasi_identifiers: {reason}")
             units[j] = _unit(values, table.weights, scale)
             points[:, j] = values / units[j]
         numeric = np.array([qi.numbers is not None for qi in table.qis])

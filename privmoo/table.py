@@ -209,6 +209,7 @@ class Table:
                 f"split: expected a whole number from 0 for each of {self.n_records} records, "
                 f"got {parts.dtype} of shape {parts.shape}"
             )
+        parts = np.unique(parts, return_inverse=True)[1]
         width = int(parts.max()) + 1
         pairs = self.row_tuple.astype(np.int64) * width + parts
         found, row_tuple, weights = np.unique(pairs, return_inverse=True, return_counts=True)

@@ -33,7 +33,7 @@ from privmoo.operators import (
     OneOf,
     SplitMergeDrop,
 )
-from privmoo.partition import PartitionRecoding, class_means
+from privmoo.partition import PartitionRecoding, cluster_recoding
 from privmoo.problem import AnonymizationProblem
 from privmoo.space import Scale
 from privmoo.suppression import Suppression
@@ -157,16 +157,31 @@ class Clusters(AnonymizationProblem):
 
     def encode(self, recoding: Any) -> NDArray[np.float64]:
         """The decision vector nearest to given classes, such as a baseline's: to start a search from."""
+        classes = self.adopt(recoding)
+        sizes = np.bincount(classes.labels, minlength=classes.n_classes)
+        order = np.argsort(-sizes, kind="stable")
+        return self.centroids.encode(classes.centres[order], size=max(self.k, int(sizes.min())))
+
+    def adopt(self, recoding: Any) -> PartitionRecoding:
+        """Classes found elsewhere, released as this problem releases them: ranges become means."""
         if not isinstance(recoding, PartitionRecoding):
             raise ProblemError(
                 f"start: expected classes such as baselines give, got {type(recoding).__name__}"
             )
-        sizes = np.bincount(recoding.labels, minlength=recoding.n_classes)
-        centres = recoding.centres
+        if len(recoding.labels) != self.table.n_records:
+            raise ProblemError(
+                f"start: the classes are of a table of {len(recoding.labels):,} records, this one has "
+                f"{self.table.n_records:,}"
+            )
         if recoding.kind == "ranges":
-            centres = class_means(self.table, recoding.labels)
-        order = np.argsort(-sizes, kind="stable")
-        return self.centroids.encode(centres[order], size=max(self.k, int(sizes.min())))
+            return cluster_recoding(self.table, recoding.labels)
+        return recoding
+
+    def range_of(self, m: Measure) -> tuple[float, float]:
+        """As of the measure; means and modes never lose more than 1."""
+        if isinstance(m, InformationLoss) and self.release == "mean":
+            return 0.0, 1.0
+        return super().range_of(m)
 
     def keys(self, X: NDArray[Any]) -> list[bytes]:
         """One key per decision vector, equal where its centroids and sizes are."""

@@ -32,8 +32,9 @@ class MOOBAM(Clusters):
         constraints: More than k, such as `TCloseness() <= 0.3`.
         suppression: Which records are left out; none by default.
         extras: Further measures to record.
-        scale: Of distances: `"raw"`, `"standard"` or `"minmax"`. Information loss is measured on raw
-            numbers, as published.
+        scale: Of distances: `"raw"`, `"standard"` or `"minmax"`.
+        loss_scale: Of the information loss: `"raw"` numbers as published, so that one wide column can
+            outweigh all others, or `"standard"`: in standard deviations; then give `scale` the same.
         release: `"mean"` (mean and mode, never a larger loss) or `"centroid"`, as the authors.
         assignment: `"balanced"`, or `"nearest"` as in Algorithm 1.
         split: With `"balanced"`, how many records of a distinct tuple can go to other clusters one by one.
@@ -55,6 +56,7 @@ class MOOBAM(Clusters):
         suppression: Suppression | None = None,
         extras: Iterable[Measure] | None = None,
         scale: Scale = "raw",
+        loss_scale: Literal["raw", "standard"] = "raw",
         release: Literal["mean", "centroid"] = "mean",
         assignment: Assignment = "balanced",
         split: int = 8,
@@ -69,7 +71,7 @@ class MOOBAM(Clusters):
             table,
             n_clusters,
             k=k,
-            objectives=(InformationLoss(), MinimumEntropy(), *objectives),
+            objectives=(InformationLoss(scale=loss_scale), MinimumEntropy(), *objectives),
             constraints=constraints,
             suppression=suppression,
             extras=extras,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ScalarGrid", "scalar_grid"]
 
+_KEYS = ("k", "n_clusters", "lam")
 _MEASURED = ("il", "min_entropy", "at_risk_05", "at_risk_075", "at_risk_10", "homogeneity")
+_COLUMNS = (*_KEYS, "feasible", *_MEASURED, "classes", "seconds", "evaluations", "least_loss")
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ def scalar_grid(
         k: Smallest class sizes.
         lam: Weights of the entropy.
         scaled: Whether to use the scaled form of 2024; one more swarm at λ = 0 per n_clusters and k finds
-            its least loss, and its evaluations are counted in `evaluations` of the first λ.
+            its least loss (1 if nothing feasible), and its evaluations count for the first λ.
         penalty: See `ScalarMOOBAM`.
         scale: Of distances.
         release: `"centroid"` or `"mean"`.
@@ -106,12 +109,12 @@ def scalar_grid(
     >>> grid.frame[["k", "n_clusters", "lam", "evaluations", "feasible"]].to_numpy().tolist()
     [[5, 4, 0.1, 50, True]]
     """
-    from tqdm.auto import tqdm
-
     lists: dict[str, Any] = {"n_clusters": n_clusters, "k": k, "lam": lam}
     for name, given in lists.items():
         if isinstance(given, str) or not isinstance(given, Sequence) or not len(given):
             raise ProblemError(f"{name}: give a list of at least one number, got {given!r}")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ProblemError(f"seed: must be a whole number of at least 0, got {seed!r}")
     common: dict[str, Any] = {
         "penalty": penalty,
         "scale": scale,
@@ -127,7 +130,7 @@ def scalar_grid(
     rows: list[dict[str, Any]] = []
     recodings: dict[int, PartitionRecoding] = {}
     least: dict[tuple[int, int], tuple[float, int]] = {}
-    with tqdm(total=len(cells), disable=not progress, unit="swarm") as bar:
+    with _bar(len(cells), shown=progress) as bar:
         for size, number, weight in cells:
             bar.set_postfix_str(f"k = {size}, {number} clusters, λ = {weight:g}")
             swarm = _Swarm(table, number, size, common, particles, iterations, seed, folder)
@@ -147,7 +150,15 @@ def scalar_grid(
             own = {**found.row, "evaluations": found.evaluations + extra, "least_loss": loss}
             rows.append({"k": size, "n_clusters": number, "lam": weight, **own})
             bar.update()
-    return ScalarGrid(pd.DataFrame(rows), recodings)
+    return ScalarGrid(pd.DataFrame(rows, columns=_COLUMNS), recodings)
+
+
+def _bar(total: int, *, shown: bool) -> Any:
+    with warnings.catch_warnings():
+        # Without ipywidgets, tqdm falls back to text and says so at length.
+        warnings.simplefilter("ignore")
+        from tqdm.auto import tqdm
+    return tqdm(total=total, disable=not shown, unit="swarm")
 
 
 @dataclass(frozen=True)
@@ -185,12 +196,13 @@ class _Swarm:
             **self.common,
         )
         algorithm = make_algorithm(problem, "pso", population=self.particles, adaptive=False)
-        words = [self.seed, self.k, self.n_clusters, round(lam * 1e9), least_loss is not None]
+        weight = int(np.float64(lam).view(np.uint64))
+        words = [self.seed, self.k, self.n_clusters, weight, least_loss is not None]
         seed = int(np.random.SeedSequence(words).generate_state(1)[0])
         log = None
         if self.folder is not None:
             form = "scaled" if least_loss is not None else "plain"
-            log = self.folder / f"k{self.k}-c{self.n_clusters}-lam{lam:g}-{form}-{self.seed}.log"
+            log = self.folder / f"k{self.k}-c{self.n_clusters}-lam{lam!r}-{form}-{self.seed}.log"
         began = time.perf_counter()
         planned = self.particles * self.iterations
         try:

@@ -19,6 +19,8 @@ from privmoo.table import Table
 
 __all__ = ["ScalarMOOBAM", "WeighedLoss"]
 
+_TINY = 1e-9
+
 
 class WeighedLoss(Measure):
     """Information loss less λ times the minimum entropy, in one of two published forms. Less is better.
@@ -68,7 +70,8 @@ class WeighedLoss(Measure):
         loss = InformationLoss().values(groups)
         entropy = MinimumEntropy().values(groups)
         if self.least_loss is not None:
-            loss = 1 - np.where(loss > 0, self.least_loss / np.maximum(loss, 1e-300), 1.0)
+            none = (loss == 0) & (self.least_loss == 0)
+            loss = np.where(none, 0.0, 1 - self.least_loss / np.maximum(loss, _TINY))
             entropy = entropy / max(table_entropy(groups.table), 1e-300)
         lacking = groups.reduce(np.maximum(self.k - groups.sizes, 0))
         return np.asarray(loss - self.lam * entropy + self.penalty * lacking)
@@ -77,7 +80,8 @@ class WeighedLoss(Measure):
         """From no loss at the entropy of the whole table to all loss at none."""
         most = table_entropy(table) if self.least_loss is None else 1.0
         worst = InformationLoss().range(table)[1] if self.least_loss is None else 1.0
-        least = 0.0 if self.least_loss is None else -1e6  # better than `least_loss` is possible
+        # Less than `least_loss` is possible, so less than 0.
+        least = 0.0 if self.least_loss is None else min(0.0, 1 - self.least_loss / _TINY)
         return least - self.lam * most, worst + self.penalty * self.k * table.n_records
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, reject, settings
 import privmoo as pm
 from privmoo.audit import information_loss
 from privmoo.errors import AuditError, MeasureError, ProblemError, ReleaseError
-from privmoo.evaluation import evaluate, plot_evaluation
+from privmoo.evaluation import evaluate, plot_evaluation, risk_name
 from privmoo.release import Release, make_release
 
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.ReleaseWarning")
@@ -68,9 +68,9 @@ def clustered(t: pm.Table, group: np.ndarray, rows: np.ndarray | None = None) ->
 def test_published_baselines(name: str, published: tuple[int, ...]) -> None:
     t = pm.datasets.german_credit() if name == "german" else pm.datasets.adult("wei")
     row = evaluate({}, table=t).iloc[0]
-    columns = ["records", "classes", "at_risk_0.05", "at_risk_0.075", "at_risk_0.1", "homogeneity"]
+    columns = ["records", "classes", "at_risk_05", "at_risk_075", "at_risk_10", "homogeneity"]
     assert tuple(row[columns]) == published
-    assert row["method"] == "original" and row["suppressed"] == 0 and row["IL"] == 0
+    assert row["method"] == "original" and row["suppressed"] == 0 and row["il"] == 0
 
 
 def test_what_a_release_measures() -> None:
@@ -86,7 +86,7 @@ def test_what_a_release_measures() -> None:
     assert row["records"] == len(release) and row["suppressed"] == 60 - len(release)
     assert row["classes"] == groups.ngroups and row["k"] == sizes.min()
     for tau in (0.05, 1 / 14):
-        assert row[f"at_risk_{tau:g}"] == int((1 / sizes > tau).sum())
+        assert row[risk_name(tau)] == int((1 / sizes > tau).sum())
     assert row["homogeneity"] == int((groups["ill"].transform("nunique") == 1).sum())
 
 
@@ -119,7 +119,7 @@ def test_il_is_a_loop_over_cells(ages: set[int], cities: list[int], k: int) -> N
         numbers = [float(leaf) for leaf in release.meanings["age"][str(label["age"])]]
         names = release.meanings["city"][label["city"]]
         lost += (own_age - np.mean(numbers)) ** 2 + (names != [own_city])
-    found = evaluate(release, table=t, original=False)["IL"].iloc[0]
+    found = evaluate(release, table=t, original=False)["il"].iloc[0]
     assert found == pytest.approx(lost / total, rel=1e-9, abs=1e-12)
 
 
@@ -132,7 +132,7 @@ def test_means_and_modes_stand_for_themselves(scale: str) -> None:
     direct = information_loss(
         t.frame, release.frame, numeric=["age"], categorical=["city"], rows=rows, scale=scale
     )
-    assert found["IL"].tolist() == [direct]
+    assert found["il"].tolist() == [direct]
 
 
 def test_il_of_missing_numbers_is_unknown() -> None:
@@ -140,7 +140,7 @@ def test_il_of_missing_numbers_is_unknown() -> None:
     t = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered()})
     release = make_release(t, pm.identity_recoding(t), seed=1)
     found = evaluate(release, table=t)
-    assert found["IL"].isna().tolist() == [False, True]
+    assert found["il"].isna().tolist() == [False, True]
     assert "homogeneity" not in found
 
 
@@ -150,14 +150,14 @@ def test_base_intervals_cost_their_distance_from_the_middle() -> None:
     release = make_release(t, pm.identity_recoding(t), seed=1)
     deviation = sum((x - 80 / 3) ** 2 for x in (20, 29, 31))
     lost = sum((x - y) ** 2 for x, y in ((20, 24.5), (29, 24.5), (31, 34.5)))
-    assert evaluate(release, table=t)["IL"].iloc[1] == pytest.approx(lost / deviation)
+    assert evaluate(release, table=t)["il"].iloc[1] == pytest.approx(lost / deviation)
 
 
 def test_persons_are_counted_where_a_subject_is_named() -> None:
     df = pd.DataFrame({"who": [1, 1, 2, 3], "age": [20, 20, 30, 30], "ill": list("xyxy")})
     t = pm.Table(df, quasi_identifiers=["age"], sensitive="ill", subject="who")
     row = evaluate({}, table=t, taus=[0.6]).iloc[0]
-    assert row["k"] == 1 and row["at_risk_0.6"] == 2
+    assert row["k"] == 1 and row["at_risk_60"] == 2
 
 
 def test_bad_input_is_named() -> None:
@@ -189,9 +189,9 @@ def test_the_picture_shows_every_release_in_every_panel() -> None:
     frame = evaluate(releases, table=t)
     panels = plot_evaluation(frame)
     assert len(panels) == 4
-    for ax, column in zip(panels, ["at_risk_0.05", "at_risk_0.075", "at_risk_0.1"], strict=False):
+    for ax, column in zip(panels, ["at_risk_05", "at_risk_075", "at_risk_10"], strict=False):
         drawn = [(line.get_xdata()[0], line.get_ydata()[0]) for line in ax.lines]
-        assert drawn == list(zip(frame["IL"], frame[column], strict=True))
+        assert drawn == list(zip(frame["il"], frame[column], strict=True))
     looks = {(line.get_color(), line.get_marker()) for line in panels[0].lines}
     assert len(looks) == 10  # no two methods look alike
     with pytest.raises(MeasureError, match="draws what evaluate returns"):

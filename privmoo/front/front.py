@@ -97,6 +97,7 @@ class Front:
             dominated: Minimised objective values of other candidates, for the picture.
         """
         rows = np.array(X, copy=True)
+        known = [problem.adopt(recoding) for recoding in known]
         if not len(rows) + len(known):
             raise ProblemError("front: no candidates were given")
         quantities = quantities_of(problem)

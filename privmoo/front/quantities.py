@@ -190,7 +190,7 @@ def quantities_of(problem: AnonymizationProblem) -> tuple[Quantity, ...]:
     """What a front of the problem records: objectives first, then other measures, then suppression."""
 
     def of(m: Measure) -> Quantity:
-        low, high = m.range(problem.table)
+        low, high = problem.range_of(m)
         best, worst = (low, high) if m.sense == "min" else (high, low)
         return Quantity(m.key, m.name, m.sense, float(best), float(worst), m.stage, m.parameters)
 

@@ -244,9 +244,15 @@ class Solution:
 
     def _told(self, recoding: Recoding) -> dict[str, str]:
         """What the release says, without labels that only suppressed records have."""
+        table = self.table
+        if isinstance(recoding, PartitionRecoding):
+            groups = self.groups().labels
+            kept = np.flatnonzero(groups[recoding.view(table).row_tuple] >= 0)
+            frame = recoding.apply(table, kept)
+            return recoding.describe({n: set(frame[n].astype(str)) for n in table.qi_names})
         if not isinstance(recoding, BlockRecoding):
             return recoding.describe()
-        batch, table = self.groups().batch, self.table
+        batch = self.groups().batch
         kept = table.tuples[batch.firsts[batch.starts[0] : batch.stops[0]]]
         released = {}
         for j, qi in enumerate(table.qis):

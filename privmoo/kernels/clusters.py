@@ -29,6 +29,10 @@ class Columns(NamedTuple):
     numeric: NDArray[np.bool_]
     own_deviation: NDArray[np.float64]
     """Distance of every tuple to the table's mean and mode: what a suppressed record loses."""
+    units: NDArray[np.float64]
+    """What 1 is in the data's own numbers."""
+    digits: NDArray[np.float64]
+    """To which power of ten, in the data's own numbers, means are rounded."""
 
 
 @compiled()
@@ -76,7 +80,8 @@ def spread_of_clusters(
                     for t in members:
                         size += own[t]
                         mean += own[t] * numbers[offsets[j] + tuples[t, j]]
-                    mean /= size
+                    mean *= columns.units[j] / size
+                    mean = np.rint(mean * columns.digits[j]) / columns.digits[j] / columns.units[j]
                     for t in members:
                         gap = numbers[offsets[j] + tuples[t, j]] - mean
                         total += own[t] * gap * gap
@@ -101,7 +106,6 @@ def spread_to_centres(
     kept: NDArray[np.int64],
     weights: NDArray[np.int64],
     columns: Columns,
-    units: NDArray[np.float64],
     clusters: NDArray[np.int32],
     centres: NDArray[np.float64],
     out: NDArray[np.float64],
@@ -111,6 +115,7 @@ def spread_to_centres(
     Centres are numbers, in the data's own unit, and leaf codes.
     """
     tuples, offsets, numbers = columns.tuples, columns.leaf_offsets, columns.leaf_numbers
+    units = columns.units
     for c in range(len(labels)):
         total = 0.0
         for t in range(len(tuples)):

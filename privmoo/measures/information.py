@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 from privmoo.errors import MeasureError
 from privmoo.grouping import GroupBatch, Stage
 from privmoo.kernels.clusters import Columns, spread_of_clusters, spread_to_centres
-from privmoo.measures.parts import FloatArray, Staged, check_choice, leaf_offsets, per_table
+from privmoo.measures.parts import (
+    FloatArray,
+    Staged,
+    check_choice,
+    leaf_offsets,
+    mean_digits,
+    no_distance,
+    per_table,
+)
 from privmoo.table import Table
 
 __all__ = ["InformationLoss"]
@@ -71,13 +79,19 @@ class InformationLoss(Staged):
             np.zeros((0, 0), np.int64) if groups.kept is None else groups.kept,
             table.weights,
             Columns(
-                table.tuples, leaf_offsets(table), facts.leaf_numbers, facts.numeric, facts.own
+                table.tuples,
+                leaf_offsets(table),
+                facts.leaf_numbers,
+                facts.numeric,
+                facts.own,
+                facts.units,
+                mean_digits(table),
             ),
         )
         if groups.centres is None or groups.clusters is None:
             spread_of_clusters(*common, out)
         else:
-            spread_to_centres(*common, facts.units, groups.clusters, groups.centres, out)
+            spread_to_centres(*common, groups.clusters, groups.centres, out)
         return out / facts.total
 
     def range(self, table: Table) -> tuple[float, float]:
@@ -127,11 +141,8 @@ def _deviation(table: Table, scale: Scale) -> _Deviations:
             farthest += n
             continue
         values = qi.numbers[codes]
-        if np.isnan(values).any():
-            raise MeasureError(
-                f"il: column {qi.name!r} has missing values, which have no mean; "
-                "leave those rows out with Table(..., missing='drop')"
-            )
+        if (reason := no_distance(qi.name, values)) is not None:
+            raise MeasureError(f"il: {reason}")
         deviation = values - (values * weights).sum() / n
         spread = np.sqrt((deviation**2 * weights).sum() / n)
         unit = spread if scale == "standard" and spread > 0 else 1.0

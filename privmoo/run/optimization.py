@@ -91,8 +91,10 @@ def optimize(
     if algorithm is None or isinstance(algorithm, str):
         algorithm = make_algorithm(problem, algorithm)
     check_algorithm(algorithm, problem)
-    given = _known(start)
+    given = [problem.adopt(recoding) for recoding in _known(start)]
     rows = _start_rows(problem, start)
+    if given:
+        problem.judge_recodings(given)  # a mistake shows now, not after the search
     if seed is None:
         known = None if checkpoint is None else RunLog.seed_in(checkpoint)
         seed = secrets.randbits(32) if known is None else known
@@ -326,7 +328,7 @@ def _start_rows(problem: AnonymizationProblem, start: Any) -> NDArray[Any] | Non
     if start is None:
         return None
     if not isinstance(start, Front) and _known(start):
-        return np.stack([problem.encode(recoding) for recoding in start])
+        return np.stack([problem.encode(problem.adopt(recoding)) for recoding in start])
     rows = np.atleast_2d(start.X if isinstance(start, Front) else np.asarray(start))
     if not len(rows) or rows.ndim != 2 or rows.shape[1] != problem.n_var:
         raise ProblemError(
