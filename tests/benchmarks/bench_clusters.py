@@ -127,8 +127,10 @@ def sepsis_like(n: int = 120_000) -> pm.Table:
 
 def sepsis() -> None:
     table = sepsis_like()
-    print(f"\n## 3,240 centroids, {table.n_records:,} records, {table.n_tuples:,} distinct tuples,")
-    print("30 sensitive attributes\n")
+    print(
+        f"\n## 3,240 centroids, {table.n_records:,} records, {table.n_tuples:,} distinct tuples\n"
+    )
+    print("With 30 sensitive attributes, as the papers' sepsis data.\n")
     print("| assignment | ms per particle, two threads |\n| --- | --- |")
     for assignment in ("nearest", "balanced"):
         problem = MOOBAM(table, 3240, 5, assignment=assignment)
@@ -174,7 +176,9 @@ def large_tables() -> None:
     }
     small = pm.datasets.german_credit()
     print(f"\n## Baselines, k = 5, {n:,} records, one thread\n")
-    print("| method | " + " | ".join(f"{k}: {t.n_tuples:,} tuples" for k, t in tables.items()))
+    print(
+        "| method | " + " | ".join(f"{k}: {t.n_tuples:,} tuples" for k, t in tables.items()) + " |"
+    )
     print("| --- | --- | --- |")
     for name, method in methods.items():
         method(small)  # compiled before it is timed
@@ -197,8 +201,10 @@ def one_front() -> None:
     union = grid.front(problem)
     evaluations = int(grid.frame["evaluations"].sum())
     print("\n## One front against the λ grid (German credit, k = 5, up to 30 clusters)\n")
-    print("| search | evaluations | seconds | solutions | hypervolume | share of the grid's points")
-    print("| | | | | | that it dominates or equals |\n| --- | --- | --- | --- | --- | --- |")
+    print(
+        "| search | evaluations | seconds | solutions | hypervolume | grid's points it dominates |"
+    )
+    print("| --- | --- | --- | --- | --- | --- |")
     print(
         f"| grid of {len(grid.frame)} swarms | {evaluations:,} | {of_grid:.0f} | {len(union)} | "
         f"{union.hypervolume({'il': 1, 'min_entropy': 0}):.5f} | |"
