@@ -8,6 +8,7 @@ if __name__ == "operators":
 from typing import Any
 
 from privmoo.operators.attribute_exchange import AttributeExchange
+from privmoo.operators.best_threshold import BestThreshold
 from privmoo.operators.centroid_mutation import CentroidMutation
 from privmoo.operators.centroid_sampling import CentroidSampling
 from privmoo.operators.cluster_exchange import ClusterExchange
@@ -15,6 +16,9 @@ from privmoo.operators.cut_mutation import CutMutation
 from privmoo.operators.cut_repair import CutRepair
 from privmoo.operators.cut_sampling import CutSampling
 from privmoo.operators.hash_duplicates import HashDuplicates
+from privmoo.operators.level_crossover import LevelCrossover
+from privmoo.operators.level_mutation import LevelMutation
+from privmoo.operators.level_sampling import LevelSampling
 from privmoo.operators.lloyd_step import LloydStep
 from privmoo.operators.lunacek import LunacekCrossover
 from privmoo.operators.merge_repair import MergeRepair
@@ -23,6 +27,7 @@ from privmoo.operators.split_merge_drop import SplitMergeDrop
 
 __all__ = [
     "AttributeExchange",
+    "BestThreshold",
     "CentroidMutation",
     "CentroidSampling",
     "ClusterExchange",
@@ -30,6 +35,9 @@ __all__ = [
     "CutRepair",
     "CutSampling",
     "HashDuplicates",
+    "LevelCrossover",
+    "LevelMutation",
+    "LevelSampling",
     "LloydStep",
     "LunacekCrossover",
     "MergeRepair",

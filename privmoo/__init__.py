@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from privmoo import (
+        analysis,
         audit,
         baselines,
         datasets,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         problems,
         testing,
     )
+    from privmoo.baselines import exact_front
     from privmoo.candidates import Candidates
     from privmoo.centroids import CentroidSpace
     from privmoo.columns import QuasiIdentifier
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from privmoo.front import Answer, Front, Solution
     from privmoo.grouping import GroupBatch, Grouping
     from privmoo.hierarchy import Hierarchy
+    from privmoo.levels import LevelSpace
     from privmoo.measures import Measure, measure
     from privmoo.partition import PartitionRecoding, cluster_recoding, range_recoding
     from privmoo.problem import AnonymizationProblem
@@ -59,6 +62,7 @@ if TYPE_CHECKING:
     from privmoo.table import Table
 
 _MODULES = (
+    "analysis",
     "audit",
     "baselines",
     "datasets",
@@ -77,11 +81,13 @@ _HOMES = {
     "columns": ["QuasiIdentifier"],
     "centroids": ["CentroidSpace"],
     "cuts": ["CutSpace"],
+    "baselines": ["exact_front"],
     "candidates": ["Candidates"],
     "engine": ["Engine", "group"],
     "front": ["Answer", "Front", "Solution"],
     "grouping": ["GroupBatch", "Grouping"],
     "hierarchy": ["Hierarchy"],
+    "levels": ["LevelSpace"],
     "measures": ["Measure", "measure"],
     "partition": ["PartitionRecoding", "cluster_recoding", "range_recoding"],
     "problem": ["AnonymizationProblem"],
@@ -129,6 +135,7 @@ __all__ = [
     "Grouping",
     "Hierarchy",
     "KLBudget",
+    "LevelSpace",
     "Measure",
     "NoSuppression",
     "PartitionRecoding",
@@ -142,6 +149,7 @@ __all__ = [
     "Stalled",
     "Table",
     "algorithm_names",
+    "analysis",
     "audit",
     "baselines",
     "cluster_recoding",
@@ -149,6 +157,7 @@ __all__ = [
     "datasets",
     "errors",
     "evaluation",
+    "exact_front",
     "group",
     "hierarchy",
     "identity_recoding",

@@ -26,6 +26,7 @@ class Candidates:
         losses: With labels, candidates × tuples, the general loss of a record of the tuple, where clusters
             release generalised values.
         published: Candidates × records, which records are published, where candidates choose.
+        thresholds: The least size of a group that is published, where candidates choose.
     """
 
     blocks: NDArray[np.uint32] | None = None
@@ -33,6 +34,7 @@ class Candidates:
     centres: NDArray[np.float64] | None = None
     losses: NDArray[np.float64] | None = None
     published: NDArray[np.bool_] | None = None
+    thresholds: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         rows = self.blocks if self.blocks is not None else self.labels

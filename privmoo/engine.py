@@ -31,7 +31,7 @@ from privmoo.kernels.counts import (
 from privmoo.kernels.grouping import group_candidates
 from privmoo.kernels.suppression import move_kept_to_front, relabel, take
 from privmoo.layout import Workspace, lay_out, working_memory
-from privmoo.suppression import NoSuppression, Suppression
+from privmoo.suppression import NoSuppression, Suppression, above_thresholds
 from privmoo.table import Table
 
 __all__ = ["Engine", "group", "thread_count"]
@@ -146,7 +146,11 @@ class Engine:
         before = self._group(candidates, memory)
         if candidates.published is not None:
             return before, self._choose_records(before, candidates, memory)
-        kept = self.suppression.keep(before)
+        kept = (
+            self.suppression.keep(before)
+            if candidates.thresholds is None
+            else above_thresholds(before, candidates.thresholds)
+        )
         if kept is None:
             return before, replace(before, stage="after")
         return self._suppress(before, kept, memory)

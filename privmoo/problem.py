@@ -180,6 +180,10 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         """Which records a decision vector publishes; None if the policy decides."""
         return None
 
+    def policy(self, x: NDArray[Any]) -> Suppression:
+        """Which records a decision vector leaves out, as a policy."""
+        return self.suppression
+
     def adopt(self, recoding: Recoding) -> Recoding:
         """A recoding that was found elsewhere, as this problem would release it; raise if it cannot."""
         return recoding

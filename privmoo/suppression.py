@@ -197,6 +197,11 @@ class ExplicitRecords(Suppression):
         return _above(groups, groups.sizes, np.ones(len(groups)))
 
 
+def above_thresholds(groups: GroupBatch, thresholds: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which groups have at least the size that their candidate asks for."""
+    return _above(groups, groups.sizes, thresholds)
+
+
 def diversity_of_groups(groups: GroupBatch) -> NDArray[np.float64]:
     """ℓ of every group: records over its most frequent value's count, the least over attributes."""
     diversity = np.full(len(groups.sizes), np.inf)

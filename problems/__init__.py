@@ -8,6 +8,8 @@ if __name__ == "problems":
 from privmoo.problems.clusters import Clusters, ClustersWarning
 from privmoo.problems.cuts import Cuts
 from privmoo.problems.dewri import AnySuppression, BudgetSuppression, KLSafe, ZeroSuppression
+from privmoo.problems.jahan import LevelsAndSuppression
+from privmoo.problems.levels import Levels
 from privmoo.problems.mo_obam import MOOBAM
 from privmoo.problems.scalar_grid import ScalarGrid, scalar_grid
 from privmoo.problems.scalar_mo_obam import ScalarMOOBAM, WeighedLoss
@@ -20,6 +22,8 @@ __all__ = [
     "ClustersWarning",
     "Cuts",
     "KLSafe",
+    "Levels",
+    "LevelsAndSuppression",
     "ScalarGrid",
     "ScalarMOOBAM",
     "WeighedLoss",

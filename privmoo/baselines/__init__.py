@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from privmoo.baselines.k_member import k_member
+from privmoo.baselines.lattice import exact_front, lattice_cost, lower_bound
 from privmoo.baselines.mdav import mdav
 from privmoo.baselines.mondrian import mondrian
 from privmoo.baselines.ward import ward
@@ -12,7 +13,18 @@ from privmoo.baselines.zheng import zheng
 from privmoo.errors import ProblemError, nearest
 from privmoo.partition import PartitionRecoding
 
-__all__ = ["by_name", "k_member", "mdav", "mondrian", "names", "ward", "zheng"]
+__all__ = [
+    "by_name",
+    "exact_front",
+    "k_member",
+    "lattice_cost",
+    "lower_bound",
+    "mdav",
+    "mondrian",
+    "names",
+    "ward",
+    "zheng",
+]
 
 _ALL: dict[str, Callable[..., PartitionRecoding]] = {
     "mdav": mdav,

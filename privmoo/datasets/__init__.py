@@ -12,7 +12,8 @@ from privmoo.datasets.german_uci import (
     german_credit_frame,
     german_credit_hierarchies,
 )
-from privmoo.datasets.sparcs import load_sparcs
+from privmoo.datasets.sparcs import load_sparcs, sparcs_case, sparcs_hierarchies
+from privmoo.datasets.sparcs_like import sparcs_like
 from privmoo.datasets.synthea import load_synthea
 from privmoo.datasets.wei2025 import wei2025_f1, wei2025_results
 
@@ -28,6 +29,9 @@ __all__ = [
     "load_sparcs",
     "load_synthea",
     "names",
+    "sparcs_case",
+    "sparcs_hierarchies",
+    "sparcs_like",
     "wei2025_f1",
     "wei2025_results",
 ]

@@ -55,7 +55,7 @@ def save(front: Front, path: str | Path, *, force: bool = False) -> None:
     if front.problem is not None:
         stored = recodings or (None,) * len(front)
         recodings = tuple(
-            front.problem.recoding(x).to_json() if r is None else r
+            _described(front.problem, x) if r is None else r
             for r, x in zip(stored, front.X, strict=True)
         )
     if front.X.dtype == object:
@@ -78,6 +78,13 @@ def save(front: Front, path: str | Path, *, force: bool = False) -> None:
             array = np.ascontiguousarray(getattr(front, name))
             npy.write_array(content, array, allow_pickle=False)
             archive.writestr(f"{name}.npy", content.getvalue())
+
+
+def _described(problem: AnonymizationProblem, x: NDArray[Any]) -> dict[str, Any]:
+    """A decision vector's recoding as plain data, with its own policy where it has one."""
+    policy = problem.policy(x)
+    own = {} if policy == problem.suppression else {"suppression": policy.describe()}
+    return {**problem.recoding(x).to_json(), **own}
 
 
 def load(

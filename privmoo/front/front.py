@@ -22,6 +22,7 @@ from privmoo.table import Table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from privmoo.front.gap import Gap
     from privmoo.front.questions import Answer
     from privmoo.problem import AnonymizationProblem
     from privmoo.recoding import Recoding
@@ -286,6 +287,17 @@ class Front:
     def best(self, name: str) -> Solution:
         """The best solution in one recorded quantity; of equal ones the best in the other objectives."""
         return self[choosing.best(self, name)]
+
+    @property
+    def proven(self) -> bool:
+        """Whether no solution can be missing: it was found by `exact_front`, to the end."""
+        return self.run.get("proven") is True
+
+    def gap(self, exact: Front | pd.DataFrame) -> Gap:
+        """How far this front is from an exact one, or from a bound; see `privmoo.front.gap.gap`."""
+        from privmoo.front.gap import gap
+
+        return gap(self, exact)
 
     def knee(self) -> Solution:
         """The solution that bulges most towards the ideal point.

@@ -114,10 +114,12 @@ class Solution:
     def suppression(self) -> Suppression:
         """The policy that left records out."""
         if self.front.problem is not None:
-            return self.front.problem.suppression
+            return self.front.problem.policy(self.x)
         from privmoo.front.file import policy_from
 
-        return policy_from(self.front.description.get("suppression"))
+        stored = (self.front.recodings or [None] * len(self.front))[self.index] or {}
+        described = stored.get("suppression", self.front.description.get("suppression"))
+        return policy_from(described)
 
     def _published(self) -> NDArray[np.bool_] | None:
         return None if self.front.problem is None else self.front.problem.published(self.x)

@@ -1,0 +1,61 @@
+"""Published records by the best threshold of the levels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.mutation import Mutation
+
+from privmoo.errors import ProblemError
+from privmoo.levels import levels_of
+
+__all__ = ["BestThreshold"]
+
+
+class BestThreshold(Mutation):  # type: ignore[misc]  # pymoo has no types
+    """Mutates levels, then publishes exactly the groups of at least some size.
+
+    For given levels no other choice of records has the same k and publishes more: this is the best vector
+    B for that k. The size is drawn, small ones more often.
+
+    Args:
+        mutation: What changes the levels.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> from privmoo.operators import LevelMutation
+    >>> from privmoo.problems import LevelsAndSuppression
+    >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200"]}),
+    ...                  quasi_identifiers={"zip": pm.Hierarchy.masking()})
+    >>> operator = BestThreshold(LevelMutation(0.0))
+    >>> operator._do(LevelsAndSuppression(table), np.array([[1, 0, 1, 1]]), random_state=1).tolist()
+    [[1, 1, 1, 0]]
+    """
+
+    def __init__(self, mutation: Mutation) -> None:
+        super().__init__()
+        self.mutation = mutation
+
+    def _do(
+        self,
+        problem: Any,
+        X: NDArray[Any],
+        *args: Any,
+        random_state: Any = None,
+        **kwargs: Any,
+    ) -> NDArray[Any]:
+        if not hasattr(problem, "bits"):
+            raise ProblemError(
+                f"operator: works on problems that choose records, got {type(problem).__name__}"
+            )
+        rng = np.random.default_rng(random_state)
+        children = np.array(self.mutation._do(problem, X, random_state=rng))
+        space = levels_of(problem)
+        largest = max(2, space.table.n_records)
+        thresholds = np.floor(largest ** (rng.random(len(X)) ** 2))
+        for i, levels in enumerate(space.levels(children)):
+            own = problem.from_levels(levels, thresholds[i])
+            if own[len(levels) :].any():  # a threshold above all groups would publish nothing
+                children[i] = own
+        return children

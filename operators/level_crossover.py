@@ -1,0 +1,53 @@
+"""Crossover of levels and of published records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.crossover import Crossover
+
+from privmoo.levels import levels_of
+
+__all__ = ["LevelCrossover"]
+
+
+class LevelCrossover(Crossover):  # type: ignore[misc]  # pymoo has no types
+    """Every level from either parent; a record is published if either parent publishes it.
+
+    Jahan et al. 2025, section 5.2: uniform on vector A, union on vector B. A threshold comes from either
+    parent. The second child has the other parent's level everywhere.
+
+    Args:
+        prob: How likely two parents exchange anything.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> from privmoo.problems import LevelsAndSuppression
+    >>> table = pm.Table(pd.DataFrame({"zip": ["123", "200"]}),
+    ...                  quasi_identifiers={"zip": pm.Hierarchy.masking()})
+    >>> parents = np.array([[[0, 1, 0]], [[3, 0, 0]]])
+    >>> children = LevelCrossover()._do(LevelsAndSuppression(table), parents, random_state=1)
+    >>> sorted(children[:, 0].tolist())
+    [[0, 1, 0], [3, 1, 0]]
+    """
+
+    def __init__(self, prob: float = 0.9) -> None:
+        super().__init__(2, 2, prob=prob)
+
+    def _do(
+        self,
+        problem: Any,
+        X: NDArray[Any],
+        *args: Any,
+        random_state: Any = None,
+        **kwargs: Any,
+    ) -> NDArray[Any]:
+        n_levels = len(levels_of(problem).lowest)
+        rng = np.random.default_rng(random_state)
+        mother, father = X
+        swap = rng.random(mother.shape) < 0.5
+        children = np.stack([np.where(swap, father, mother), np.where(swap, mother, father)])
+        if X.shape[2] > n_levels + 1:
+            children[:, :, n_levels:] = np.maximum(mother, father)[:, n_levels:]
+        return children

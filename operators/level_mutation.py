@@ -1,0 +1,72 @@
+"""Mutation of levels, of a threshold, and of published records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.mutation import Mutation
+
+from privmoo.errors import ProblemError
+from privmoo.levels import levels_of
+
+__all__ = ["LevelMutation"]
+
+
+class LevelMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
+    """Some levels change: to any other, as in Jahan et al. 2025, or one step up or down the lattice.
+
+    Published records are flipped at the same rate, and a threshold is multiplied or divided.
+
+    Args:
+        rate: How likely a level, and a bit, is changed; at least one level per child on average.
+        step: How likely a changed level moves by one instead of to any other.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> from privmoo.problems import Levels
+    >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200"]}),
+    ...                  quasi_identifiers={"zip": pm.Hierarchy.masking()})
+    >>> LevelMutation(1.0, step=1.0)._do(Levels(table), np.array([[0]]), random_state=1).tolist()
+    [[1]]
+    """
+
+    def __init__(self, rate: float = 0.1, *, step: float = 0.0) -> None:
+        super().__init__()
+        for name, value in (("rate", rate), ("step", step)):
+            if not 0 <= value <= 1:
+                raise ProblemError(f"{name}: must be from 0 to 1, got {value!r}")
+        self.rate, self.step = rate, step
+
+    def _do(
+        self,
+        problem: Any,
+        X: NDArray[Any],
+        *args: Any,
+        random_state: Any = None,
+        **kwargs: Any,
+    ) -> NDArray[Any]:
+        space = levels_of(problem)
+        rng = np.random.default_rng(random_state)
+        n_levels = len(space.lowest)
+        children = np.array(X)
+        shape = (len(X), n_levels)
+        levels = children[:, :n_levels].astype(np.int64)
+        anew = rng.integers(space.lowest, space.highest, shape, endpoint=True)
+        moved = levels + rng.choice([-1, 1], shape)
+        # At an end the only step is back.
+        moved = np.where(moved < space.lowest, levels + 1, moved)
+        moved = np.where(moved > space.highest, levels - 1, moved)
+        moved = np.clip(moved, space.lowest, space.highest)
+        changed = np.where(rng.random(shape) < self.step, moved, anew)
+        hit = rng.random(shape) < max(self.rate, 1 / n_levels if self.step else 0.0)
+        children[:, :n_levels] = np.where(hit, changed, levels)
+        rest = children[:, n_levels:]
+        if rest.shape[1] == 1:
+            factor = np.exp(rng.normal(size=rest.shape))
+            new = np.clip(np.rint(rest * factor), 1, space.table.n_records)
+            children[:, n_levels:] = np.where(rng.random(rest.shape) < 0.5, new, rest)
+        elif rest.shape[1]:
+            flips = rng.random(rest.shape) < self.rate
+            children[:, n_levels:] = np.where(flips, 1 - rest, rest)
+        return children

@@ -1,0 +1,52 @@
+"""Random vectors of levels for a first population."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.sampling import Sampling
+
+from privmoo.levels import levels_of
+
+__all__ = ["LevelSampling"]
+
+
+class LevelSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
+    """Levels at random; then a threshold of any magnitude, or bits of any density.
+
+    The first individual generalises nothing, the second everything, and both publish all records.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> from privmoo.problems import Levels
+    >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200"]}),
+    ...                  quasi_identifiers={"zip": pm.Hierarchy.masking()})
+    >>> LevelSampling()(Levels(table), 2, to_numpy=True).tolist()
+    [[0], [3]]
+    """
+
+    def _do(
+        self,
+        problem: Any,
+        n_samples: int,
+        *args: Any,
+        random_state: Any = None,
+        **kwargs: Any,
+    ) -> NDArray[np.int64]:
+        space = levels_of(problem)
+        rng = np.random.default_rng(random_state)
+        n_levels, n_records = len(space.lowest), space.table.n_records
+        X = np.empty((n_samples, problem.n_var), np.int64)
+        shape = (n_samples, n_levels)
+        X[:, :n_levels] = rng.integers(space.lowest, space.highest, shape, endpoint=True)
+        X[:1, :n_levels], X[1:2, :n_levels] = space.lowest, space.highest
+        rest = problem.n_var - n_levels
+        if rest == 1:
+            X[:, -1] = np.rint(n_records ** rng.random(n_samples) ** 2)
+            X[:2, -1] = 1
+        elif rest:
+            density = rng.random((n_samples, 1)) ** 0.3
+            density[:2] = 1.0
+            X[:, n_levels:] = rng.random((n_samples, rest)) < density
+        return X

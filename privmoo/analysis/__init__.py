@@ -1,0 +1,17 @@
+"""Which quasi-identifiers identify, before anything is anonymised (Jahan et al. 2025)."""
+
+from __future__ import annotations
+
+from privmoo.analysis.combinations import keys
+from privmoo.analysis.groups import Analysis, analyse, leave_one_out, suppression_needed
+from privmoo.analysis.pictures import plot_distribution, plot_suppression
+
+__all__ = [
+    "Analysis",
+    "analyse",
+    "keys",
+    "leave_one_out",
+    "plot_distribution",
+    "plot_suppression",
+    "suppression_needed",
+]

@@ -1,0 +1,104 @@
+"""Combinations of columns, by how many records they single out."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from privmoo.analysis.reading import Codes, Column, encode, read_frame, read_whole
+from privmoo.errors import TableError
+from privmoo.roles import column_names
+from privmoo.table import Table
+
+__all__ = ["keys"]
+
+_MANY = 1000  # combinations from which a progress bar is worth its line
+
+
+def keys(
+    data: pd.DataFrame | Table,
+    columns: Sequence[str] | None = None,
+    *,
+    max_size: int = 3,
+    threshold: int = 5,
+    most: int = 100_000,
+    progress: bool = True,
+) -> pd.DataFrame:
+    """All combinations of columns up to a size, those first that single out most records.
+
+    They are ranked by their uniques, then by the records in groups below the threshold, then by
+    their distinct tuples, then the smaller combination first.
+
+    Args:
+        data: The records.
+        columns: The columns to combine; by default all, of a table its quasi-identifiers.
+        max_size: The most columns in a combination.
+        threshold: The size below which a group counts as small.
+        most: The number of combinations above which nothing is tried.
+        progress: Show a bar where there are many combinations.
+
+    >>> df = pd.DataFrame({"age": [1, 1, 2, 2], "sex": list("fmff"), "zip": [7, 7, 7, 7]})
+    >>> found = keys(df, max_size=2, threshold=2)
+    >>> found[["key", "uniques", "share_below", "tuples"]].head(2).values.tolist()
+    [[('age', 'sex'), 2, 0.5, 3], [('sex',), 1, 0.25, 2]]
+    """
+    if columns is None:
+        columns = data.qi_names if isinstance(data, Table) else read_frame(data).columns.tolist()
+    names = column_names(columns)
+    for what, number in (("max_size", max_size), ("threshold", threshold), ("most", most)):
+        read_whole(what, [number])
+    size = min(max_size, len(names))
+    total = sum(math.comb(len(names), length) for length in range(1, size + 1))
+    if total > most:
+        raise TableError(
+            f"columns: {len(names)} columns in combinations of up to {size} are {total:,}, more "
+            f"than most={most:,}; name fewer columns, lower max_size or raise most"
+        )
+    coded = encode(read_frame(data), names, "columns")
+    rows = []
+    with warnings.catch_warnings():
+        # Without ipywidgets, tqdm falls back to text and says so at length.
+        warnings.simplefilter("ignore")
+        from tqdm.auto import tqdm
+    with tqdm(total=total, desc="keys", disable=not progress or total < _MANY) as bar:
+        for key, sizes in _combinations(coded, size):
+            below = sizes[sizes < threshold]
+            rows.append((key, len(key), int((sizes == 1).sum()), int(below.sum()), len(sizes)))
+            bar.update()
+    frame = pd.DataFrame(rows, columns=["key", "size", "uniques", "records_below", "tuples"])
+    frame.insert(4, "share_below", frame["records_below"] / len(next(iter(coded.values()))[0]))
+    return frame.sort_values(
+        ["uniques", "records_below", "tuples", "size"],
+        ascending=[False, False, False, True],
+        kind="stable",
+        ignore_index=True,
+    )
+
+
+def _combinations(coded: dict[str, Column], size: int) -> Iterator[tuple[tuple[str, ...], Codes]]:
+    """Every combination with its group sizes."""
+    names = list(coded)
+    n_records = len(coded[names[0]][0])
+
+    def longer(
+        key: tuple[str, ...], group: Codes, n_groups: int, start: int
+    ) -> Iterator[tuple[tuple[str, ...], Codes]]:
+        for place in range(start, len(names)):
+            codes, n_values = coded[names[place]]
+            joined = group * n_values + codes
+            if n_groups * n_values <= 4 * n_records:  # counting beats hashing
+                sizes = np.bincount(joined, minlength=n_groups * n_values)
+                inner, sizes = (np.cumsum(sizes > 0) - 1)[joined], sizes[sizes > 0]
+            else:
+                inner = pd.factorize(joined)[0].astype(np.int64)
+                sizes = np.bincount(inner)
+            one = (*key, names[place])
+            yield one, sizes
+            if len(one) < size:
+                yield from longer(one, inner, len(sizes), place + 1)
+
+    return longer((), np.zeros(n_records, dtype=np.int64), 1, 0)

@@ -1,0 +1,168 @@
+"""Pictures of the spread of k and ℓ and of the suppression they need, by matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+from privmoo.analysis.groups import Analysis
+from privmoo.analysis.reading import Codes
+from privmoo.errors import TableError, nearest
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_distribution", "plot_suppression"]
+
+_BLUE, _RED, _ORANGE = "#1f5fa8", "#c1272d", "#e08a00"
+_NAMES = {"k": "k, records of a QI-group", "l": "ℓ, distinct sensitive values of a QI-group"}
+_WIDE = 50  # from this value on the axis is logarithmic
+
+
+def plot_distribution(analyses: Analysis | Mapping[str, Analysis]) -> Any:
+    """Draw how k and ℓ spread over the QI-groups, with both means (the paper's Figure 1 in kind).
+
+    One analysis gives bars, the groups of each k and ℓ. Several, by name, give a box each: the
+    middle half of the groups and their median, with whiskers to the smallest and the largest.
+
+    Args:
+        analyses: What `analyse` returned, once or by name.
+
+    Returns:
+        The axes, one for k and, with a sensitive column, one for ℓ.
+
+    >>> import matplotlib.pyplot as plt
+    >>> from privmoo.analysis import analyse
+    >>> df = pd.DataFrame({"age": [1, 1, 2], "ill": list("aba")})
+    >>> [ax.get_ylabel() for ax in plot_distribution(analyse(df, ["age"], sensitive="ill"))]
+    ['QI-groups', 'QI-groups']
+    >>> plt.close("all")
+    """
+    import matplotlib.pyplot as plt
+
+    alone = isinstance(analyses, Analysis)
+    several = {"": analyses} if isinstance(analyses, Analysis) else dict(analyses)
+    for found in several.values():
+        if not isinstance(found, Analysis):
+            raise TableError(
+                f"plot_distribution: draws what analyse returned, got {type(found).__name__}"
+            )
+    if not several:
+        raise TableError("plot_distribution: no analysis given; make one with analyse")
+    criteria = ["k", "l"] if any(a.diversities is not None for a in several.values()) else ["k"]
+    figure, panels = plt.subplots(
+        1,
+        len(criteria),
+        figsize=(5.6 * len(criteria), 3.8 if alone else 1.6 + 0.42 * len(several)),
+        layout="constrained",
+        squeeze=False,
+        sharey=not alone,
+    )
+    axes = panels[0]
+    for ax, criterion in zip(axes, criteria, strict=True):
+        values = [found.values(criterion) for found in several.values()]
+        if max(int(own.max(initial=0)) for own in values) > _WIDE:
+            ax.set_xscale("log")
+            ax.xaxis.set_major_locator(LogLocator())
+            ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+            ax.xaxis.set_minor_formatter(NullFormatter())
+        else:
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        if alone:
+            _bars(ax, values[0], several[""], criterion)
+        else:
+            _boxes(ax, values, list(several.values()), criterion)
+            ax.set_yticks(range(len(several)), list(several))
+            ax.set_ylim(len(several) - 0.5, -0.5)
+        ax.set_xlabel(_NAMES[criterion])
+        ax.grid(axis="y" if alone else "x", color="#ececec", zorder=0)
+        ax.set_axisbelow(True)
+    if not alone:
+        handles, names = axes[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower center", ncols=2, frameon=False)
+    return axes
+
+
+def _bars(ax: Axes, values: Codes, found: Analysis, criterion: str) -> None:
+    if ax.get_xscale() == "log":
+        edges = np.unique(np.round(np.geomspace(1, values.max() + 1, 25))) - 0.5
+    else:
+        edges = np.arange(0.5, values.max() + 1)
+    ax.hist(values, bins=edges.tolist(), color=_BLUE, edgecolor="white", linewidth=0.5)
+    for kind, colour, line in (("groups", _RED, "-"), ("records", _ORANGE, "--")):
+        mean = _mean(found, criterion, kind)
+        label = f"mean over {kind}: {mean:,.4g}"
+        ax.axvline(mean, color=colour, linestyle=line, linewidth=1.6, label=label)
+    ax.set_ylabel("QI-groups")
+    ax.yaxis.set_major_locator(MaxNLocator(steps=[1, 2, 5, 10], integer=True))
+    # Above the axes: a bar may be anywhere inside.
+    ax.legend(frameon=False, fontsize="small", loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
+
+
+def _boxes(ax: Axes, values: Sequence[Codes], found: Sequence[Analysis], criterion: str) -> None:
+    places = [i for i, own in enumerate(values) if len(own)]
+    ax.boxplot(
+        [values[i] for i in places],
+        positions=places,
+        orientation="horizontal",
+        whis=(0, 100),
+        widths=0.5,
+        manage_ticks=False,
+        patch_artist=True,
+        boxprops={"facecolor": "#d5e2f1", "edgecolor": _BLUE},
+        medianprops={"color": _BLUE, "linewidth": 1.8},
+        whiskerprops={"color": _BLUE},
+        capprops={"color": _BLUE},
+    )
+    for kind, colour, marker in (("groups", _RED, "D"), ("records", _ORANGE, "s")):
+        means = [_mean(found[i], criterion, kind) for i in places]
+        ax.plot(means, places, marker, color=colour, label=f"mean over {kind}", zorder=4)
+
+
+def _mean(found: Analysis, criterion: str, kind: str) -> float:
+    return float(getattr(found, f"mean_{criterion}_{kind}"))
+
+
+def plot_suppression(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw the share of records to suppress for each k and ℓ (the paper's Figure 2 in kind).
+
+    Args:
+        frame: What `suppression_needed` returned.
+        ax: Where to draw; a new figure by default.
+
+    >>> import matplotlib.pyplot as plt
+    >>> from privmoo.analysis import suppression_needed
+    >>> df = pd.DataFrame({"age": [1, 1, 2]})
+    >>> plot_suppression(suppression_needed(df, ["age"])).get_ylabel()
+    'records to suppress (%)'
+    >>> plt.close("all")
+    """
+    import matplotlib.pyplot as plt
+
+    for name in ("criterion", "value", "share"):
+        if name not in frame.columns:
+            raise TableError(
+                f"plot_suppression: the frame has no column {name!r}{nearest(name, frame.columns)}"
+            )
+    if frame.empty:
+        raise TableError("plot_suppression: the frame is empty")
+    if ax is None:
+        ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
+    looks = (("k", _BLUE, "o-", "k-anonymity"), ("l", _ORANGE, "s--", "distinct ℓ-diversity"))
+    for criterion, colour, line, label in looks:
+        own = frame[frame["criterion"] == criterion].sort_values("value")
+        if len(own):
+            ax.plot(own["value"], 100 * own["share"], line, color=colour, label=label)
+    shown = [name for name in ("k", "l") if (frame["criterion"] == name).any()]
+    ax.set_xlabel(" or ".join(shown).replace("l", "ℓ") + " to reach")
+    ax.set_ylabel("records to suppress (%)")
+    ax.set_ylim(bottom=0)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.grid(color="#ececec", zorder=0)
+    ax.set_axisbelow(True)
+    ax.legend(frameon=False, fontsize="small")
+    return ax

@@ -1,0 +1,96 @@
+"""The columns of an analysis, checked and coded once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from privmoo.canonical import distinct
+from privmoo.errors import ColumnError, TableError, nearest
+from privmoo.roles import check_columns, column_names
+from privmoo.table import Table
+
+__all__ = ["Codes", "Column", "encode", "read_frame", "read_roles", "read_whole"]
+
+Codes = NDArray[np.int64]
+Column = tuple[Codes, int]
+"""The code of every record, from 0, and the number of codes."""
+
+
+def read_roles(
+    data: pd.DataFrame | Table,
+    quasi_identifiers: str | Sequence[str] | None,
+    sensitive: str | Sequence[str] | None,
+) -> tuple[dict[str, Column], dict[str, Column]]:
+    """The quasi-identifiers and the sensitive columns; by default those of a table.
+
+    >>> found, _ = read_roles(pd.DataFrame({"age": [31, None, 31]}), "age", None)
+    >>> found["age"][0].tolist(), found["age"][1]
+    ([0, 1, 0], 2)
+    """
+    frame = read_frame(data)
+    names, secrets = column_names(quasi_identifiers), column_names(sensitive)
+    if isinstance(data, Table):
+        names = data.qi_names if quasi_identifiers is None else names
+        if sensitive is None:
+            secrets = [name for name in data.sensitive if name not in names]
+    both = [name for name in secrets if name in names]
+    if both:
+        raise TableError(
+            f"sensitive: column {both[0]!r} is among the quasi-identifiers; give it one role"
+        )
+    columns = encode(frame, names, "quasi_identifiers")
+    return columns, encode(frame, secrets, "sensitive") if secrets else {}
+
+
+def read_frame(data: pd.DataFrame | Table) -> pd.DataFrame:
+    """The records, at least one.
+
+    >>> read_frame(pd.DataFrame({"age": [31]})).shape
+    (1, 1)
+    """
+    frame = data.frame if isinstance(data, Table) else data
+    check_columns(frame)
+    if frame.empty:
+        raise TableError("data: has no records, so there is nothing to analyse")
+    return frame
+
+
+def encode(frame: pd.DataFrame, names: Sequence[str], what: str) -> dict[str, Column]:
+    """Every column as codes from 0 and their number, missing values the last.
+
+    >>> codes, n_values = encode(pd.DataFrame({"sex": ["f", None]}), ["sex"], "columns")["sex"]
+    >>> codes.tolist(), n_values
+    ([0, 1], 2)
+    """
+    if not names:
+        raise TableError(f"{what}: none given; name at least one column")
+    coded: dict[str, Column] = {}
+    for name in names:
+        if name not in frame.columns:
+            raise ColumnError(
+                f"{what}: column {name!r} is not in the data{nearest(name, frame.columns)}"
+            )
+        if name in coded:
+            raise TableError(f"{what}: column {name!r} is named twice; name each once")
+        found = distinct(frame[name], name)
+        n_values = len(found.values)
+        codes = np.where(found.codes < 0, n_values, found.codes).astype(np.int64)
+        coded[name] = codes, n_values + int(found.has_missing)
+    return coded
+
+
+def read_whole(what: str, given: int | Iterable[int]) -> list[int]:
+    """One whole number from 1 or several, as a list.
+
+    >>> read_whole("k", range(2, 4))
+    [2, 3]
+    """
+    values = list(given) if isinstance(given, Iterable) else [given]
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+            raise TableError(f"{what}: must be a whole number from 1, got {value!r}")
+    return [int(value) for value in values]

@@ -1,0 +1,231 @@
+"""A sweep of all vectors of levels that groups coarser vectors from the groups of finer ones.
+
+Quasi-identifiers are taken in stages, each of a few. Within a stage every combination of levels is grouped
+from the groups that the stage was entered with; the next stage is entered with the result. So a group is
+made from groups, never from records, and the many combinations of the last stages work on few groups.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.kernels.compiled import compiled
+from privmoo.kernels.rolling import DENSE, Cells, Groups, Stages, enter, number_of, roll, room_for
+from privmoo.kernels.stairs import Best, by_size, is_hopeless, judge_stairs
+
+__all__ = ["sweep"]
+
+
+@compiled()
+def sweep(
+    stages: Stages,
+    best: Best,
+    cells: Cells,
+    used: int,
+    first: int,
+    last: int,
+    price: float,
+    most_suppressed: int,
+    all_limits: bool,
+    counters: NDArray[np.int64],
+) -> int:
+    """Visit every node whose first stage has a combination from `first` to before `last`.
+
+    A node's release for threshold d publishes the groups of at least d records; the others cost `price`
+    per record. Every node and every threshold that suppresses at most `most_suppressed` records is compared
+    with `best`: by cost alone (`all_limits=False`), or by cost and suppressed records.
+
+    Bound (only without `all_limits`). Fix the levels of the first stages. Every completion refines the
+    groups of the completion that generalises all other columns completely, whose sizes are known. So in any
+    completion with threshold d, a record in such a coarse group of fewer than d records is suppressed and
+    costs `price`; any other record costs at least what the fixed levels cost it, or `price`, which is not
+    less. Both sums depend on d only at the coarse sizes, and rise with d, as does `best.floor`. If at each
+    coarse size the bound is not below the floor, nothing below this prefix can enter the front, and the
+    prefix is left out.
+
+    `counters` gets visited nodes, nodes left out, groups looked at, and the last mark in `cells`.
+    Returns how many entries of `best` are used; a negative number if its room was too small, after which the sweep is incomplete.
+    """
+    n_stages = len(stages.n_combos)
+    n_tuples = len(stages.weights)
+    n_records = stages.weights.sum()
+    entry, rolled = room_for(n_stages, n_tuples), room_for(1, n_tuples)
+    fixed_costs = np.zeros((n_stages, n_tuples))
+    n_entry = np.zeros(n_stages, np.int64)
+    n_fixed = np.ones(n_stages, np.int64)
+    combo = np.zeros(n_stages, np.int64)
+    below = np.ones(n_stages + 1, np.int64)
+    for s in range(n_stages - 1, -1, -1):
+        below[s] = below[s + 1] * stages.n_combos[s]
+    mark = counters[3]
+    of_size = np.zeros(n_records + 1, np.int64)
+    cost_of_size = np.zeros(n_records + 1)
+    sizes = np.empty(n_tuples, np.int64)
+    records = np.empty(n_tuples, np.int64)
+    costs = np.empty(n_tuples)
+    keys = np.empty(n_tuples, np.uint32)
+    s = 0
+    combo[0] = first - 1
+    for i in range(n_tuples):
+        entry.fixed[0, i] = 0
+        entry.codes[0, i] = stages.suffix_codes[i]
+        entry.rests[0, i] = stages.suffix_nexts[i]
+        entry.records[0, i] = stages.weights[i]
+    n_entry[0] = n_tuples
+    while True:
+        # The next combination of this stage, or back to the stage before.
+        combo[s] += 1
+        if combo[s] >= (last if s == 0 else stages.n_combos[s]):
+            s -= 1
+            if s < 0:
+                counters[3] = mark
+                return used
+            continue
+        at = stages.combo_offsets[s] + combo[s]
+        to_block = stages.maps[stages.map_offsets[at] :]
+        block_costs = stages.costs[stages.block_offsets[at] :]
+        n_blocks = stages.n_blocks[at]
+        counters[2] += n_entry[s]
+        mark += 1
+        if s == n_stages - 1:
+            counters[0] += 1
+            if used + n_entry[s] > len(best.nexts):
+                counters[3] = mark
+                return -1
+            n_sizes = _sizes_of_node(
+                entry,
+                s,
+                n_entry[s],
+                n_fixed[s],
+                fixed_costs[s],
+                to_block,
+                block_costs,
+                n_blocks,
+                cells,
+                mark,
+                keys,
+                records,
+                costs,
+                of_size,
+                cost_of_size,
+                sizes,
+            )
+            node = 0
+            for stage in range(n_stages):
+                node = int(node * stages.n_combos[stage] + combo[stage])
+            used = judge_stairs(
+                n_sizes,
+                sizes,
+                of_size,
+                cost_of_size,
+                price,
+                most_suppressed,
+                all_limits,
+                node,
+                best,
+                used,
+            )
+            continue
+        count = roll(
+            entry,
+            s,
+            n_entry[s],
+            n_fixed[s],
+            to_block,
+            n_blocks,
+            stages.n_suffixes[s + 1],
+            cells,
+            mark,
+            keys,
+            rolled,
+        )
+        mark += 1
+        n_new = enter(
+            rolled,
+            count,
+            n_fixed[s],
+            fixed_costs,
+            s,
+            block_costs,
+            n_blocks,
+            cells,
+            mark,
+            stages,
+            entry,
+            records,
+            sizes,
+        )
+        if not all_limits and is_hopeless(
+            records[:n_new],
+            fixed_costs[s + 1, :n_new],
+            of_size,
+            cost_of_size,
+            sizes,
+            price,
+            most_suppressed,
+            best.floor,
+        ):
+            counters[1] += below[s + 1]
+            continue
+        n_entry[s + 1], n_fixed[s + 1] = count, n_new
+        s += 1
+        combo[s] = -1
+
+
+@compiled()
+def _sizes_of_node(
+    entry: Groups,
+    s: int,
+    n: int,
+    n_fixed: int,
+    fixed_costs: NDArray[np.float64],
+    to_block: NDArray[np.uint32],
+    block_costs: NDArray[np.float64],
+    n_blocks: int,
+    cells: Cells,
+    mark: int,
+    keys: NDArray[np.uint32],
+    records: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    of_size: NDArray[np.int64],
+    cost_of_size: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+) -> int:
+    """Records and costs of a node's groups by their size. Returns how many sizes there are.
+
+    Two loops without unforeseeable branches: all records are added to cells; then whoever comes first
+    takes what is in a cell and leaves nothing, so that the others count as groups of no records. Groups
+    come sorted by what is fixed, so that the cells of neighbours lie side by side.
+    """
+    fixed, codes, own = entry.fixed[s], entry.codes[s], entry.records[s]
+    if n_fixed * n_blocks > DENSE:
+        count = 0
+        for i in range(n):
+            block = to_block[codes[i]]
+            cell = number_of(np.int64(fixed[i]) * n_blocks + block, cells, mark, count)
+            if cell < count:
+                records[cell] += own[i]
+            else:
+                records[count] = own[i]
+                costs[count] = fixed_costs[fixed[i]] + block_costs[block]
+                count += 1
+        return by_size(records[:count], costs[:count], of_size, cost_of_size, sizes)
+    totals = cells.totals
+    width = np.uint32(n_blocks)
+    for i in range(n):
+        key = fixed[i] * width + to_block[codes[i]]
+        keys[i] = key
+        totals[key] += own[i]
+    n_sizes = 0
+    for i in range(n):
+        key = keys[i]
+        size = totals[key]
+        totals[key] = np.uint32(0)
+        if of_size[size] == 0 and size > 0:
+            sizes[n_sizes] = size
+            n_sizes += 1
+        of_size[size] += size
+        cost_of_size[size] += size * (fixed_costs[fixed[i]] + block_costs[to_block[codes[i]]])
+    sizes[:n_sizes].sort()
+    return n_sizes

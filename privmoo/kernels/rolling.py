@@ -1,0 +1,189 @@
+"""Groups of coarser levels made from groups of finer ones, stage by stage."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.kernels.compiled import compiled
+
+__all__ = ["DENSE", "Cells", "Groups", "Stages", "enter", "number_of", "roll", "room_for"]
+
+DENSE = 1 << 22
+"""Up to so many possible keys are counted in a table of cells; more are hashed."""
+
+
+class Stages(NamedTuple):
+    """The stages, flat: entries of stage s begin at `*_offsets[s]`."""
+
+    n_combos: NDArray[np.int64]
+    """Combinations of levels, by stage."""
+    combo_offsets: NDArray[np.int64]
+    map_offsets: NDArray[np.int64]
+    """By combination (of all stages in a row): where its map from codes to blocks begins."""
+    maps: NDArray[np.uint32]
+    block_offsets: NDArray[np.int64]
+    """By combination: where the costs of its blocks begin."""
+    n_blocks: NDArray[np.int64]
+    costs: NDArray[np.float64]
+    """What a record of a block loses."""
+    suffix_offsets: NDArray[np.int64]
+    suffix_codes: NDArray[np.uint32]
+    """The stage's own code of every distinct suffix (this stage's and later columns)."""
+    suffix_nexts: NDArray[np.uint32]
+    """The suffix that remains for the next stage."""
+    n_suffixes: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    """Records of every suffix of the first stage: the distinct tuples."""
+
+
+class Groups(NamedTuple):
+    """Groups on the way, by stage: what is fixed, the code of this stage, what remains, records."""
+
+    fixed: NDArray[np.uint32]
+    codes: NDArray[np.uint32]
+    rests: NDArray[np.uint32]
+    records: NDArray[np.uint32]
+
+
+class Cells(NamedTuple):
+    """Which number a key has got: in a table of cells, or hashed where keys are too many."""
+
+    cells: NDArray[np.int32]
+    stamps: NDArray[np.int64]
+    totals: NDArray[np.uint32]
+    """Zero between uses."""
+    hash_cells: NDArray[np.int32]
+    hash_stamps: NDArray[np.int64]
+    hash_keys: NDArray[np.int64]
+
+
+@compiled()
+def room_for(n_stages: int, n_tuples: int) -> Groups:
+    """Groups of every stage, uninitialised."""
+    shape = (n_stages, n_tuples)
+    return Groups(
+        np.empty(shape, np.uint32),
+        np.empty(shape, np.uint32),
+        np.empty(shape, np.uint32),
+        np.empty(shape, np.uint32),
+    )
+
+
+@compiled()
+def number_of(key: Any, cells: Cells, mark: int, fresh: int) -> Any:
+    """The number of a key; a new key gets the number `fresh`."""
+    last = len(cells.hash_keys) - 1
+    place = (key * np.int64(-7046029254386353131) >> 17) & last
+    while cells.hash_stamps[place] == mark:
+        if cells.hash_keys[place] == key:
+            return cells.hash_cells[place]
+        place = (place + 1) & last
+    cells.hash_stamps[place], cells.hash_keys[place], cells.hash_cells[place] = mark, key, fresh
+    return fresh
+
+
+@compiled()
+def roll(
+    entry: Groups,
+    s: int,
+    n: int,
+    n_fixed: int,
+    to_block: NDArray[np.uint32],
+    n_blocks: int,
+    n_rests: int,
+    cells: Cells,
+    mark: int,
+    keys: NDArray[np.uint32],
+    rolled: Groups,
+) -> int:
+    """Generalise the stage's columns and merge what became equal. Returns the number of groups."""
+    fixed, codes, rests, own = entry.fixed[s], entry.codes[s], entry.rests[s], entry.records[s]
+    out_fixed, out_codes, out_rests = rolled.fixed[0], rolled.codes[0], rolled.rests[0]
+    out_records = rolled.records[0]
+    count = 0
+    if n_fixed * n_blocks * n_rests <= DENSE:
+        totals = cells.totals
+        width, depth = np.uint32(n_blocks), np.uint32(n_rests)
+        for i in range(n):
+            key = (fixed[i] * width + to_block[codes[i]]) * depth + rests[i]
+            keys[i] = key
+            totals[key] += own[i]
+        for i in range(n):
+            size = totals[keys[i]]
+            totals[keys[i]] = np.uint32(0)
+            out_fixed[count], out_rests[count] = fixed[i], rests[i]
+            out_codes[count] = to_block[codes[i]]
+            out_records[count] = size
+            count += size > 0  # the next overwrites a group that another has taken
+        return count
+    for i in range(n):
+        block = to_block[codes[i]]
+        key = (np.int64(fixed[i]) * n_blocks + block) * n_rests + rests[i]
+        cell = number_of(key, cells, mark, count)
+        if cell < count:
+            out_records[cell] += own[i]
+        else:
+            out_fixed[count], out_codes[count], out_rests[count] = fixed[i], block, rests[i]
+            out_records[count] = own[i]
+            count += 1
+    return count
+
+
+@compiled()
+def enter(
+    rolled: Groups,
+    n: int,
+    n_fixed: int,
+    fixed_costs: NDArray[np.float64],
+    s: int,
+    block_costs: NDArray[np.float64],
+    n_blocks: int,
+    cells: Cells,
+    mark: int,
+    stages: Stages,
+    entry: Groups,
+    coarse: NDArray[np.int64],
+    starts: NDArray[np.int64],
+) -> int:
+    """Begin the next stage: what is fixed gets small numbers again, and groups are sorted by them.
+
+    `coarse` gets the records of every fixed part: the groups if all later columns are generalised
+    completely. Returns how many there are.
+    """
+    fixed, codes, rests, own = rolled.fixed[0], rolled.codes[0], rolled.rests[0], rolled.records[0]
+    dense = n_fixed * n_blocks <= DENSE
+    known, places = cells.stamps, cells.cells
+    n_new = 0
+    for i in range(n):
+        key = np.int64(fixed[i]) * n_blocks + codes[i]
+        if dense:
+            cell = n_new
+            if known[key] == mark:
+                cell = places[key]
+            else:
+                known[key], places[key] = mark, n_new
+        else:
+            cell = number_of(key, cells, mark, n_new)
+        if cell == n_new:
+            coarse[cell], starts[cell] = 0, 0
+            fixed_costs[s + 1, cell] = fixed_costs[s, fixed[i]] + block_costs[codes[i]]
+            n_new += 1
+        coarse[cell] += own[i]
+        starts[cell] += 1
+        fixed[i] = cell
+    total = 0
+    for cell in range(n_new):
+        total, starts[cell] = total + starts[cell], total
+    offset = stages.suffix_offsets[s + 1]
+    for i in range(n):
+        to = starts[fixed[i]]
+        starts[fixed[i]] += 1
+        suffix = offset + rests[i]
+        entry.fixed[s + 1, to] = fixed[i]
+        entry.records[s + 1, to] = own[i]
+        entry.codes[s + 1, to] = stages.suffix_codes[suffix]
+        entry.rests[s + 1, to] = stages.suffix_nexts[suffix]
+    return n_new

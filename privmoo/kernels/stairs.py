@@ -1,0 +1,136 @@
+"""The staircase of one vector of levels: every threshold's k, cost and suppressed records, and the best."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.kernels.compiled import compiled
+
+__all__ = ["Best", "by_size", "is_hopeless", "judge_stairs"]
+
+
+class Best(NamedTuple):
+    """For every k the best releases: no other suppresses fewer records and costs less.
+
+    `heads[k]` begins a list that `nexts` links.
+    """
+
+    heads: NDArray[np.int64]
+    nexts: NDArray[np.int64]
+    costs: NDArray[np.float64]
+    suppressed: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+    floor: NDArray[np.float64]
+    """The least cost for k or more, with any suppression that is allowed."""
+
+
+@compiled()
+def by_size(
+    records: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    of_size: NDArray[np.int64],
+    cost_of_size: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+) -> int:
+    """Records and costs by group size; the sizes in order. Returns how many there are."""
+    n_sizes = 0
+    for i in range(len(records)):
+        size = records[i]
+        if of_size[size] == 0:
+            sizes[n_sizes] = size
+            n_sizes += 1
+        of_size[size] += size
+        cost_of_size[size] += size * costs[i]
+    sizes[:n_sizes].sort()
+    return n_sizes
+
+
+@compiled()
+def judge_stairs(
+    n_sizes: int,
+    sizes: NDArray[np.int64],
+    of_size: NDArray[np.int64],
+    cost_of_size: NDArray[np.float64],
+    price: float,
+    most_suppressed: int,
+    all_limits: bool,
+    node: int,
+    best: Best,
+    used: int,
+) -> int:
+    """Compare every threshold of a node with the best; both histograms are zero again after."""
+    left = 0.0
+    for i in range(n_sizes):
+        left += cost_of_size[sizes[i]]
+    suppressed = np.int64(0)
+    for i in range(n_sizes):
+        size = sizes[i]
+        total = left + suppressed * price
+        if suppressed <= most_suppressed and (all_limits or total < best.floor[size]):
+            used = _insert(size, total, suppressed, node, all_limits, best, used)
+        left -= cost_of_size[size]
+        suppressed += of_size[size]
+        of_size[size], cost_of_size[size] = 0, 0.0
+    return used
+
+
+@compiled()
+def _insert(
+    k: int, cost: float, suppressed: Any, node: int, all_limits: bool, best: Best, used: int
+) -> int:
+    before, at = -1, best.heads[k]
+    while at >= 0:
+        after = best.nexts[at]
+        fewer = not all_limits or best.suppressed[at] <= suppressed
+        if fewer and best.costs[at] <= cost:
+            return used
+        more = not all_limits or best.suppressed[at] >= suppressed
+        if more and best.costs[at] >= cost:
+            if before < 0:
+                best.heads[k] = after
+            else:
+                best.nexts[before] = after
+        else:
+            before = at
+        at = after
+    best.nexts[used] = best.heads[k]
+    best.costs[used], best.suppressed[used], best.nodes[used] = cost, suppressed, node
+    best.heads[k] = used
+    at = k
+    while at >= 0 and best.floor[at] > cost:
+        best.floor[at] = cost
+        at -= 1
+    return used + 1
+
+
+@compiled()
+def is_hopeless(
+    records: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    of_size: NDArray[np.int64],
+    cost_of_size: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    price: float,
+    most_suppressed: int,
+    floor: NDArray[np.float64],
+) -> bool:
+    """Whether no completion of a prefix, known by its coarse groups, can enter the front."""
+    n_sizes = by_size(records, costs, of_size, cost_of_size, sizes)
+    left = 0.0
+    for i in range(n_sizes):
+        left += cost_of_size[sizes[i]]
+    suppressed = np.int64(0)
+    hopeless = True
+    for i in range(n_sizes):
+        size = sizes[i]
+        # The sums of a completion and of this bound are rounded differently: allow for that.
+        bound = (left + suppressed * price) * (1 - 1e-12)
+        if suppressed <= most_suppressed and bound < floor[size]:
+            hopeless = False
+        left -= cost_of_size[size]
+        suppressed += of_size[size]
+        of_size[size], cost_of_size[size] = 0, 0.0
+    return hopeless

@@ -1,0 +1,101 @@
+"""LevelSpace: one generalization level per quasi-identifier, the lattice of full-domain recodings."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.candidates import Candidates
+from privmoo.errors import ProblemError
+from privmoo.recoding import need_hierarchy
+from privmoo.table import Table
+
+__all__ = ["LevelSpace", "levels_of", "stairs_of"]
+
+
+class LevelSpace:
+    """All vectors of levels that a table's quasi-identifiers allow.
+
+    Attributes:
+        lowest: The lowest level of every quasi-identifier.
+        highest: The highest one.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200"]}),
+    ...                  quasi_identifiers={"zip": pm.Hierarchy.masking()})
+    >>> space = LevelSpace(table)
+    >>> space.n_nodes, space.blocks(np.array([[1]])).tolist()
+    (4, [[0, 0, 1]])
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.hierarchies = [need_hierarchy(qi) for qi in table.qis]
+        self.lowest = np.array([qi.min_level for qi in table.qis], dtype=np.int64)
+        self.highest = np.array([qi.max_level for qi in table.qis], dtype=np.int64)
+
+    @property
+    def n_levels(self) -> NDArray[np.int64]:
+        """Levels of every quasi-identifier."""
+        return self.highest - self.lowest + 1
+
+    @property
+    def n_nodes(self) -> int:
+        """Vectors of levels."""
+        return math.prod(self.n_levels.tolist())
+
+    def levels(self, X: NDArray[Any]) -> NDArray[np.int64]:
+        """The levels in decision vectors: rounded, and within bounds."""
+        rows = np.atleast_2d(np.asarray(X))[:, : self.table.n_qis]
+        whole = np.rint(rows.astype(np.float64)).astype(np.int64)
+        return np.clip(whole, self.lowest, self.highest)
+
+    def blocks(self, levels: NDArray[np.int64]) -> NDArray[np.uint32]:
+        """The block of every leaf, for every vector of levels."""
+        offsets = np.cumsum([0, *(h.n_leaves for h in self.hierarchies)])
+        rows = np.empty((len(levels), int(offsets[-1])), np.uint32)
+        for j, (a, b) in enumerate(pairwise(offsets)):
+            rows[:, a:b] = self.hierarchies[j].level_blocks[levels[:, j]]
+        return rows
+
+    def check(self, levels: NDArray[Any]) -> None:
+        """Raise where a level is out of range."""
+        outside = (levels < self.lowest) | (levels > self.highest)
+        if outside.any():
+            j = int(np.flatnonzero(outside.any(axis=0))[0])
+            raise ProblemError(
+                f"levels: {self.table.qis[j].name!r} may have levels {self.lowest[j]} to "
+                f"{self.highest[j]}, got {levels[outside[:, j], j][0]}"
+            )
+
+
+def levels_of(problem: Any) -> LevelSpace:
+    """The level space of a problem, or one sentence that it has none."""
+    space = getattr(problem, "lattice", None)
+    if not isinstance(space, LevelSpace):
+        raise ProblemError(
+            f"operator: works on problems of levels such as Levels, got {type(problem).__name__}"
+        )
+    return space
+
+
+def stairs_of(
+    engine: Any, space: LevelSpace, nodes: NDArray[np.int64]
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Per vector of levels the distinct group sizes, and the records in smaller groups."""
+
+    def of_chunk(before: Any, after: Any) -> list[Any]:
+        found = []
+        for c in range(len(before)):
+            own = slice(int(before.starts[c]), int(before.stops[c]))
+            sizes, place = np.unique(before.sizes[own], return_inverse=True)
+            records = np.bincount(place, weights=before.records[own]).astype(np.int64)
+            found.append((sizes, np.cumsum(records) - records))
+        return found
+
+    candidates = Candidates(blocks=space.blocks(nodes), thresholds=np.ones(len(nodes)))
+    return [stairs for part in engine.map(candidates, of_chunk) for stairs in part]
