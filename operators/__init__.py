@@ -15,6 +15,7 @@ from privmoo.operators.cluster_exchange import ClusterExchange
 from privmoo.operators.cut_mutation import CutMutation
 from privmoo.operators.cut_repair import CutRepair
 from privmoo.operators.cut_sampling import CutSampling
+from privmoo.operators.elite_steps import EliteSteps
 from privmoo.operators.hash_duplicates import HashDuplicates
 from privmoo.operators.level_crossover import LevelCrossover
 from privmoo.operators.level_mutation import LevelMutation
@@ -22,6 +23,7 @@ from privmoo.operators.level_sampling import LevelSampling
 from privmoo.operators.lloyd_step import LloydStep
 from privmoo.operators.lunacek import LunacekCrossover
 from privmoo.operators.merge_repair import MergeRepair
+from privmoo.operators.new_levels import NewLevels
 from privmoo.operators.one_of import OneOf
 from privmoo.operators.split_merge_drop import SplitMergeDrop
 
@@ -34,6 +36,7 @@ __all__ = [
     "CutMutation",
     "CutRepair",
     "CutSampling",
+    "EliteSteps",
     "HashDuplicates",
     "LevelCrossover",
     "LevelMutation",
@@ -41,6 +44,7 @@ __all__ = [
     "LloydStep",
     "LunacekCrossover",
     "MergeRepair",
+    "NewLevels",
     "OneOf",
     "SplitMergeDrop",
     "for_problem",

@@ -16,7 +16,12 @@ __all__ = ["LevelSampling"]
 class LevelSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
     """Levels at random; then a threshold of any magnitude, or bits of any density.
 
-    The first individual generalises nothing, the second everything, and both publish all records.
+    In every individual another share of the attributes is generalised completely, from none to all, so
+    that all magnitudes of k occur. The first individual generalises nothing, the second everything, and
+    both publish all records; `ends=False` leaves these two out.
+
+    Args:
+        ends: Whether both ends of the front are in the first population.
 
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.problems import Levels
@@ -25,6 +30,10 @@ class LevelSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
     >>> LevelSampling()(Levels(table), 2, to_numpy=True).tolist()
     [[0], [3]]
     """
+
+    def __init__(self, *, ends: bool = True) -> None:
+        super().__init__()
+        self.ends = ends
 
     def _do(
         self,
@@ -40,13 +49,16 @@ class LevelSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
         X = np.empty((n_samples, problem.n_var), np.int64)
         shape = (n_samples, n_levels)
         X[:, :n_levels] = rng.integers(space.lowest, space.highest, shape, endpoint=True)
-        X[:1, :n_levels], X[1:2, :n_levels] = space.lowest, space.highest
+        top = rng.random(shape) < rng.random((n_samples, 1))
+        X[:, :n_levels] = np.where(top, space.highest, X[:, :n_levels])
+        both = 2 if self.ends else 0
+        X[:both][:1, :n_levels], X[:both][1:2, :n_levels] = space.lowest, space.highest
         rest = problem.n_var - n_levels
         if rest == 1:
             X[:, -1] = np.rint(n_records ** rng.random(n_samples) ** 2)
-            X[:2, -1] = 1
+            X[:both, -1] = 1
         elif rest:
             density = rng.random((n_samples, 1)) ** 0.3
-            density[:2] = 1.0
+            density[:both] = 1.0
             X[:, n_levels:] = rng.random((n_samples, rest)) < density
         return X

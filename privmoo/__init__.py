@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         NoSuppression,
     )
     from privmoo.table import Table
+    from privmoo.violating import ViolatingGroups
 
 _MODULES = (
     "analysis",
@@ -112,6 +113,7 @@ _HOMES = {
         "NoSuppression",
     ],
     "table": ["Table"],
+    "violating": ["ViolatingGroups"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _SHORT = {"QI": "QuasiIdentifier"}
@@ -148,6 +150,7 @@ __all__ = [
     "SpreadSurvival",
     "Stalled",
     "Table",
+    "ViolatingGroups",
     "algorithm_names",
     "analysis",
     "audit",

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.candidates import Candidates
 from privmoo.errors import ProblemError
+from privmoo.front.archive import non_dominated
 from privmoo.recoding import need_hierarchy
 from privmoo.table import Table
 
-__all__ = ["LevelSpace", "levels_of", "stairs_of"]
+__all__ = ["Elite", "LevelSpace", "Stairs", "levels_of", "most_suppressed", "stairs_of"]
 
 
 class LevelSpace:
@@ -73,6 +74,43 @@ class LevelSpace:
             )
 
 
+class Elite:
+    """The vectors of levels behind the best trade-offs that a run has seen.
+
+    >>> elite = Elite()
+    >>> elite.add(np.array([[0], [1], [2]]), np.array([[1.0, 2.0], [2.0, 1.0], [2.0, 2.0]]))
+    >>> elite.levels.tolist()
+    [[0], [1]]
+    """
+
+    def __init__(self) -> None:
+        self.levels = np.zeros((0, 0), np.int64)
+        self._values = np.zeros((0, 0))
+        self._owner: object = None
+        self._known: set[bytes] = set()
+
+    def new(self, levels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those vectors that were not asked for before."""
+        fresh = [row for row in levels if row.tobytes() not in self._known]
+        self._known.update(row.tobytes() for row in fresh)
+        return np.array(fresh, dtype=np.int64).reshape(-1, levels.shape[1])
+
+    def begin(self, owner: object) -> None:
+        """Forget everything if another run listens now."""
+        if owner is not self._owner:
+            self.__init__()  # type: ignore[misc]  # as new
+            self._owner = owner
+
+    def add(self, levels: NDArray[np.int64], F: NDArray[np.float64]) -> None:
+        """Consider some vectors with the minimised objectives of one of their thresholds each."""
+        if not len(levels):
+            return
+        if len(self._values):
+            levels, F = np.concatenate([self.levels, levels]), np.concatenate([self._values, F])
+        keep = non_dominated(F)
+        self.levels, self._values = levels[keep], F[keep]
+
+
 def levels_of(problem: Any) -> LevelSpace:
     """The level space of a problem, or one sentence that it has none."""
     space = getattr(problem, "lattice", None)
@@ -83,18 +121,39 @@ def levels_of(problem: Any) -> LevelSpace:
     return space
 
 
-def stairs_of(
-    engine: Any, space: LevelSpace, nodes: NDArray[np.int64]
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Per vector of levels the distinct group sizes, and the records in smaller groups."""
+def most_suppressed(share: float, n_records: int) -> int:
+    """The largest number of records whose share is within a limit, compared as the constraint does.
 
-    def of_chunk(before: Any, after: Any) -> list[Any]:
+    >>> most_suppressed(1 / 3, 3)
+    1
+    """
+    return int((np.arange(n_records + 1) / n_records <= share).sum()) - 1
+
+
+class Stairs(NamedTuple):
+    """The thresholds of a vector of levels."""
+
+    sizes: NDArray[np.int64]
+    """The distinct sizes of its groups."""
+    suppressed: NDArray[np.int64]
+    """The records in smaller groups."""
+    of_tuples: NDArray[np.int64]
+    """The size of every distinct tuple's group; empty if the engine has no labels."""
+
+
+def stairs_of(engine: Any, space: LevelSpace, nodes: NDArray[np.int64]) -> list[Stairs]:
+    """All thresholds of some vectors of levels."""
+
+    def of_chunk(before: Any, after: Any) -> list[Stairs]:
         found = []
         for c in range(len(before)):
             own = slice(int(before.starts[c]), int(before.stops[c]))
             sizes, place = np.unique(before.sizes[own], return_inverse=True)
             records = np.bincount(place, weights=before.records[own]).astype(np.int64)
-            found.append((sizes, np.cumsum(records) - records))
+            of_tuples = np.zeros(0, np.int64)
+            if before.labels is not None:
+                of_tuples = before.sizes[before.starts[c] + before.labels[c]]
+            found.append(Stairs(sizes, np.cumsum(records) - records, of_tuples))
         return found
 
     candidates = Candidates(blocks=space.blocks(nodes), thresholds=np.ones(len(nodes)))

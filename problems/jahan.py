@@ -9,14 +9,16 @@ from numpy.typing import NDArray
 
 from privmoo.candidates import Candidates
 from privmoo.errors import ProblemError
-from privmoo.levels import LevelSpace
+from privmoo.levels import Elite, LevelSpace, Stairs
 from privmoo.measures import GeneralLoss, KAnonymity, SuppressedShare, Transparency
 from privmoo.operators import (
     BestThreshold,
+    EliteSteps,
     HashDuplicates,
     LevelCrossover,
     LevelMutation,
     LevelSampling,
+    NewLevels,
 )
 from privmoo.problem import AnonymizationProblem
 from privmoo.problems.levels import announce_stairs
@@ -68,6 +70,7 @@ class LevelsAndSuppression(AnonymizationProblem):
             )
         self.lattice = LevelSpace(table)
         self.min_k, self.stairs = int(min_k), stairs
+        self.elite = Elite()
         low = np.concatenate([self.lattice.lowest, np.zeros(table.n_records, np.int64)])
         high = np.concatenate([self.lattice.highest, np.ones(table.n_records, np.int64)])
         super().__init__(
@@ -120,6 +123,14 @@ class LevelsAndSuppression(AnonymizationProblem):
             bits = (sizes >= threshold).astype(np.int64)
         return np.concatenate([np.asarray(levels, dtype=np.int64), bits])
 
+    def stair_rows(
+        self, levels: NDArray[np.int64], sizes: NDArray[np.int64], stairs: Stairs
+    ) -> NDArray[np.int64]:
+        """The decision vectors of all thresholds of a vector of levels."""
+        of_record = stairs.of_tuples[self.table.row_tuple]
+        bits = (of_record >= sizes[:, None]).astype(np.int64)
+        return np.concatenate([np.tile(levels, (len(sizes), 1)), bits], axis=1)
+
     def _sizes(self, recoding: BlockRecoding) -> NDArray[np.int64]:
         """The group size of every record."""
         everyone = np.ones((1, self.table.n_records), dtype=np.bool_)
@@ -147,14 +158,14 @@ class LevelsAndSuppression(AnonymizationProblem):
         return {
             "sampling": LevelSampling(),
             "crossover": LevelCrossover(),
-            "mutation": BestThreshold(LevelMutation(step=0.7)),
-            "eliminate_duplicates": HashDuplicates(),
+            "mutation": BestThreshold(EliteSteps(LevelMutation(step=0.7))),
+            "eliminate_duplicates": NewLevels(self.lattice) if self.stairs else HashDuplicates(),
         }
 
     def paper_operators(self) -> dict[str, Any]:
         """As in the paper: random first population, any level and any bit mutated with 0.1."""
         return {
-            "sampling": LevelSampling(),
+            "sampling": LevelSampling(ends=False),
             "crossover": LevelCrossover(prob=1.0),
             "mutation": LevelMutation(rate=0.1, step=0.0),
             "eliminate_duplicates": HashDuplicates(),

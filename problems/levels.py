@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privmoo.candidates import Candidates
 from privmoo.errors import ProblemError
-from privmoo.levels import LevelSpace, stairs_of
+from privmoo.levels import Elite, LevelSpace, Stairs, most_suppressed, stairs_of
 from privmoo.measures import (
     Constraint,
     FrequencyDiversity,
@@ -19,7 +19,14 @@ from privmoo.measures import (
     Measure,
     SuppressedShare,
 )
-from privmoo.operators import HashDuplicates, LevelCrossover, LevelMutation, LevelSampling
+from privmoo.operators import (
+    EliteSteps,
+    HashDuplicates,
+    LevelCrossover,
+    LevelMutation,
+    LevelSampling,
+    NewLevels,
+)
 from privmoo.problem import AnonymizationProblem
 from privmoo.recoding import BlockRecoding, level_recoding
 from privmoo.suppression import BelowThreshold, Suppression
@@ -71,11 +78,13 @@ class Levels(AnonymizationProblem):
                 "max_suppression: a threshold leaves records out already; give it or suppression"
             )
         self.lattice = LevelSpace(table)
+        self.elite = Elite()
         self.max_suppression = max_suppression
         low, high = self.lattice.lowest, self.lattice.highest
         demands = tuple(constraints)
         if max_suppression is not None:
-            if not (isinstance(max_suppression, int | float) and 0 <= max_suppression <= 1):
+            is_number = not isinstance(max_suppression, bool | str)
+            if not (is_number and 0 <= max_suppression <= 1):
                 raise ProblemError(
                     f"max_suppression: must be a share from 0 to 1, got {max_suppression!r}"
                 )
@@ -129,6 +138,12 @@ class Levels(AnonymizationProblem):
             return np.asarray(levels, dtype=np.int64)
         return np.append(levels, 1 if threshold is None else int(threshold))
 
+    def stair_rows(
+        self, levels: NDArray[np.int64], sizes: NDArray[np.int64], stairs: Stairs
+    ) -> NDArray[np.int64]:
+        """The decision vectors of all thresholds of a vector of levels."""
+        return np.column_stack([np.tile(levels, (len(sizes), 1)), sizes])
+
     def _evaluate(self, X: NDArray[Any], out: dict[str, Any], *args: Any, **kwargs: Any) -> None:
         super()._evaluate(X, out)
         if self.max_suppression is not None and self.callback is not None:
@@ -151,24 +166,41 @@ class Levels(AnonymizationProblem):
         return {
             "sampling": LevelSampling(),
             "crossover": LevelCrossover(),
-            "mutation": LevelMutation(step=0.7),
-            "eliminate_duplicates": HashDuplicates(),
+            "mutation": LevelMutation(step=0.7)
+            if self.max_suppression is None
+            else EliteSteps(LevelMutation(step=0.7)),
+            "eliminate_duplicates": HashDuplicates()
+            if self.max_suppression is None
+            else NewLevels(self.lattice),
         }
 
 
 def announce_stairs(problem: Any, levels: NDArray[np.int64], limit: float) -> None:
-    """Tell who listens to a problem of every threshold of some vectors of levels.
+    """Tell who listens to a problem of every threshold of some vectors of levels, once per run.
 
     For fixed levels the best records to publish are known for every k: all groups of at least k. So one
     vector of levels gives a whole staircase of trade-offs, for the price of grouping once.
     """
-    nodes = np.unique(levels, axis=0)
-    rows = []
-    every = stairs_of(problem.engine, problem.lattice, nodes)
-    for node, (sizes, suppressed) in zip(nodes, every, strict=True):
-        within = sizes[suppressed <= limit * problem.table.n_records + 1e-9]
-        rows += [problem.from_levels(node, int(size)) for size in within]
-    if rows:
-        X = np.stack(rows)
-        F, G = problem._judge(problem._values(X), np.ones(len(X), dtype=np.bool_))
-        problem.callback(X, {"F": F, "G": G})
+    problem.elite.begin(problem.callback)
+    nodes = problem.elite.new(np.unique(levels, axis=0))
+    if not len(nodes):
+        return
+    most = most_suppressed(limit, problem.table.n_records)
+    owners, thresholds, rows = [], [], []
+    for i, stairs in enumerate(stairs_of(problem.engine, problem.lattice, nodes)):
+        within = stairs.sizes[stairs.suppressed <= most]
+        owners += [i] * len(within)
+        thresholds += within.tolist()
+        rows.append(problem.stair_rows(nodes[i], within, stairs))
+    X = np.concatenate(rows)
+    keys = problem.keys(X)
+    new = problem.cache.missing(keys)
+    if new:
+        blocks = problem.lattice.blocks(nodes)[np.array(owners)[new]]
+        asked = Candidates(blocks=blocks, thresholds=np.array(thresholds, dtype=np.float64)[new])
+        parts = problem.engine.map(asked, problem._measure)
+        problem.cache.store([keys[i] for i in new], np.concatenate(parts))
+    F, G = problem._judge(problem.cache.values(keys), np.ones(len(X), dtype=np.bool_))
+    problem.callback(X, {"F": F, "G": G})
+    fine = (G <= 0).all(axis=1)
+    problem.elite.add(problem.lattice.levels(X[fine]), F[fine])

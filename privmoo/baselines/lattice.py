@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 import warnings
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -20,17 +21,17 @@ from privmoo.front.front import Front
 from privmoo.kernels.lattice import sweep
 from privmoo.kernels.rolling import DENSE, Cells
 from privmoo.kernels.stairs import Best
-from privmoo.levels import LevelSpace, stairs_of
+from privmoo.levels import LevelSpace, most_suppressed, stairs_of
 from privmoo.measures import Transparency
 from privmoo.problem import AnonymizationProblem
-from privmoo.suppression import Budget
 
 __all__ = ["exact_front", "lattice_cost", "lower_bound"]
 
 _SECONDS_PER_GROUP = 1.2e-8
 _LONGEST = 600.0
 _CHUNK = 4096
-_STEPS = 256  # looks at the clock
+_STEPS = 256  # of the progress bar
+_STOP = 4  # the counter that stops a sweep
 
 
 def exact_front(
@@ -141,8 +142,8 @@ def _by_sweep(
         for k, node in _undominated(best, wish)
         if k >= wish.least_k
     ]
-    if not rows:
-        return Front.of(problem, problem.from_levels(space.highest, 1)[None])
+    if not rows:  # nothing feasible yet
+        rows = [problem.from_levels(space.highest, 1)]
     n_first = int(lattice.stages.n_combos[0])
     facts = _facts(space, began, int(counters[0]), int(counters[1]), proven=done == n_first)
     X = np.stack(rows)
@@ -153,7 +154,9 @@ def _by_sweep(
         np.minimum(rest, _first_bound(lattice, wish, combo), out=rest)
     both = np.minimum(best.floor, rest)
     front = Front.of(problem, X, run=facts)
-    sure = [i for i, s in enumerate(front) if best.floor[int(s.k)] <= rest[int(s.k)]]
+    # With suppression as a third objective the bound says nothing of a single limit.
+    known = [] if wish.all_limits else list(enumerate(front))
+    sure = [i for i, s in known if best.floor[int(s.k)] <= rest[int(s.k)]]
     bound = _as_steps(problem, wish, both)
     facts |= {"proven_solutions": sure, "bound": bound.to_numpy().tolist()}
     return Front.of(problem, X, run=facts)
@@ -185,15 +188,22 @@ def _search(
     """Sweep a lattice by combinations of its first stage; how many were finished."""
     n_records = int(lattice.stages.weights.sum())
     best = _new_best(n_records, 1 << 16)
-    counters = np.zeros(4, np.int64)
+    counters = np.zeros(5, np.int64)
     cells = _new_cells(len(lattice.stages.weights))
     used, combo = 0, 0
     n_first = int(lattice.stages.n_combos[0])
     each = lattice.n_nodes // n_first
     step = max(1, n_first // _STEPS)
-    while combo < n_first:
+    timer = None
+    if began is not None and seconds is not None:
+        left = max(0.0, began + seconds - time.perf_counter())
+        timer = threading.Timer(left, counters.__setitem__, (_STOP, 1))
+        timer.daemon = True
+        timer.start()
+    while combo < n_first and not counters[_STOP]:
         if began is not None and seconds is not None and time.perf_counter() - began > seconds:
             break
+        before = counters[:3].copy()
         found = sweep(
             lattice.stages,
             best,
@@ -206,15 +216,17 @@ def _search(
             wish.all_limits,
             counters,
         )
-        if (
-            found < 0
-        ):  # what is linked is kept, the rest was replaced by better; the step is repeated
+        if found < 0:
+            # Stopped, or without room: what was found stays; in the latter case the step is repeated.
             best, used = _compacted(best, 2 * len(best.nexts))
+            counters[:3] = before
             continue
         done = min(combo + step, n_first)
         if bar is not None:
             bar.update(each * (done - combo))
         used, combo = found, done
+    if timer is not None:
+        timer.cancel()
     return best, counters, combo
 
 
@@ -287,7 +299,7 @@ def _by_evaluation(
     while visited < space.n_nodes:
         if seconds is not None and time.perf_counter() - began > seconds:
             break
-        chunk = np.array([node for node, _ in zip(nodes, range(_CHUNK), strict=False)])
+        chunk = np.array(list(islice(nodes, _CHUNK)))
         X = _with_thresholds(problem, space, chunk)
         for low in range(0, len(X), _CHUNK):
             part = X[low : low + _CHUNK]
@@ -309,10 +321,11 @@ def _with_thresholds(
     if not has_threshold(problem):
         return np.stack([problem.from_levels(node) for node in nodes])
     rows = []
-    limit = Budget(float(problem.max_suppression)).limit(problem.table.n_records)
+    limit = most_suppressed(float(problem.max_suppression), problem.table.n_records)
     every = stairs_of(problem.engine, space, nodes)
-    for node, (sizes, suppressed) in zip(nodes, every, strict=True):
-        rows += [problem.from_levels(node, int(k)) for k in sizes[suppressed <= limit]]
+    for node, stairs in zip(nodes, every, strict=True):
+        within = stairs.sizes[stairs.suppressed <= limit]
+        rows += [problem.from_levels(node, int(k)) for k in within]
     return np.stack(rows)
 
 

@@ -17,6 +17,7 @@ __all__ = ["Lattice", "Price"]
 
 _COMBOS = 16
 _NODES_PER_STEP = 20_000
+_FIRST_COMBOS = 4096
 
 
 class Price(NamedTuple):
@@ -126,7 +127,9 @@ def _grouped(space: LevelSpace, columns: list[int]) -> list[list[int]]:
     sizes = space.n_levels
     first = 1
     while (
-        first < len(columns) and math.prod(int(sizes[j]) for j in columns[first:]) > _NODES_PER_STEP
+        first < len(columns)
+        and math.prod(int(sizes[j]) for j in columns[first:]) > _NODES_PER_STEP
+        and math.prod(int(sizes[j]) for j in columns[: first + 1]) <= _FIRST_COMBOS
     ):
         first += 1
     groups: list[list[int]] = []

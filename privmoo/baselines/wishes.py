@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from privmoo.baselines.stages import Price
 from privmoo.errors import ProblemError
-from privmoo.levels import LevelSpace
+from privmoo.levels import LevelSpace, most_suppressed
 from privmoo.measures import GeneralLoss, KAnonymity, Measure, SuppressedShare, Transparency
-from privmoo.suppression import Budget, ExplicitRecords, NoSuppression
+from privmoo.suppression import ExplicitRecords, NoSuppression
 
 __all__ = ["Wish", "has_threshold", "space_of", "wish_of"]
 
@@ -63,7 +63,7 @@ def wish_of(problem: Any) -> Wish | None:
         if isinstance(c.measure, KAnonymity) and c.measure.stage == "after" and c.relation == ">=":
             least_k = max(least_k, math.ceil(c.bound))
         elif isinstance(c.measure, SuppressedShare) and c.relation == "<=":
-            most = min(most, Budget(min(1.0, max(0.0, float(c.bound)))).limit(table.n_records))
+            most = min(most, most_suppressed(float(c.bound), table.n_records))
         else:
             return None
     return Wish(other[0], price, min(most, table.n_records - 1), least_k, bool(share))

@@ -44,8 +44,9 @@ def sweep(
     coarse size the bound is not below the floor, nothing below this prefix can enter the front, and the
     prefix is left out.
 
-    `counters` gets visited nodes, nodes left out, groups looked at, and the last mark in `cells`.
-    Returns how many entries of `best` are used; a negative number if its room was too small, after which the sweep is incomplete.
+    `counters` gets visited nodes, nodes left out, groups looked at, and the last mark in `cells`;
+    another thread can stop the sweep by the fifth. Returns how many entries of `best` are used; a negative
+    number if its room was too small or the sweep was stopped, after which it is incomplete.
     """
     n_stages = len(stages.n_combos)
     n_tuples = len(stages.weights)
@@ -90,7 +91,7 @@ def sweep(
         mark += 1
         if s == n_stages - 1:
             counters[0] += 1
-            if used + n_entry[s] > len(best.nexts):
+            if used + n_entry[s] > len(best.nexts) or counters[4] != 0:
                 counters[3] = mark
                 return -1
             n_sizes = _sizes_of_node(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pymoo.core.evaluator import Evaluator
 from pymoo.core.population import Population
 
+from privmoo.engine import Engine
 from privmoo.problem import AnonymizationProblem
 from privmoo.recoding import from_json
 from privmoo.release import ReleaseWarning, make_release
@@ -138,7 +139,11 @@ def _check_recoding(
     published = problem.published(x)
     if published is not None:
         own = replace(own, published=published[None])
-    before, after = problem.engine.groups(own)
+    policy = problem.policy(x)
+    engine = problem.engine
+    if policy != problem.suppression:
+        engine = Engine(engine.table, suppression=policy, needs=engine.needs, threads=1)
+    before, after = engine.groups(own)
     for m in problem.measures:
         again = float(m.values(before if m.stage == "before" else after)[0])
         assert np.isclose(again, values[m.key], rtol=1e-12, atol=1e-12), (
@@ -151,7 +156,7 @@ def _check_recoding(
         release = make_release(
             table,
             recoding,
-            suppression=problem.suppression,
+            suppression=policy,
             published=published,
             measures=problem.measures,
             claims=values,

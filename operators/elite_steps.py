@@ -1,0 +1,71 @@
+"""Steps in the lattice from the levels behind the best trade-offs so far."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.mutation import Mutation
+
+from privmoo.errors import ProblemError
+from privmoo.levels import levels_of
+
+__all__ = ["EliteSteps"]
+
+
+class EliteSteps(Mutation):  # type: ignore[misc]  # pymoo has no types
+    """Some children become neighbours of the levels behind the front; the others are mutated as usual.
+
+    A vector of levels is worth its whole staircase of thresholds, of which an individual has one. The
+    problem knows whose stairs are not dominated (`problem.elite`); a few steps from those, or from a mix of
+    two of them, to the next or any other level of one attribute each, is where better ones are likely.
+
+    Args:
+        mutation: What happens to the others, and to everything but levels.
+        share: How likely a child takes its levels from the elite.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> from privmoo.operators import LevelMutation
+    >>> from privmoo.problems import Levels
+    >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200"]}),
+    ...                  quasi_identifiers={"zip": pm.Hierarchy.masking()})
+    >>> problem = Levels(table, max_suppression=1.0)
+    >>> problem.elite.add(np.array([[1]]), np.array([[-2.0, 0.5]]))
+    >>> operator = EliteSteps(LevelMutation(0.0), share=1.0)
+    >>> int(operator._do(problem, np.array([[3, 1]]), random_state=1)[0, 0]) in (0, 2)
+    True
+    """
+
+    def __init__(self, mutation: Mutation, *, share: float = 0.75) -> None:
+        super().__init__()
+        if not 0 <= share <= 1:
+            raise ProblemError(f"share: must be from 0 to 1, got {share!r}")
+        self.mutation, self.share = mutation, share
+
+    def _do(
+        self,
+        problem: Any,
+        X: NDArray[Any],
+        *args: Any,
+        random_state: Any = None,
+        **kwargs: Any,
+    ) -> NDArray[Any]:
+        space = levels_of(problem)
+        rng = np.random.default_rng(random_state)
+        children = np.array(self.mutation._do(problem, X, random_state=rng))
+        elite = problem.elite.levels
+        movable = np.flatnonzero(space.highest > space.lowest)
+        if not len(elite) or not len(movable):
+            return children
+        for i in np.flatnonzero(rng.random(len(X)) < self.share):
+            one, two = elite[rng.integers(len(elite), size=2)]
+            own = np.where(rng.random(len(one)) < 0.5 * rng.integers(2), two, one)
+            for _ in range(min(int(rng.geometric(0.6)), len(movable))):
+                j = rng.choice(movable)
+                low, high = int(space.lowest[j]), int(space.highest[j])
+                others = [level for level in range(low, high + 1) if level != own[j]]
+                near = [level for level in others if abs(level - own[j]) == 1]
+                own[j] = rng.choice(near if rng.random() < 0.5 else others)
+            children[i, : len(own)] = own
+        return children
