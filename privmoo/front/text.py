@@ -29,7 +29,11 @@ def summary(front: Front) -> str:
     text = f"{size}: {', '.join(spans)}"
     run = front.run
     if "algorithm" in run:
-        how = [str(run["algorithm"]), f"seed {run.get('seed')}"]
+        how = [str(run["algorithm"])]
+        if run.get("seed") is not None:
+            how.append(f"seed {run['seed']}")
+        if "proven" in run:
+            how.append("proven" if front.proven else "not proven, ended by time")
         if "generations" in run:
             how.append(f"{run['generations']:,} generations")
         text += f"\n{front.description.get('problem', '')} by {', '.join(how)}"
