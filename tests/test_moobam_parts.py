@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import privmoo as pm
@@ -23,6 +24,7 @@ def tree_error(groups: pm.Grouping) -> float:
     return float((tree.predict(features) != target).mean())
 
 
+@pytest.mark.filterwarnings("ignore::privmoo.release.ReleaseWarning")  # credit_amount is unique
 def test_closeness_linkage_and_learning_plug_in() -> None:
     problem = MOOBAM(
         TABLE,
