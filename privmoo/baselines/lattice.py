@@ -14,12 +14,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.baselines.stages import Lattice
+from privmoo.baselines.sweeping import STOP, compacted, interruptible, new_best, new_cells
 from privmoo.baselines.wishes import Wish, has_threshold, space_of, wish_of
 from privmoo.errors import ProblemError
 from privmoo.front.archive import Archive, non_dominated
 from privmoo.front.front import Front
-from privmoo.kernels.lattice import sweep
-from privmoo.kernels.rolling import DENSE, Cells
 from privmoo.kernels.stairs import Best
 from privmoo.levels import LevelSpace, most_suppressed, stairs_of
 from privmoo.measures import Transparency
@@ -31,7 +30,6 @@ _SECONDS_PER_GROUP = 1.2e-8
 _LONGEST = 600.0
 _CHUNK = 4096
 _STEPS = 256  # of the progress bar
-_STOP = 4  # the counter that stops a sweep
 
 
 def exact_front(
@@ -51,7 +49,7 @@ def exact_front(
         problem: A `Levels` or `LevelsAndSuppression` problem.
         seconds: Stop after about this time with what is proven so far: `front.run["bound"]` gives, per k,
             what no release can be better than, and `front.run["proven_solutions"]` which solutions are
-            optimal for certain.
+            optimal for certain. Ctrl-C does the same.
         progress: Whether to show a bar.
 
     Raises:
@@ -65,6 +63,8 @@ def exact_front(
     ([[1.0, 0.0], [2.0, 0.333], [4.0, 1.0]], True)
     """
     space = space_of(problem)
+    if seconds is not None and not isinstance(seconds, int | float):
+        raise ProblemError(f"seconds: must be a number, got {seconds!r}")
     cost = lattice_cost(problem)
     if seconds is None and cost["seconds"] > _LONGEST:
         raise ProblemError(
@@ -187,9 +187,9 @@ def _search(
 ) -> tuple[Best, NDArray[np.int64], int]:
     """Sweep a lattice by combinations of its first stage; how many were finished."""
     n_records = int(lattice.stages.weights.sum())
-    best = _new_best(n_records, 1 << 16)
+    best = new_best(n_records, 1 << 16)
     counters = np.zeros(5, np.int64)
-    cells = _new_cells(len(lattice.stages.weights))
+    cells = new_cells(len(lattice.stages.weights))
     used, combo = 0, 0
     n_first = int(lattice.stages.n_combos[0])
     each = lattice.n_nodes // n_first
@@ -197,14 +197,14 @@ def _search(
     timer = None
     if began is not None and seconds is not None:
         left = max(0.0, began + seconds - time.perf_counter())
-        timer = threading.Timer(left, counters.__setitem__, (_STOP, 1))
+        timer = threading.Timer(left, counters.__setitem__, (STOP, 1))
         timer.daemon = True
         timer.start()
-    while combo < n_first and not counters[_STOP]:
+    while combo < n_first and not counters[STOP]:
         if began is not None and seconds is not None and time.perf_counter() - began > seconds:
             break
         before = counters[:3].copy()
-        found = sweep(
+        arguments = (
             lattice.stages,
             best,
             cells,
@@ -216,9 +216,10 @@ def _search(
             wish.all_limits,
             counters,
         )
+        found = interruptible(arguments, counters)
         if found < 0:
             # Stopped, or without room: what was found stays; in the latter case the step is repeated.
-            best, used = _compacted(best, 2 * len(best.nexts))
+            best, used = compacted(best, 2 * len(best.nexts))
             counters[:3] = before
             continue
         done = min(combo + step, n_first)
@@ -228,45 +229,6 @@ def _search(
     if timer is not None:
         timer.cancel()
     return best, counters, combo
-
-
-def _new_best(n_records: int, room: int) -> Best:
-    return Best(
-        heads=np.full(n_records + 1, -1, np.int64),
-        nexts=np.full(room, -1, np.int64),
-        costs=np.zeros(room),
-        suppressed=np.zeros(room, np.int64),
-        nodes=np.zeros(room, np.int64),
-        floor=np.full(n_records + 1, np.inf),
-    )
-
-
-def _new_cells(n_tuples: int) -> Cells:
-    """Untouched pages of these arrays cost nothing."""
-    slots = 1 << (4 * n_tuples).bit_length()
-    return Cells(
-        cells=np.zeros(DENSE, np.int32),
-        stamps=np.zeros(DENSE, np.int64),
-        totals=np.zeros(DENSE, np.uint32),
-        hash_cells=np.zeros(slots, np.int32),
-        hash_stamps=np.zeros(slots, np.int64),
-        hash_keys=np.zeros(slots, np.int64),
-    )
-
-
-def _compacted(best: Best, room: int) -> tuple[Best, int]:
-    """The same entries in fresh room: those that were replaced are gone."""
-    other = _new_best(len(best.heads) - 1, room)
-    used = 0
-    for k in np.flatnonzero(best.heads >= 0):
-        at = int(best.heads[k])
-        while at >= 0:
-            other.costs[used], other.suppressed[used] = best.costs[at], best.suppressed[at]
-            other.nodes[used], other.nexts[used] = best.nodes[at], other.heads[k]
-            other.heads[k] = used
-            used, at = used + 1, int(best.nexts[at])
-    other.floor[:] = best.floor
-    return other, used
 
 
 def _first_bound(lattice: Lattice, wish: Wish, combo: int) -> NDArray[np.float64]:
@@ -375,7 +337,7 @@ def _facts(
         "left_out_by_bounds": left_out,
         "seconds": round(time.perf_counter() - began, 3),
         "reproducible": proven,
-        "why_not_reproducible": None if proven else "it ended by time",
+        "why_not_reproducible": None if proven else "it ended early",
     }
 
 

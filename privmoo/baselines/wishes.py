@@ -33,7 +33,7 @@ def space_of(problem: Any) -> LevelSpace:
     space = getattr(problem, "lattice", None)
     if not isinstance(space, LevelSpace) or not hasattr(problem, "from_levels"):
         raise ProblemError(
-            f"exact_front: works on problems of levels such as Levels, got {type(problem).__name__}"
+            f"lattice: works on problems of levels such as Levels, got {type(problem).__name__}"
         )
     return space
 

@@ -248,7 +248,11 @@ class Front:
     def rows(self, rows: NDArray[np.intp]) -> Front:
         """Some of the solutions, by their places."""
         recodings = None if self.recodings is None else tuple(self.recodings[i] for i in rows)
-        return replace(self, values=self.values[rows], X=self.X[rows], recodings=recodings)
+        run = dict(self.run)
+        if len(rows) < len(self):  # what is left out is missing: no longer a proven front
+            for fact in ("proven", "proven_solutions", "bound"):
+                run.pop(fact, None)
+        return replace(self, values=self.values[rows], X=self.X[rows], recodings=recodings, run=run)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Front):

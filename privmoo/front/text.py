@@ -33,7 +33,7 @@ def summary(front: Front) -> str:
         if run.get("seed") is not None:
             how.append(f"seed {run['seed']}")
         if "proven" in run:
-            how.append("proven" if front.proven else "not proven, ended by time")
+            how.append("proven" if front.proven else "not proven, ended early")
         if "generations" in run:
             how.append(f"{run['generations']:,} generations")
         text += f"\n{front.description.get('problem', '')} by {', '.join(how)}"

@@ -1,0 +1,69 @@
+"""What a sweep of the lattice works with, and a sweep that hears Ctrl-C."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.kernels.lattice import sweep
+from privmoo.kernels.rolling import DENSE, Cells
+from privmoo.kernels.stairs import Best
+
+__all__ = ["STOP", "compacted", "interruptible", "new_best", "new_cells"]
+
+STOP = 4
+"""The counter that stops a sweep."""
+
+
+def interruptible(arguments: tuple[Any, ...], counters: NDArray[np.int64]) -> int:
+    """Sweep beside this thread, which hears Ctrl-C: then the sweep ends as if time were out."""
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        running = pool.submit(sweep, *arguments)
+        try:
+            return int(running.result())
+        except KeyboardInterrupt:
+            counters[STOP] = 1
+            return int(running.result())
+
+
+def new_best(n_records: int, room: int) -> Best:
+    """Nothing found yet."""
+    return Best(
+        heads=np.full(n_records + 1, -1, np.int64),
+        nexts=np.full(room, -1, np.int64),
+        costs=np.zeros(room),
+        suppressed=np.zeros(room, np.int64),
+        nodes=np.zeros(room, np.int64),
+        floor=np.full(n_records + 1, np.inf),
+    )
+
+
+def new_cells(n_tuples: int) -> Cells:
+    """Untouched pages of these arrays cost nothing."""
+    slots = 1 << (4 * n_tuples).bit_length()
+    return Cells(
+        cells=np.zeros(DENSE, np.int32),
+        stamps=np.zeros(DENSE, np.int64),
+        totals=np.zeros(DENSE, np.uint32),
+        hash_cells=np.zeros(slots, np.int32),
+        hash_stamps=np.zeros(slots, np.int64),
+        hash_keys=np.zeros(slots, np.int64),
+    )
+
+
+def compacted(best: Best, room: int) -> tuple[Best, int]:
+    """The same entries in fresh room: those that were replaced are gone."""
+    other = new_best(len(best.heads) - 1, room)
+    used = 0
+    for k in np.flatnonzero(best.heads >= 0):
+        at = int(best.heads[k])
+        while at >= 0:
+            other.costs[used], other.suppressed[used] = best.costs[at], best.suppressed[at]
+            other.nodes[used], other.nexts[used] = best.nodes[at], other.heads[k]
+            other.heads[k] = used
+            used, at = used + 1, int(best.nexts[at])
+    other.floor[:] = best.floor
+    return other, used
