@@ -25,6 +25,9 @@ from privmoo.operators.lunacek import LunacekCrossover
 from privmoo.operators.merge_repair import MergeRepair
 from privmoo.operators.new_levels import NewLevels
 from privmoo.operators.one_of import OneOf
+from privmoo.operators.parameter_crossover import ParameterCrossover
+from privmoo.operators.parameter_mutation import ParameterMutation
+from privmoo.operators.parameter_sampling import ParameterSampling
 from privmoo.operators.split_merge_drop import SplitMergeDrop
 
 __all__ = [
@@ -46,6 +49,9 @@ __all__ = [
     "MergeRepair",
     "NewLevels",
     "OneOf",
+    "ParameterCrossover",
+    "ParameterMutation",
+    "ParameterSampling",
     "SplitMergeDrop",
     "for_problem",
 ]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         errors,
         evaluation,
         hierarchy,
+        hybrid,
         learning,
         measures,
         operators,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     )
     from privmoo.baselines import exact_front
     from privmoo.candidates import Candidates
+    from privmoo.cells import CellRecoding
     from privmoo.centroids import CentroidSpace
     from privmoo.columns import QuasiIdentifier
     from privmoo.columns import QuasiIdentifier as QI  # noqa: N817
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from privmoo.front import Answer, Front, Solution
     from privmoo.grouping import GroupBatch, Grouping
     from privmoo.hierarchy import Hierarchy
+    from privmoo.hybrid import HybridScheme
     from privmoo.levels import LevelSpace
     from privmoo.measures import Measure, measure
     from privmoo.partition import PartitionRecoding, cluster_recoding, range_recoding
@@ -70,6 +73,7 @@ _MODULES = (
     "errors",
     "evaluation",
     "hierarchy",
+    "hybrid",
     "learning",
     "measures",
     "operators",
@@ -84,10 +88,12 @@ _HOMES = {
     "cuts": ["CutSpace"],
     "baselines": ["exact_front"],
     "candidates": ["Candidates"],
+    "cells": ["CellRecoding"],
     "engine": ["Engine", "group"],
     "front": ["Answer", "Front", "Solution"],
     "grouping": ["GroupBatch", "Grouping"],
     "hierarchy": ["Hierarchy"],
+    "hybrid": ["HybridScheme"],
     "levels": ["LevelSpace"],
     "measures": ["Measure", "measure"],
     "partition": ["PartitionRecoding", "cluster_recoding", "range_recoding"],
@@ -126,6 +132,7 @@ __all__ = [
     "BelowThreshold",
     "Budget",
     "Candidates",
+    "CellRecoding",
     "CentroidSpace",
     "CutSpace",
     "Engine",
@@ -136,6 +143,7 @@ __all__ = [
     "GroupBatch",
     "Grouping",
     "Hierarchy",
+    "HybridScheme",
     "KLBudget",
     "LevelSpace",
     "Measure",
@@ -163,6 +171,7 @@ __all__ = [
     "exact_front",
     "group",
     "hierarchy",
+    "hybrid",
     "identity_recoding",
     "learning",
     "level_recoding",

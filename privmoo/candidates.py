@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from privmoo.cells import CellRecoding
 
 __all__ = ["Candidates", "leaf_blocks"]
 
@@ -25,6 +28,8 @@ class Candidates:
             number or the code of a leaf.
         losses: With labels, candidates × tuples, the general loss of a record of the tuple, where clusters
             release generalised values.
+        cells: With labels, what every record publishes, where that differs within a cluster's tuples: the
+            labels then number the published tuples.
         published: Candidates × records, which records are published, where candidates choose.
         thresholds: The least size of a group that is published, where candidates choose.
     """
@@ -33,6 +38,7 @@ class Candidates:
     labels: NDArray[np.int32] | None = None
     centres: NDArray[np.float64] | None = None
     losses: NDArray[np.float64] | None = None
+    cells: Sequence[CellRecoding] | None = None
     published: NDArray[np.bool_] | None = None
     thresholds: NDArray[np.float64] | None = None
 

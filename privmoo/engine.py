@@ -206,6 +206,7 @@ class Engine:
             blocks=candidates.blocks,
             clusters=candidates.labels,
             centres=candidates.centres,
+            cells=candidates.cells,
             has_losses=candidates.labels is None or candidates.losses is not None,
         )
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,9 @@ from numpy.typing import NDArray
 from privmoo.errors import MeasureError, nearest
 from privmoo.kernels.cells import sum_cells, sum_groups
 from privmoo.table import Table
+
+if TYPE_CHECKING:
+    from privmoo.cells import CellRecoding
 
 __all__ = ["GroupBatch", "Grouping", "Segments", "Stage"]
 
@@ -47,6 +51,7 @@ class GroupBatch:
             for blocks.
         centres: Candidates × clusters × quasi-identifiers, what clusters release, where that is not
             their mean and mode.
+        cells: Per candidate what every record publishes, where that is neither blocks nor centres.
         has_losses: Whether `losses` are known: clusters that release centres have none.
         kept: Candidates × tuples, records kept, where a candidate chooses single records.
         stage: Before or after suppression.
@@ -64,6 +69,7 @@ class GroupBatch:
     blocks: NDArray[np.uint32] | None = None
     clusters: NDArray[np.int32] | None = None
     centres: NDArray[np.float64] | None = None
+    cells: Sequence[CellRecoding] | None = None
     has_losses: bool = True
     kept: NDArray[np.int64] | None = None
     stage: Stage = "before"
@@ -108,7 +114,7 @@ class GroupBatch:
         """General losses, or one sentence saying that these groups have none."""
         if not self.has_losses:
             raise MeasureError(
-                f"{measure}: needs generalised values; these groups are clusters that release means, "
+                f"{measure}: needs generalised values; these groups release means or noised numbers, "
                 "choose another measure such as InformationLoss()"
             )
         return self.losses
@@ -126,7 +132,7 @@ class GroupBatch:
         part = replace(self, starts=self.starts[candidates], stops=self.stops[candidates])
         rows = {
             name: value[candidates]
-            for name in ("labels", "blocks", "clusters", "centres", "kept")
+            for name in ("labels", "blocks", "clusters", "centres", "cells", "kept")
             if (value := getattr(self, name)) is not None
         }
         return replace(part, **rows)

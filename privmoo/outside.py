@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.audit import class_utility, information_loss, utility
+from privmoo.audit import (
+    class_utility,
+    disclosure_risks,
+    information_loss,
+    kept_values,
+    mean_levels,
+    numbers_of_labels,
+    utility,
+)
+from privmoo.cells import CellRecoding, numeric_columns
 from privmoo.measures.base import Measure
+from privmoo.measures.disclosure import DisclosureRisk
 from privmoo.partition import PartitionRecoding
 from privmoo.recoding import BlockRecoding, Recoding
 from privmoo.table import Table
 
-__all__ = ["loss_per_column", "outside_view", "utility_of"]
+__all__ = ["cells_as_values", "disclosure_of", "loss_per_column", "outside_view", "utility_of"]
 
 _UTILITY_NAMES = {
     ("loss", "geometric"): "loss_geometric",
@@ -29,6 +39,8 @@ def utility_of(
 ) -> dict[str, Any]:
     """Utility from original, release and the meanings of labels, by the audit's code."""
     target = table.target_name if table.target_name not in table.qi_names else None
+    if isinstance(recoding, CellRecoding):
+        return _cell_utility(table, frame, recoding, order, target)
     if isinstance(recoding, PartitionRecoding) and recoding.kind != "ranges":
         return _cluster_utility(table, frame, order, target)
     original = table.frame[table.qi_names].copy()
@@ -49,9 +61,11 @@ def utility_of(
 
 
 def loss_per_column(
-    table: Table, frame: pd.DataFrame, order: NDArray[np.int64]
+    table: Table, frame: pd.DataFrame, order: NDArray[np.int64], recoding: Recoding
 ) -> pd.Series[float]:
-    """Information loss of every quasi-identifier on its own, where means and modes are released."""
+    """The loss of every quasi-identifier on its own, where values are released: means, or noised ones."""
+    if isinstance(recoding, CellRecoding):
+        return _widths(table, frame, order, recoding)
     original, numeric = _as_measured(table)
     lost = {}
     for name in table.qi_names:
@@ -59,6 +73,30 @@ def loss_per_column(
         lost[name] = information_loss(
             original, frame, numeric=kinds[0], categorical=kinds[1], rows=order
         )
+    return pd.Series(lost, name="loss")
+
+
+def _widths(
+    table: Table, frame: pd.DataFrame, order: NDArray[np.int64], recoding: CellRecoding
+) -> pd.Series[float]:
+    """Mean width, over that of the domain, of what covers both the original value and the released one.
+
+    For a label that is the general loss (b - 1)/(|Σ| - 1), for a number with noise how far it is off.
+    """
+    original, numeric = _own_values(table)
+    meanings = recoding.meanings(table)
+    lost = {}
+    for qi in table.qis:
+        if qi.name in numeric:
+            own = original[qi.name].to_numpy()
+            low, high = numbers_of_labels(frame[qi.name], qi.name)
+            known = np.append(np.asarray(qi.numbers), own)
+            span = float(np.nanmax(known) - np.nanmin(known)) or 1.0
+            width = (np.maximum(high, own[order]) - np.minimum(low, own[order])) / span
+        else:
+            sizes = {label: len(leaves) for label, leaves in meanings[qi.name].items()}
+            width = (frame[qi.name].map(sizes).to_numpy() - 1) / max(qi.n_leaves - 1, 1)
+        lost[qi.name] = (float(width.sum()) + table.n_records - len(frame)) / table.n_records
     return pd.Series(lost, name="loss")
 
 
@@ -91,10 +129,119 @@ def _cluster_utility(
     return {**lost, **classes}
 
 
-def outside_view(m: Measure, measured: Any, useful: Mapping[str, Any]) -> float | None:
-    """The audit's value of a measure, or None where only the optimiser can know it."""
+def _cell_utility(
+    table: Table,
+    frame: pd.DataFrame,
+    recoding: CellRecoding,
+    order: NDArray[np.int64],
+    target: str | None,
+) -> dict[str, Any]:
+    """What a release of noised numbers and nodes can be measured by, record by record."""
+    original, numeric = _own_values(table)
+    n, weights = table.n_records, np.array([qi.weight for qi in table.qis])
+    kept = kept_values(
+        original, frame, meanings=recoding.meanings(table), numeric=numeric, rows=order
+    )
+    for qi in table.qis:
+        if not qi.exact and qi.name not in numeric:
+            kept[qi.name] = False  # a base interval is no value of the data
+    levels = mean_levels(frame, recoding.relative_levels(), table.qi_names).to_numpy()
+    height = (levels * len(frame) + n - len(frame)) / n
+    shown = cells_as_values(table, frame, recoding)
+    categorical = [name for name in table.qi_names if name not in numeric]
+    lost = {
+        name: information_loss(
+            original, shown, numeric=numeric, categorical=categorical, rows=order, scale=scale
+        )
+        for name, scale in (("il", "raw"), ("il_standard", "standard"))
+    }
+    return {
+        **lost,
+        "originality": float(kept.to_numpy().sum()) / (n * table.n_qis),
+        "distortion": float(weights @ height),
+        **class_utility(original, frame, quasi_identifiers=table.qi_names, target=target),
+    }
+
+
+def _own_values(table: Table) -> tuple[pd.DataFrame, list[str]]:
+    """Original numbers, and the leaves of other columns; and which are numbers."""
+    original = {}
+    columns = numeric_columns(table)
+    for j, (qi, own) in enumerate(zip(table.qis, columns, strict=True)):
+        leaves = np.array(qi.leaves, dtype=object)[table.tuples[table.row_tuple, j]]
+        original[qi.name] = pd.Series(leaves, dtype="str") if own is None else pd.Series(own)
+    numeric = [qi.name for qi, own in zip(table.qis, columns, strict=True) if own is not None]
+    return pd.DataFrame(original), numeric
+
+
+def cells_as_values(table: Table, frame: pd.DataFrame, recoding: CellRecoding) -> pd.DataFrame:
+    """Released cells as one value each: the middle of an interval, the only leaf of a label.
+
+    A label that stands for several values is none of them.
+    """
+    meanings = recoding.meanings(table)
+    shown: dict[str, pd.Series[Any]] = {}
+    for qi, own in zip(table.qis, numeric_columns(table), strict=True):
+        if own is not None:
+            low, high = numbers_of_labels(frame[qi.name], qi.name)
+            shown[qi.name] = pd.Series((low + high) / 2)
+            continue
+        several = "\0several"  # no value of the data
+        alone = {
+            label: leaves[0] if len(leaves) == 1 else several
+            for label, leaves in meanings[qi.name].items()
+        }
+        shown[qi.name] = frame[qi.name].map(alone).astype("str")
+    return pd.DataFrame(shown)
+
+
+def disclosure_of(
+    table: Table,
+    frame: pd.DataFrame,
+    recoding: Recoding,
+    order: NDArray[np.int64],
+    *,
+    known: Sequence[str] | None = None,
+    tolerance: float = 0.0,
+) -> dict[str, NDArray[np.float64]]:
+    """Per sensitive attribute the disclosure risk of every released person, by the audit's code."""
+    original, numeric = _own_values(table)
+    if not isinstance(recoding, CellRecoding):  # generalised numbers are labels of leaves
+        numeric = []
+        for j, qi in enumerate(table.qis):
+            leaves = np.array(qi.leaves, dtype=object)[table.tuples[table.row_tuple, j]]
+            original[qi.name] = pd.Series(leaves, dtype="str")
+    names = table.qi_names if known is None else list(known)
+    return {
+        name: disclosure_risks(
+            original[names],
+            frame,
+            sensitive=name,
+            meanings=recoding.meanings(table),
+            numeric=[n for n in names if n in numeric],
+            rows=order,
+            tolerance=tolerance,
+        )
+        for name in table.sensitive
+    }
+
+
+def outside_view(
+    m: Measure, measured: Any, useful: Mapping[str, Any], release: tuple[Any, ...] | None = None
+) -> float | None:
+    """The audit's value of a measure, or None where only the optimiser can know it.
+
+    Args:
+        m: The measure.
+        measured: The audit of the released rows.
+        useful: What `utility_of` gave.
+        release: Table, released rows, recoding and order, for measures that compare both sides.
+    """
     if m.stage == "before":
         return None
+    if m.name == DisclosureRisk.name and isinstance(m, DisclosureRisk) and release is not None:
+        risks = disclosure_of(*release, known=m.known, tolerance=m.tolerance).values()
+        return max(float(r.max() if m.aggregate == "max" else r.mean()) for r in risks)
     if m.audited:
         return float(measured.measure(m.name, **m.parameters))
     choices = [value for value in m.parameters.values() if isinstance(value, str | bool)]

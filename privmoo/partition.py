@@ -17,7 +17,8 @@ from privmoo.candidates import Candidates
 from privmoo.errors import ReleaseError
 from privmoo.hierarchy import Hierarchy
 from privmoo.kernels.clusters import centres_of_clusters, merge_equal
-from privmoo.measures.parts import leaf_offsets, mean_digits, no_distance, per_table
+from privmoo.measures.parts import leaf_offsets, mean_digits, no_distance
+from privmoo.per_table import per_table
 from privmoo.recoding import Recoding
 from privmoo.table import Table
 

@@ -202,6 +202,8 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
     """By name; None for NSGA-II, or GA where there is one objective."""
     default_population: int = 200
     default_generations: int = 250
+    chunk: int | None = None
+    """How many decision vectors become candidates at once, where each is large; None for all."""
 
     def keys(self, X: NDArray[Any]) -> list[bytes]:
         """One key per decision vector, equal where the recoding is the same."""
@@ -241,9 +243,11 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
     def _values(self, X: NDArray[Any]) -> NDArray[np.float64]:
         keys = self.keys(X)
         new = self.cache.missing(keys)
-        if new:
-            parts = self.engine.map(self.candidates(X[new]), self._measure)
-            self.cache.store([keys[i] for i in new], np.concatenate(parts))
+        step = self.chunk or max(len(new), 1)
+        for begin in range(0, len(new), step):
+            some = new[begin : begin + step]
+            parts = self.engine.map(self.candidates(X[some]), self._measure)
+            self.cache.store([keys[i] for i in some], np.concatenate(parts))
         return self.cache.values(keys)
 
     def _measure(self, before: GroupBatch, after: GroupBatch) -> NDArray[np.float64]:
@@ -324,7 +328,7 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
 def _described(m: Measure) -> dict[str, Any]:
     """A measure as plain data, so exact that another one is never taken for it."""
     plain = {
-        key: value if isinstance(value, str | int | float | bool) else _digest(value)
+        key: value if isinstance(value, str | int | float | bool | list) else _digest(value)
         for key, value in m.parameters.items()
     }
     described = {

@@ -54,6 +54,18 @@ class Recoding(ABC):
     def key(self) -> bytes:
         """Equal for equal recodings."""
 
+    def facts(self) -> dict[str, Any]:
+        """What was done beyond `describe`, as plain data for the certificate."""
+        return {}
+
+    def cautions(self) -> tuple[str, ...]:
+        """What does not follow from it, in sentences for the certificate."""
+        return ()
+
+    def noised(self) -> list[str]:
+        """The quasi-identifiers that are published with noise, record by record."""
+        return []
+
 
 class BlockRecoding(Recoding):
     """Every leaf is published as its block: a cut of the domain, or one level for a whole column.
@@ -271,4 +283,10 @@ def from_json(table: Table, data: Mapping[str, Any]) -> Recoding:
         from privmoo.partition import PartitionRecoding
 
         return PartitionRecoding.from_json(table, data)
-    raise ReleaseError(f"recoding: unknown kind {kind!r}; known are 'cuts', 'levels' and 'classes'")
+    if kind == "cells":
+        from privmoo.cells import CellRecoding
+
+        return CellRecoding.from_json(table, data)
+    raise ReleaseError(
+        f"recoding: unknown kind {kind!r}; known are 'cuts', 'levels', 'classes' and 'cells'"
+    )

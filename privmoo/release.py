@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from privmoo.audit import audit, nearly_unique
 from privmoo.canonical import canonical
-from privmoo.certificate import Certificate, Claim
+from privmoo.cells import CellRecoding
+from privmoo.certificate import NOT_GUARANTEED, Certificate, Claim
 from privmoo.engine import Engine
 from privmoo.errors import AuditError, ReleaseError
 from privmoo.grouping import Grouping
@@ -29,7 +30,7 @@ from privmoo.suppression import ExplicitRecords, NoSuppression, Suppression
 from privmoo.table import Table
 from privmoo.writing import replacing, write_all
 
-__all__ = ["Release", "ReleaseWarning", "make_release"]
+__all__ = ["Release", "ReleaseWarning", "make_release", "released_frame"]
 
 _TOLERANCE = 1e-9
 _made: dict[str, set[bytes]] = {}
@@ -155,7 +156,7 @@ def make_release(
             f"published: the records are chosen already, so {type(policy).__name__} would not be "
             "applied; give one of suppression and published"
         )
-    if published is not None and isinstance(recoding, PartitionRecoding):
+    if published is not None and isinstance(recoding, PartitionRecoding | CellRecoding):
         raise ReleaseError(
             "published: classes release means and ranges of all their records, so single records cannot "
             "be left out; suppress whole classes with a policy, or make the classes of the records alone"
@@ -173,7 +174,7 @@ def make_release(
             "release: all records would be suppressed, which is no release; choose another solution"
         )
     order = _shuffled(table, kept, seed) if shuffle else kept
-    frame = _released_frame(table, recoding, order)
+    frame = released_frame(table, recoding, order)
     measured = audit(
         frame,
         quasi_identifiers=table.qi_names,
@@ -192,7 +193,7 @@ def make_release(
         own = float(m.values(stage)[0])
         claimed = values.get(m.key, own)
         for what in (claimed, own):
-            found = outside_view(m, measured, useful)
+            found = outside_view(m, measured, useful, (table, frame, recoding, order))
             if found is not None and not math.isclose(
                 what, found, rel_tol=_TOLERANCE, abs_tol=1e-12
             ):
@@ -217,6 +218,7 @@ def make_release(
         method={
             **dict(method or {}),
             "quasi_identifiers": recoding.describe(_released_labels(table, frame)),
+            **recoding.facts(),
             **_units_of_loss(table, useful),
             "suppression": policy.describe(),
             "rows_shuffled": shuffle,
@@ -233,12 +235,27 @@ def make_release(
             "columns": {name: table.roles[name] for name in frame.columns},
             "columns_left_out": [c for c in table.frame.columns if c not in frame.columns],
         },
-        privacy=measured.to_dict(),
+        privacy={**measured.to_dict(), **_without_noise(table, recoding, frame)},
         utility=useful,
         claims=tuple(confirmed),
         warnings=tuple(notes),
+        not_guaranteed=(*recoding.cautions(), *NOT_GUARANTEED),
     )
     return Release(frame, certificate, order, recoding.meanings(table))
+
+
+def _without_noise(table: Table, recoding: Recoding, frame: pd.DataFrame) -> dict[str, Any]:
+    """K on the quasi-identifiers without noise, where some have it: two attackers, two numbers."""
+    noised = recoding.noised()
+    rest = [name for name in table.qi_names if name not in noised]
+    if not noised or not rest:
+        return {}
+    return {
+        "k_on": {
+            "all quasi-identifiers": audit(frame, quasi_identifiers=table.qi_names).k,
+            f"those without noise ({', '.join(rest)})": audit(frame, quasi_identifiers=rest).k,
+        }
+    }
 
 
 def _units_of_loss(table: Table, useful: Mapping[str, Any]) -> dict[str, Any]:
@@ -261,7 +278,8 @@ def _kept_rows(
     return np.flatnonzero(groups.labels[table.row_tuple] >= 0)
 
 
-def _released_frame(table: Table, recoding: Recoding, order: NDArray[np.int64]) -> pd.DataFrame:
+def released_frame(table: Table, recoding: Recoding, order: NDArray[np.int64]) -> pd.DataFrame:
+    """The columns that a release has, of some records in an order."""
     recoded = recoding.apply(table, order)
     original = table.frame
     columns = {}

@@ -8,6 +8,7 @@ if __name__ == "problems":
 from privmoo.problems.clusters import Clusters, ClustersWarning
 from privmoo.problems.cuts import Cuts
 from privmoo.problems.dewri import AnySuppression, BudgetSuppression, KLSafe, ZeroSuppression
+from privmoo.problems.hybrid import Hybrid
 from privmoo.problems.jahan import LevelsAndSuppression
 from privmoo.problems.levels import Levels
 from privmoo.problems.mo_obam import MOOBAM
@@ -21,6 +22,7 @@ __all__ = [
     "Clusters",
     "ClustersWarning",
     "Cuts",
+    "Hybrid",
     "KLSafe",
     "Levels",
     "LevelsAndSuppression",

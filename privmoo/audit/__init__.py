@@ -10,6 +10,7 @@ from __future__ import annotations
 from privmoo.audit.counts import Counts, ValueCounts
 from privmoo.audit.frame import count_frame
 from privmoo.audit.labels import check_covers
+from privmoo.audit.records import disclosure_risks, kept_values, mean_levels, numbers_of_labels
 from privmoo.audit.report import Audit, audit, nearly_unique
 from privmoo.audit.utility import class_utility, information_loss, utility
 from privmoo.audit.values import MISSING, canonical
@@ -24,7 +25,11 @@ __all__ = [
     "check_covers",
     "class_utility",
     "count_frame",
+    "disclosure_risks",
     "information_loss",
+    "kept_values",
+    "mean_levels",
     "nearly_unique",
+    "numbers_of_labels",
     "utility",
 ]

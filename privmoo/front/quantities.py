@@ -50,7 +50,9 @@ _SYMBOLS = {
     "delta": "δ",
     "il": "IL",
 }
-_PERCENT = frozenset({"loss", "generalization_loss", "suppression", "uniqueness"})
+_PERCENT = frozenset(
+    {"loss", "generalization_loss", "suppression", "uniqueness", "originality", "disclosure_risk"}
+)
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,8 @@ class Quantity:
     def _when(self) -> str:
         tau = self.parameters.get("tau")
         which = f" (τ = {tau:g})" if isinstance(tau, int | float) else ""
+        if self.parameters.get("aggregate") == "max":
+            which += " (largest)"
         return which + (" before suppression" if self.stage == "before" else "")
 
     @property
@@ -183,6 +187,8 @@ class Quantity:
 def _plain(value: Any) -> Any:
     if isinstance(value, str | int | float | bool | None):
         return value
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        return value  # names of columns
     return f"<{type(value).__name__}>"  # not its repr: a population's would show people
 
 

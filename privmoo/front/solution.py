@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo.cells import CellRecoding
 from privmoo.engine import Engine
 from privmoo.errors import ProblemError, nearest
 from privmoo.front.quantities import RECORDS_SUPPRESSED
@@ -140,13 +141,13 @@ class Solution:
 
         A generalised value loses (leaves in its block - 1) / (leaves - 1) (Iyengar 2002); the mean over
         attributes, by their weights, is the measure `loss`. A column of means and modes loses its
-        information loss: the distance to the released values over the column's own deviation.
+        information loss: the distance to the released values over the column's own deviation; a number
+        with noise, how far it is off over the width of the domain.
         """
         recoding = self.recoding
-        if isinstance(recoding, PartitionRecoding) and recoding.kind != "ranges":
-            labels = self.groups().labels
-            kept = np.flatnonzero(labels[recoding.view(self.table).row_tuple] >= 0)
-            return loss_per_column(self.table, recoding.apply(self.table, kept), kept)
+        if self._has_values(recoding):
+            kept = self._kept(recoding)
+            return loss_per_column(self.table, recoding.apply(self.table, kept), kept, recoding)
         if not isinstance(recoding, BlockRecoding):
             raise ProblemError(
                 "loss_per_attribute: this recoding has no generalised values to count leaves of"
@@ -237,23 +238,29 @@ class Solution:
             ("What is published", list(self._told(recoding).items())),
             ("Measured", measured),
         ]
-        clusters = isinstance(recoding, PartitionRecoding) and recoding.kind != "ranges"
-        if clusters or isinstance(recoding, BlockRecoding):
+        if self._has_values(recoding) or isinstance(recoding, BlockRecoding):
             lost = self.loss_per_attribute()
             rows = [(str(name), f"{value * 100:.4g} %") for name, value in lost.items()]
             sections.append(("Loss per attribute", rows))
         return [*sections, ("QI-groups", self._group_rows())]
 
+    @staticmethod
+    def _has_values(recoding: Recoding) -> bool:
+        """Whether values are released, such as means, rather than labels of several."""
+        if isinstance(recoding, PartitionRecoding):
+            return recoding.kind != "ranges"
+        return isinstance(recoding, CellRecoding)
+
+    def _kept(self, recoding: Recoding) -> NDArray[np.int64]:
+        """The records that are released."""
+        return np.flatnonzero(self.groups().labels[recoding.view(self.table).row_tuple] >= 0)
+
     def _told(self, recoding: Recoding) -> dict[str, str]:
         """What the release says, without labels that only suppressed records have."""
         table = self.table
-        if isinstance(recoding, PartitionRecoding):
-            groups = self.groups().labels
-            kept = np.flatnonzero(groups[recoding.view(table).row_tuple] >= 0)
-            frame = recoding.apply(table, kept)
-            return recoding.describe({n: set(frame[n].astype(str)) for n in table.qi_names})
         if not isinstance(recoding, BlockRecoding):
-            return recoding.describe()
+            frame = recoding.apply(table, self._kept(recoding))
+            return recoding.describe({n: set(frame[n].astype(str)) for n in table.qi_names})
         batch = self.groups().batch
         kept = table.tuples[batch.firsts[batch.starts[0] : batch.stops[0]]]
         released = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from privmoo.learning.accuracy import ForestAccuracy
 from privmoo.learning.comparison import compare_scores
 from privmoo.learning.encoding import Features, encode
 from privmoo.learning.importances import importances
@@ -11,6 +12,7 @@ from privmoo.learning.scores import scores
 
 __all__ = [
     "Features",
+    "ForestAccuracy",
     "compare_scores",
     "encode",
     "importances",

@@ -16,7 +16,7 @@ from privmoo.learning.models import chosen, seeded
 from privmoo.release import Release
 from privmoo.table import Table
 
-__all__ = ["scores"]
+__all__ = ["score_split", "scores"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -85,7 +85,7 @@ def scores(
         for name, model in fitted.items()
         for split in learning.splits
     ]
-    found = do_all(_score, tasks, jobs=jobs, progress=progress, what="learning")
+    found = do_all(score_split, tasks, jobs=jobs, progress=progress, what="learning")
     return pd.DataFrame([row for rows in found for row in rows])
 
 
@@ -99,7 +99,7 @@ def _positive(learning: Experiment, positive: Any) -> int | None:
     return learning.classes.index(canonical(positive))
 
 
-def _score(
+def score_split(
     name: str,
     model: Any,
     original: Method,

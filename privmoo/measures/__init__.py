@@ -8,6 +8,7 @@ from typing import Any
 from privmoo.errors import MeasureError, nearest
 from privmoo.measures.base import Constraint, FunctionMeasure, Measure, Sense, measure
 from privmoo.measures.closeness import BetaLikeness, DeltaDisclosure, TCloseness
+from privmoo.measures.disclosure import DisclosureRisk
 from privmoo.measures.diversity import (
     Alpha,
     DistinctDiversity,
@@ -28,6 +29,7 @@ from privmoo.measures.generalization import (
 from privmoo.measures.information import InformationLoss
 from privmoo.measures.population import JournalistRisk, MarketerRisk
 from privmoo.measures.privacy import AverageK, KAnonymity, WeightedK
+from privmoo.measures.records import Originality
 from privmoo.measures.risk import (
     Homogeneity,
     ProsecutorRisk,
@@ -55,6 +57,7 @@ __all__ = [
     "Constraint",
     "DeltaDisclosure",
     "Discernibility",
+    "DisclosureRisk",
     "DistinctDiversity",
     "Distortion",
     "EntropyDiversity",
@@ -70,6 +73,7 @@ __all__ = [
     "Measure",
     "MinimumEntropy",
     "NonUniformEntropy",
+    "Originality",
     "PSensitivity",
     "Precision",
     "ProsecutorRisk",
@@ -112,6 +116,7 @@ _BUILT_IN: tuple[type[Measure], ...] = (
     Uniqueness,
     Skewness,
     Similarity,
+    DisclosureRisk,
     GeneralLoss,
     GeneralizationLoss,
     SuppressedShare,
@@ -123,6 +128,7 @@ _BUILT_IN: tuple[type[Measure], ...] = (
     InformationLoss,
     Transparency,
     Distortion,
+    Originality,
     ClassificationMetric,
 )
 _BY_NAME = {built_in.name: built_in for built_in in _BUILT_IN}

@@ -13,7 +13,8 @@ from privmoo.columns import Attribute
 from privmoo.errors import MeasureError
 from privmoo.grouping import GroupBatch, Segments, Stage
 from privmoo.kernels import closeness as kernels
-from privmoo.measures.parts import FloatArray, ValueMeasure, check_choice, check_flag, per_table
+from privmoo.measures.parts import FloatArray, ValueMeasure, check_choice, check_flag
+from privmoo.per_table import per_table
 from privmoo.table import Table
 
 __all__ = ["BetaLikeness", "DeltaDisclosure", "Distance", "Reference", "TCloseness"]

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from privmoo.grouping import GroupBatch
 from privmoo.kernels.cells import block_maxima, recoding_bits, sum_products
-from privmoo.measures.parts import FloatArray, Staged, leaf_offsets, per_table
+from privmoo.measures.parts import FloatArray, Staged, leaf_offsets
+from privmoo.measures.records import kept_records
 from privmoo.measures.utility import (
     leaf_sums,
     leaves_per_block,
@@ -19,6 +20,7 @@ from privmoo.measures.utility import (
     suppressed,
     weighted,
 )
+from privmoo.per_table import per_table
 from privmoo.table import Table
 
 __all__ = ["Ambiguity", "Distortion", "NonUniformEntropy", "Precision", "Transparency"]
@@ -56,8 +58,8 @@ class Precision(Staged):
 class Distortion(Staged):
     """Distortion: mean over records of the weighted sum of level / height. Less is better.
 
-    Majeed & Hwang 2023, `Σ_j w_j P_j` with P_j the mean level / height of
-    quasi-identifier j; a suppressed cell counts 1.
+    Majeed & Hwang 2023, Eq. 4, per record: `Σ_j w_j P_j` with P_j the mean level / height of
+    quasi-identifier j; a suppressed cell counts 1, a number with noise 0.
 
     >>> import numpy as np, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1, 2], "b": [1, 2]}), quasi_identifiers=["a", "b"])
@@ -74,7 +76,8 @@ class Distortion(Staged):
     def batch(self, groups: GroupBatch) -> FloatArray:
         """The weighted sum of every candidate."""
         weights = np.array([qi.weight for qi in groups.table.qis])
-        return weighted(_levels(groups, self.name), weights)
+        levels = _levels if groups.cells is None else _levels_of_cells
+        return weighted(levels(groups, self.name), weights)
 
     def range(self, table: Table) -> tuple[float, float]:
         """From untouched to nothing left."""
@@ -201,6 +204,19 @@ def leaf_totals(table: Table) -> NDArray[np.int64]:
 
 def _combinations(table: Table) -> float:
     return math.prod(float(qi.n_leaves) for qi in table.qis)
+
+
+def _levels_of_cells(groups: GroupBatch, measure: str) -> FloatArray:
+    """Mean level / height per candidate and quasi-identifier, where records have cells of their own."""
+    n = groups.table.n_records
+    means = np.empty((len(groups), groups.table.n_qis))
+    for c, rows in enumerate(kept_records(groups, measure)):
+        cells = (groups.cells or ())[c]
+        for j, column in enumerate(cells.columns):
+            share = cells.level_shares(j)
+            used = np.bincount(column.codes[rows], minlength=len(share))
+            means[c, j] = (share @ used + n - len(rows)) / n
+    return means
 
 
 def _levels(groups: GroupBatch, measure: str) -> FloatArray:

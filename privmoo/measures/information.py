@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.cells import numeric_columns
 from privmoo.errors import MeasureError
 from privmoo.grouping import GroupBatch, Stage
 from privmoo.kernels.clusters import Columns, spread_of_clusters, spread_to_centres
@@ -17,8 +18,9 @@ from privmoo.measures.parts import (
     leaf_offsets,
     mean_digits,
     no_distance,
-    per_table,
 )
+from privmoo.measures.records import kept_records
+from privmoo.per_table import per_table
 from privmoo.table import Table
 
 __all__ = ["InformationLoss"]
@@ -33,7 +35,7 @@ class InformationLoss(Staged):
     and the mode of its other values, or the centres that a candidate gives it. The distance is squared
     for numbers and 1 for a value that differs; a suppressed record counts its own distance to the
     table's mean and mode, so releasing nothing is worth 1. Numbers are those of the leaves: an
-    interval's is its middle. Less is better.
+    interval's is its middle; a node of several categories differs from each. Less is better.
 
     Args:
         scale: `"raw"` numbers, or `"standard"`: in standard deviations of the original column.
@@ -63,6 +65,8 @@ class InformationLoss(Staged):
 
     def batch(self, groups: GroupBatch) -> FloatArray:
         """The relative distance of every candidate."""
+        if groups.cells is not None:
+            return self._of_cells(groups)
         if groups.has_losses:
             raise MeasureError(
                 "il: needs clusters, which release means; these groups release generalised values, "
@@ -94,6 +98,33 @@ class InformationLoss(Staged):
             spread_to_centres(*common, groups.clusters, groups.centres, out)
         return out / facts.total
 
+    def _of_cells(self, groups: GroupBatch) -> FloatArray:
+        """Where records have cells of their own: an interval is its middle, a node no category."""
+        table = groups.table
+        out = np.empty(len(groups))
+        for c, rows in enumerate(kept_records(groups, self.name)):
+            cells = (groups.cells or ())[c]
+            total = lost = 0.0
+            for j, (column, numbers) in enumerate(
+                zip(cells.columns, numeric_columns(table), strict=True)
+            ):
+                nothing, own = _column_deviation(table, j)
+                if numbers is None:
+                    nodes = cells.nodes[j]
+                    change = (nodes.stop - nodes.start > 1)[column.codes[rows]].astype(np.float64)
+                else:
+                    low, high = column.ends
+                    shown = ((low + high) / 2)[column.codes[rows]]
+                    change = (shown - numbers[rows]) ** 2
+                unit = 1.0
+                if self.scale == "standard" and numbers is not None and nothing > 0:
+                    unit = nothing / table.n_records
+                gone = nothing - own[rows].sum() if len(rows) < table.n_records else 0.0
+                total += nothing / unit
+                lost += (change.sum() + gone) / unit
+            out[c] = lost / total if total else 0.0
+        return out
+
     def range(self, table: Table) -> tuple[float, float]:
         """From untouched to the worst centres: as far from every record as the data reach.
 
@@ -117,6 +148,26 @@ class _Deviations(NamedTuple):
     units: FloatArray
     farthest: float
     """Distance of all records to centres at the far end of the data's bounds."""
+
+
+def _column_deviation(table: Table, j: int) -> tuple[float, FloatArray]:
+    """What a column loses where nothing is released, in all and by record, in raw numbers."""
+    return _column_deviations(table)[j]
+
+
+@per_table
+def _column_deviations(table: Table) -> list[tuple[float, FloatArray]]:
+    found = []
+    for j, (qi, numbers) in enumerate(zip(table.qis, numeric_columns(table), strict=True)):
+        if numbers is None:
+            codes = table.tuples[table.row_tuple, j]
+            totals = np.bincount(codes, minlength=qi.n_leaves)
+            modes = np.flatnonzero(totals == totals.max())
+            own = (codes != min(modes, key=lambda code: qi.leaves[code])).astype(np.float64)
+        else:
+            own = (numbers - numbers.mean()) ** 2
+        found.append((float(own.sum()), own))
+    return found
 
 
 @per_table

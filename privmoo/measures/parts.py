@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from functools import reduce, wraps
-from typing import Any, ClassVar, TypeVar
-from weakref import WeakKeyDictionary
+from collections.abc import Iterable
+from functools import reduce
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from privmoo.errors import MeasureError, nearest
 from privmoo.grouping import GroupBatch, Segments, Stage
 from privmoo.kernels.sizes import weighted_sums
 from privmoo.measures.base import Measure
+from privmoo.per_table import per_table
 from privmoo.table import Table
 
 __all__ = [
@@ -31,13 +31,11 @@ __all__ = [
     "mean_digits",
     "mean_inverse_size",
     "no_distance",
-    "per_table",
     "value_numbers",
 ]
 
 FloatArray = NDArray[np.float64]
 _LARGEST = 1e140  # squares of larger numbers, and of smaller differences than its inverse, are none
-Result = TypeVar("Result")
 
 
 class Staged(Measure):
@@ -77,19 +75,6 @@ class ValueMeasure(Staged):
     ) -> FloatArray:
         """The measure of one attribute."""
         raise TypeError(f"{type(self).__name__} must define of_attribute(groups, ...)")
-
-
-def per_table(function: Callable[[Table], Result]) -> Callable[[Table], Result]:
-    """Compute a fact of a table once; it is forgotten with the table."""
-    known: WeakKeyDictionary[Table, Result] = WeakKeyDictionary()
-
-    @wraps(function)
-    def cached(table: Table) -> Result:
-        if table not in known:
-            known[table] = function(table)
-        return known[table]
-
-    return cached
 
 
 @per_table

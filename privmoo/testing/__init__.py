@@ -27,12 +27,14 @@ from privmoo.testing.measures import (
 )
 from privmoo.testing.operators import check_operator, is_valid, valid_rows
 from privmoo.testing.problems import check_problem
+from privmoo.testing.tables import example_hybrid_table
 
 __all__ = [
     "check_measure",
     "check_operator",
     "check_problem",
     "evaluate",
+    "example_hybrid_table",
     "example_table",
     "is_valid",
     "random_blocks",

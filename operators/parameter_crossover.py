@@ -1,0 +1,50 @@
+"""Crossover of the parameters of a scheme."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.crossover import Crossover
+
+from privmoo.errors import ProblemError
+from privmoo.parameters import parameters_of
+
+__all__ = ["ParameterCrossover"]
+
+
+class ParameterCrossover(Crossover):  # type: ignore[misc]  # pymoo has no types
+    """Whole parameters come from either parent, real ones from between and around both (BLX-α).
+
+    Eshelman and Schaffer 1993, on the scale of each parameter.
+
+    Args:
+        alpha: How far beyond the parents a real parameter may fall, in units of their distance.
+
+    >>> import numpy as np, privmoo as pm
+    >>> problem = pm.problems.Hybrid(pm.testing.example_hybrid_table(), patterns=["race"])
+    >>> parents = np.stack([problem.xl[None], problem.xu[None]])
+    >>> ParameterCrossover()._do(problem, parents, random_state=1).shape == parents.shape
+    True
+    """
+
+    def __init__(self, alpha: float = 0.3) -> None:
+        super().__init__(2, 2)
+        if not 0 <= alpha <= 1:
+            raise ProblemError(f"alpha: must be from 0 to 1, got {alpha!r}")
+        self.alpha = alpha
+
+    def _do(
+        self, problem: Any, X: NDArray[Any], *args: Any, random_state: Any = None, **kwargs: Any
+    ) -> NDArray[np.float64]:
+        space = parameters_of(problem)
+        rng = np.random.default_rng(random_state)
+        first, second = X
+        swap = rng.random(first.shape) < 0.5
+        a, b = space.to_unit(first), space.to_unit(second)
+        reach = rng.uniform(-self.alpha, 1 + self.alpha, (2, *first.shape))
+        mixed = [space.from_unit(a + part * (b - a)) for part in reach]
+        taken = [np.where(swap, second, first), np.where(swap, first, second)]
+        both = [np.where(space.whole, t, m) for t, m in zip(taken, mixed, strict=True)]
+        return np.stack([space.clean(child) for child in both])

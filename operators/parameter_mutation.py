@@ -1,0 +1,50 @@
+"""Mutation of the parameters of a scheme."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.mutation import Mutation
+
+from privmoo.errors import ProblemError
+from privmoo.parameters import parameters_of
+
+__all__ = ["ParameterMutation"]
+
+
+class ParameterMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
+    """Some parameters move a little on their scale, a whole one by at least 1; a few are drawn anew.
+
+    Args:
+        rate: How likely a parameter is changed; at least one per child on average.
+        width: The standard deviation of a move, as a share of the parameter's range.
+        anew: How likely a changed parameter is drawn from its whole range.
+
+    >>> import numpy as np, privmoo as pm
+    >>> problem = pm.problems.Hybrid(pm.testing.example_hybrid_table(), patterns=["race"])
+    >>> child = ParameterMutation(1.0)._do(problem, problem.xl[None], random_state=1)
+    >>> bool((child >= problem.xl).all() and (child <= problem.xu).all())
+    True
+    """
+
+    def __init__(self, rate: float = 0.1, *, width: float = 0.1, anew: float = 0.1) -> None:
+        super().__init__()
+        for name, value in (("rate", rate), ("width", width), ("anew", anew)):
+            if not 0 <= value <= 1:
+                raise ProblemError(f"{name}: must be from 0 to 1, got {value!r}")
+        self.rate, self.width, self.anew = rate, width, anew
+
+    def _do(
+        self, problem: Any, X: NDArray[Any], *args: Any, random_state: Any = None, **kwargs: Any
+    ) -> NDArray[np.float64]:
+        space = parameters_of(problem)
+        rng = np.random.default_rng(random_state)
+        moved = space.from_unit(space.to_unit(X) + rng.normal(0.0, self.width, X.shape))
+        step = X + rng.choice([-1.0, 1.0], X.shape)
+        moved = np.where(space.whole & (moved == X), step, moved)
+        fresh = space.from_unit(rng.random(X.shape))
+        changed = np.where(rng.random(X.shape) < self.anew, fresh, moved)
+        hit = rng.random(X.shape) < max(self.rate, 1 / len(space))
+        return space.clean(np.where(hit, changed, X))

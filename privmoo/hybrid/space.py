@@ -1,0 +1,365 @@
+"""HybridSpace: parameters of the hybrid scheme become what every record publishes."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.cells import CellColumn, CellRecoding, node_cells, numeric_columns
+from privmoo.errors import ProblemError, nearest
+from privmoo.hybrid.clustering import MemberClusters, check_k, member_clusters
+from privmoo.hybrid.noise import Noise, add_noise, check_positive, laplace_draws
+from privmoo.hybrid.splitting import Split
+from privmoo.table import Table
+
+__all__ = ["HybridParameters", "HybridSpace", "default_diversity", "default_levels"]
+
+PARTITIONS = ("violating", "other")
+
+NO_DP = (
+    "Laplace noise was added to single values. This is not ε-differential privacy of the release: which "
+    "records violate and which cluster they are in was read from the original data, categories are "
+    "published without noise, and every record is published.",
+    "The noise protects a number only where it changes it; the shares left unchanged are stated above.",
+)
+
+
+@dataclass(frozen=True)
+class HybridParameters:
+    """What the scheme leaves open.
+
+    Attributes:
+        k: Fewest records of a cluster.
+        epsilon_violating: Of the noise in the violating partition.
+        epsilon_other: Of the noise in the other one.
+        diversity: The least entropy, in nats, of a cluster that is generalised least.
+        least: Per categorical quasi-identifier, the level in clusters that are diverse enough.
+        average: The level in the other clusters.
+    """
+
+    k: int
+    epsilon_violating: float
+    epsilon_other: float
+    diversity: float
+    least: tuple[int, ...]
+    average: tuple[int, ...]
+
+
+class HybridSpace:
+    """Everything that the scheme's parameters give on one table, with noise from one seed.
+
+    Clusters depend on k alone and are made once; so are the draws of the noise, which other ε only
+    scale: two parameter vectors are compared with common random numbers.
+
+    Args:
+        table: The records.
+        split: Its violating and other records.
+        strict: Whether every cluster publishes one label per quasi-identifier, in both partitions.
+        sensitivity: Δf of the noise, for all numeric quasi-identifiers or by name.
+        bounds: Smallest and largest number of a column; those of its hierarchy, or of the data, by default.
+        weight: How much diversity counts against similarity in clusters.
+        seed: Of the noise.
+
+    Attributes:
+        categorical: Places of the categorical quasi-identifiers.
+        numeric: Places of the numeric ones.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        split: Split,
+        *,
+        strict: bool = False,
+        sensitivity: float | Mapping[str, float] = 1.0,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
+        weight: float = 0.5,
+        seed: int = 0,
+    ) -> None:
+        check_table(table)
+        if len(split.violating) != table.n_records:
+            raise ProblemError(
+                f"split: is of {len(split.violating):,} records, the table has {table.n_records:,}"
+            )
+        columns = numeric_columns(table)
+        self.table, self.split, self.strict = table, split, bool(strict)
+        self.categorical = [j for j, own in enumerate(columns) if own is None]
+        self.numeric = [j for j, own in enumerate(columns) if own is not None]
+        self.sensitivity = self._sensitivities(sensitivity)
+        self.bounds = [self._bounds(j, dict(bounds or {})) for j in self.numeric]
+        self._steps = [_step(np.asarray(columns[j])) for j in self.numeric]
+        self.weight, self.seed = weight, seed
+        if strict:
+            for j in self.categorical:
+                qi = table.qis[j]
+                if qi.max_level < node_cells(table)[j].height:
+                    raise ProblemError(
+                        f"strict: {qi.name!r} may not be generalised above level {qi.max_level}, but a "
+                        "cluster may need its highest; leave its max_level out"
+                    )
+        self._rows = (np.flatnonzero(split.violating), np.flatnonzero(~split.violating))
+        self._clusters: dict[tuple[int, int], MemberClusters] = {}
+        self._levels: dict[tuple[int, int], NDArray[np.int64]] = {}
+        self._draws: dict[int, NDArray[np.float64]] = {}
+
+    def _sensitivities(self, given: float | Mapping[str, float]) -> list[float]:
+        names = [self.table.qi_names[j] for j in self.numeric]
+        if not isinstance(given, Mapping):
+            check_positive("sensitivity", given)
+            return [float(given)] * len(names)
+        for name, value in given.items():
+            if name not in names:
+                raise ProblemError(
+                    f"sensitivity: {name!r} is no numeric quasi-identifier{nearest(name, names)}"
+                )
+            check_positive(f"sensitivity of {name!r}", value)
+        return [float(given.get(name, 1.0)) for name in names]
+
+    def _bounds(self, j: int, given: dict[str, tuple[float, float]]) -> tuple[float, float]:
+        qi = self.table.qis[j]
+        own = np.asarray(numeric_columns(self.table)[j])
+        low, high = float(own.min()), float(own.max())
+        if qi.name in given:
+            ends = given[qi.name]
+            if not ends[0] <= low <= high <= ends[1]:
+                raise ProblemError(
+                    f"bounds: those of {qi.name!r}, {ends!r}, leave out numbers of the data, which go "
+                    "further"
+                )
+            return float(ends[0]), float(ends[1])
+        if qi.hierarchy is not None and qi.exact and qi.numbers is not None:
+            return min(low, float(np.nanmin(qi.numbers))), max(high, float(np.nanmax(qi.numbers)))
+        return low, high
+
+    def check_k(self, k: int) -> None:
+        """Raise unless every partition that is clustered has k records."""
+        check_k(k, self.split.n_violating, "records in the violating partition")
+        if self.strict:
+            check_k(
+                k, self.split.n_other, "records in the other partition, which strict clusters too"
+            )
+
+    def clusters(self, k: int, partition: int = 0) -> MemberClusters:
+        """The clusters of a partition: 0 is the violating one."""
+        if (partition, k) not in self._clusters:
+            self.check_k(k)
+            self._clusters[partition, k] = member_clusters(
+                self.table, k, self._rows[partition], weight=self.weight
+            )
+        return self._clusters[partition, k]
+
+    def noise(self, parameters: HybridParameters, repeat: int = 0) -> list[tuple[Noise, Noise]]:
+        """The noised numbers of both partitions, for every numeric quasi-identifier."""
+        epsilons = parameters.epsilon_violating, parameters.epsilon_other
+        if repeat not in self._draws:
+            self._draws[repeat] = laplace_draws(self.table, len(self.numeric), self.seed, repeat)
+        found = []
+        for i, j in enumerate(self.numeric):
+            own = np.asarray(numeric_columns(self.table)[j])
+            violating, other = (
+                add_noise(
+                    own[rows],
+                    self._draws[repeat][rows, i],
+                    epsilon=epsilon,
+                    sensitivity=self.sensitivity[i],
+                    step=self._steps[i],
+                    bounds=self.bounds[i],
+                )
+                for rows, epsilon in zip(self._rows, epsilons, strict=True)
+            )
+            found.append((violating, other))
+        return found
+
+    @property
+    def noise_id(self) -> str:
+        """A few characters that differ for other noise, and tell nothing of it."""
+        if 0 not in self._draws:
+            self._draws[0] = laplace_draws(self.table, len(self.numeric), self.seed, 0)
+        return hashlib.blake2b(self._draws[0].tobytes(), digest_size=8).hexdigest()
+
+    def forget(self, repeat: int) -> None:
+        """Drop the draws of a repeat, which are as large as the table."""
+        self._draws.pop(repeat, None)
+
+    def recoding(self, parameters: HybridParameters, repeat: int = 0) -> CellRecoding:
+        """What every record publishes; another repeat has other noise."""
+        noise = self.noise(parameters, repeat)
+        columns: dict[int, CellColumn] = {}
+        levels = self._published_levels(parameters)
+        for i, j in enumerate(self.categorical):
+            leaves = self.table.tuples[self.table.row_tuple, j]
+            columns[j] = CellColumn("nodes", node_cells(self.table)[j].ids[levels[i], leaves])
+        owner = self._owners(parameters.k) if self.strict else None
+        for (violating, other), j, step in zip(noise, self.numeric, self._steps, strict=True):
+            values = np.empty(self.table.n_records)
+            values[self._rows[0]], values[self._rows[1]] = violating.values, other.values
+            if owner is None:
+                columns[j] = CellColumn.of_numbers(values, step)
+                continue
+            low = np.full(int(owner.max()) + 1, np.inf)
+            high = -low
+            np.minimum.at(low, owner, values)
+            np.maximum.at(high, owner, values)
+            columns[j] = CellColumn.of_intervals(low, high, owner)
+        return CellRecoding(
+            self.table,
+            [columns[j] for j in range(self.table.n_qis)],
+            facts=self._facts(parameters, noise),
+            cautions=NO_DP if self.numeric else (),
+        )
+
+    def _published_levels(self, parameters: HybridParameters) -> NDArray[np.int64]:
+        """The level of every categorical quasi-identifier and record."""
+        lowest = np.array([self.table.qis[j].min_level for j in self.categorical], np.int64)
+        levels = np.repeat(lowest[:, None], self.table.n_records, axis=1)
+        chosen = np.array([parameters.average, parameters.least], np.int64)
+        for partition, rows in enumerate(self._rows):
+            if not len(rows) or (partition and not self.strict):
+                continue
+            clusters = self.clusters(parameters.k, partition)
+            own = np.repeat(lowest[:, None], len(clusters), axis=1)
+            if partition == 0:
+                diverse = (clusters.entropy >= parameters.diversity).astype(np.int64)
+                own = np.maximum(own, chosen[diverse].T)
+            if self.strict:
+                own = np.maximum(own, self._common_levels(parameters.k, partition))
+            levels[:, rows] = own[:, clusters.labels]
+        return levels
+
+    def _common_levels(self, k: int, partition: int) -> NDArray[np.int64]:
+        """Per categorical quasi-identifier and cluster, the level of the lowest common ancestor."""
+        if (partition, k) not in self._levels:
+            clusters = self.clusters(k, partition)
+            found = np.empty((len(self.categorical), len(clusters)), np.int64)
+            for i, j in enumerate(self.categorical):
+                leaves = self.table.tuples[self.table.row_tuple[clusters.rows], j].astype(np.int64)
+                low = np.full(len(clusters), np.iinfo(np.int64).max)
+                high = np.zeros(len(clusters), np.int64)
+                np.minimum.at(low, clusters.labels, leaves)
+                np.maximum.at(high, clusters.labels, leaves)
+                nodes = node_cells(self.table)[j]
+                # A node is a range of leaves: it covers all where it covers both ends.
+                apart = nodes.start[nodes.ids[:, low]] != nodes.start[nodes.ids[:, high]]
+                found[i] = apart.sum(axis=0)
+            self._levels[partition, k] = found
+        return self._levels[partition, k]
+
+    def _owners(self, k: int) -> NDArray[np.int64]:
+        """The cluster of every record, numbered through over both partitions."""
+        owner = np.empty(self.table.n_records, np.int64)
+        begin = 0
+        for partition, rows in enumerate(self._rows):
+            if len(rows):
+                owner[rows] = self.clusters(k, partition).labels + begin
+                begin += len(self.clusters(k, partition))
+        return owner
+
+    def _facts(
+        self, parameters: HybridParameters, noise: list[tuple[Noise, Noise]]
+    ) -> dict[str, Any]:
+        """What was done, for the certificate."""
+        names = self.table.qi_names
+        entropy = self.clusters(parameters.k).entropy if self.split.n_violating else np.empty(0)
+        return {
+            "k_of_clusters": parameters.k,
+            "one_label_per_cluster": self.strict,
+            "records_violating": self.split.n_violating,
+            "records_other": self.split.n_other,
+            "split_by": ", ".join(self.split.values) or "nothing: all records are violating",
+            "diversity_threshold_in_nats": parameters.diversity,
+            "clusters": len(entropy),
+            "clusters_generalised_least": int((entropy >= parameters.diversity).sum()),
+            "levels": {
+                names[j]: f"{least} in diverse clusters, {average} in others"
+                + (", or the lowest common one" if self.strict else "")
+                for j, least, average in zip(
+                    self.categorical, parameters.least, parameters.average, strict=True
+                )
+            },
+            "noise": [
+                {
+                    "column": f"{names[j]}, {partition} records",
+                    "distribution": "Laplace",
+                    "scale": own.scale,
+                    "epsilon": own.epsilon,
+                    "sensitivity": own.sensitivity,
+                    "share expected unchanged": own.expected,
+                    "share unchanged": own.unchanged,
+                }
+                for both, j in zip(noise, self.numeric, strict=True)
+                for own, partition in zip(both, PARTITIONS, strict=True)
+                if len(own.values)
+            ]
+            or "none: there is no numeric quasi-identifier",
+        }
+
+
+def check_table(table: Table) -> None:
+    """Refuse tables that the scheme cannot work on, in one sentence."""
+    if not isinstance(table, Table):
+        raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
+    if not table.sensitive:
+        raise ProblemError(
+            "table: the scheme looks at the diversity of a sensitive attribute, and there is none; name "
+            "one in Table(..., sensitive=...)"
+        )
+    if table.subjects is not None:
+        raise ProblemError(
+            "table: has several rows per person, and k would count rows, not persons; give a table "
+            "without subject= that has one row per person"
+        )
+    columns = numeric_columns(table)
+    if all(own is not None for own in columns):
+        raise ProblemError(
+            "table: has no categorical quasi-identifier, so there is nothing to split by and nothing to "
+            "generalise; cluster numbers with pm.problems.Clusters or pm.baselines.mdav instead"
+        )
+    for qi, own in zip(table.qis, columns, strict=True):
+        if own is not None and np.isnan(own).any():
+            raise ProblemError(
+                f"table: column {qi.name!r} has missing numbers, which take no noise; leave those rows "
+                "out with Table(..., missing='drop')"
+            )
+        if own is not None and qi.min_level > 0:
+            raise ProblemError(
+                f"table: {qi.name!r} must be generalised (min_level={qi.min_level}), but the scheme "
+                "publishes numbers with noise; leave its min_level out"
+            )
+
+
+def default_diversity(table: Table) -> float:
+    """Half the entropy, in nats, that the sensitive attribute has in the whole table.
+
+    The paper publishes no threshold. Of several attributes the least entropy counts.
+    """
+    entropies = []
+    for attribute in table.sensitive.values():
+        share = attribute.totals[attribute.totals > 0] / table.n_records
+        entropies.append(float(-(share * np.log(share)).sum()))
+    return 0.5 * min(entropies)
+
+
+def default_levels(table: Table) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Level 1, and the middle of the hierarchy, of every categorical quasi-identifier."""
+    least, average = [], []
+    for j, own in enumerate(numeric_columns(table)):
+        if own is None:
+            qi, height = table.qis[j], node_cells(table)[j].height
+            least.append(min(max(1, qi.min_level), qi.max_level, height))
+            middle = math.ceil(height / 2)
+            average.append(min(max(middle, least[-1]), qi.max_level))
+    return tuple(least), tuple(average)
+
+
+def _step(values: NDArray[np.float64]) -> float:
+    """What numbers of a column are multiples of: 1, or a power of ten down to a millionth."""
+    for digits in range(7):
+        if np.array_equal(np.round(values, digits), values):
+            return float(10.0**-digits)
+    return 1e-6

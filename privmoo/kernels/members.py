@@ -1,0 +1,200 @@
+"""Clusters of at least k members that are similar in their quasi-identifiers and diverse in the rest."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.kernels.compiled import compiled
+
+__all__ = ["Kinds", "grow_members"]
+
+
+class Kinds(NamedTuple):
+    """Kinds of records that are alike in quasi-identifiers and sensitive values.
+
+    Attributes:
+        numbers: Kinds × numbers, each from 0 to 1 over the whole table.
+        leaves: Kinds × categories: codes of leaves.
+        blocks: For every level and leaf the node above it, levels of all categories one after another.
+        places: Per category, where its levels begin in `blocks`.
+        sizes: Per category, the number of its leaves.
+        heights: Per category, its highest level.
+        values: Kinds × sensitive attributes: values, numbered through over all attributes.
+        n_values: How many values there are.
+        weights: Records of every kind.
+    """
+
+    numbers: NDArray[np.float64]
+    leaves: NDArray[np.int64]
+    blocks: NDArray[np.int64]
+    places: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    heights: NDArray[np.int64]
+    values: NDArray[np.int64]
+    n_values: int
+    weights: NDArray[np.int64]
+
+
+@compiled()
+def _common_level(kinds: Kinds, j: int, a: int, b: int, level: int) -> int:
+    """The lowest level, from `level` on, at which two leaves of category j are under one node."""
+    size = kinds.sizes[j]
+    place = kinds.places[j] + level * size
+    while kinds.blocks[place + a] != kinds.blocks[place + b]:
+        place += size
+        level += 1
+    return level
+
+
+@compiled()
+def _width(
+    kinds: Kinds,
+    unit: int,
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    member: int,
+    levels: NDArray[np.int64],
+    limit: float,
+) -> float:
+    """What a cluster with this unit would publish: widths of numbers, levels over height, summed.
+
+    Byun, Kamra, Bertino, Li 2007: their information loss per record. Stops early above `limit`.
+    """
+    width = 0.0
+    for j in range(kinds.numbers.shape[1]):
+        value = kinds.numbers[unit, j]
+        width += max(high[j], value) - min(low[j], value)
+    if width > limit:
+        return width
+    for j in range(kinds.leaves.shape[1]):
+        level = _common_level(kinds, j, kinds.leaves[member, j], kinds.leaves[unit, j], levels[j])
+        width += level / max(kinds.heights[j], 1)
+    return width
+
+
+@compiled()
+def _join(
+    kinds: Kinds,
+    unit: int,
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    member: int,
+    levels: NDArray[np.int64],
+) -> None:
+    for j in range(kinds.numbers.shape[1]):
+        value = kinds.numbers[unit, j]
+        low[j] = min(low[j], value)
+        high[j] = max(high[j], value)
+    for j in range(kinds.leaves.shape[1]):
+        levels[j] = _common_level(
+            kinds, j, kinds.leaves[member, j], kinds.leaves[unit, j], levels[j]
+        )
+
+
+@compiled()
+def grow_members(
+    kinds: Kinds, units: NDArray[np.int64], k: int, diversity: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Which kind gives a record to which cluster, one entry per record of the given units.
+
+    A cluster starts with the kind farthest from the last record taken, and takes the record with the
+    least `(1 - diversity) · width + diversity · excess`: width as above, in means over the
+    quasi-identifiers, excess the share of its sensitive value in the cluster less that among all records.
+    (By the share alone the first clusters would use up the rare values, and the last ones have none.)
+    Fewer than k records are left at the end; each goes to the cluster that it widens least. Of equals
+    the first.
+    """
+    n = len(units)
+    p, c, s = kinds.numbers.shape[1], kinds.leaves.shape[1], kinds.values.shape[1]
+    left = kinds.weights[units].copy()
+    active = np.arange(n)
+    n_active = n
+    records = left.sum()
+    n_clusters = max(records // k, 1)
+    of_unit, of_cluster = np.empty(records, np.int64), np.empty(records, np.int64)
+    lows, highs = np.empty((n_clusters, p)), np.empty((n_clusters, p))
+    levels, members = np.zeros((n_clusters, c), np.int64), np.empty(n_clusters, np.int64)
+    tally = np.zeros(kinds.n_values, np.int64)
+    usual = np.zeros(kinds.n_values)
+    for i in range(n):
+        for q in range(s):
+            usual[kinds.values[units[i], q]] += left[i] / records
+    nothing = np.zeros(c, np.int64)
+    scale = (1.0 - diversity) / max(p + c, 1)
+    entry = 0
+    last = units[0]
+    for cluster in range(n_clusters):
+        best, most = active[0], -1.0
+        for i in range(n_active):
+            unit = units[active[i]]
+            own = kinds.numbers[last]
+            far = _width(kinds, unit, own, own, last, nothing, np.inf)
+            if far > most:
+                best, most = active[i], far
+        low, high = lows[cluster], highs[cluster]
+        first = units[best]
+        low[:] = kinds.numbers[first]
+        high[:] = kinds.numbers[first]
+        members[cluster] = first
+        size = 0
+        begun = entry
+        while True:
+            unit = units[best]
+            _join(kinds, unit, low, high, first, levels[cluster])
+            for q in range(s):
+                tally[kinds.values[unit, q]] += 1
+            of_unit[entry] = unit
+            of_cluster[entry] = cluster
+            entry += 1
+            size += 1
+            left[best] -= 1
+            if left[best] == 0:
+                kept = 0
+                for i in range(n_active):
+                    if active[i] != best:
+                        active[kept] = active[i]
+                        kept += 1
+                n_active = kept
+            if size >= k or n_active == 0:
+                break
+            least = np.inf
+            for i in range(n_active):
+                unit = units[active[i]]
+                excess = 0.0
+                for q in range(s):
+                    value = kinds.values[unit, q]
+                    excess += tally[value] / size - usual[value]
+                cost = diversity * excess / max(s, 1)
+                if cost < least:
+                    limit = (least - cost) / scale if scale > 0 else np.inf
+                    cost += scale * _width(kinds, unit, low, high, first, levels[cluster], limit)
+                    if cost < least:
+                        best, least = active[i], cost
+        last = units[best]
+        for e in range(begun, entry):
+            for q in range(s):
+                tally[kinds.values[of_unit[e], q]] = 0
+    for i in range(n_active):
+        unit = units[active[i]]
+        for _ in range(left[active[i]]):
+            chosen, least = 0, np.inf
+            for cluster in range(n_clusters):
+                before = 0.0
+                for j in range(p):
+                    before += highs[cluster, j] - lows[cluster, j]
+                for j in range(c):
+                    before += levels[cluster, j] / max(kinds.heights[j], 1)
+                widened = _width(
+                    kinds, unit, lows[cluster], highs[cluster], members[cluster],
+                    levels[cluster], np.inf,
+                ) - before  # fmt: skip
+                if widened < least:
+                    chosen, least = cluster, widened
+            _join(kinds, unit, lows[chosen], highs[chosen], members[chosen], levels[chosen])
+            of_unit[entry] = unit
+            of_cluster[entry] = chosen
+            entry += 1
+    return of_unit, of_cluster

@@ -1,0 +1,86 @@
+"""Originality: how much of every record is published unchanged."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.cells import CellRecoding, node_cells, numeric_columns
+from privmoo.errors import MeasureError
+from privmoo.grouping import GroupBatch
+from privmoo.measures.parts import FloatArray, Staged, leaf_offsets
+from privmoo.measures.utility import leaf_sums, leaves_per_block
+from privmoo.table import Table
+
+__all__ = ["Originality", "kept_records", "unchanged"]
+
+
+class Originality(Staged):
+    """Originality: share of quasi-identifier values that are published unchanged. More is better.
+
+    Majeed & Hwang 2023, Table III. A value is unchanged where the published label stands for it
+    alone, and a number where it is the record's own; suppressed records have no value published.
+
+    >>> import numpy as np, pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"a": [1, 2], "b": [1, 2]}), quasi_identifiers=["a", "b"])
+    >>> merged = pm.Candidates(blocks=np.array([[0, 1, 0, 0]], np.uint32))
+    >>> Originality()(pm.group(table, merged))
+    0.5
+    """
+
+    name = "originality"
+    sense = "max"
+    needs: ClassVar[frozenset[str]] = frozenset({"sizes", "blocks"})
+    coarser = "worse"
+
+    def batch(self, groups: GroupBatch) -> FloatArray:
+        """The share of every candidate."""
+        table = groups.table
+        cells = table.n_records * table.n_qis
+        if groups.cells is not None:
+            kept = kept_records(groups, self.name)
+            return np.array(
+                [unchanged(table, own)[rows].sum() for own, rows in zip(groups.cells, kept, strict=True)]
+            ) / cells  # fmt: skip
+        single = (leaves_per_block(groups, self.name) == 1).astype(np.float64)
+        offsets = leaf_offsets(table)
+        for j, qi in enumerate(table.qis):
+            if not qi.exact:  # a base interval is no value of the data
+                single[:, offsets[j] : offsets[j + 1]] = 0.0
+        return np.asarray(leaf_sums(groups, single).sum(axis=1) / cells)
+
+    def range(self, table: Table) -> tuple[float, float]:
+        """From nothing to everything unchanged."""
+        return 0.0, 1.0
+
+
+def kept_records(groups: GroupBatch, measure: str) -> list[NDArray[np.int64]]:
+    """The released records of every candidate."""
+    if groups.kept is not None:
+        raise MeasureError(
+            f"{measure}: cannot be measured where candidates choose single records; use a policy such as "
+            "BelowThreshold()"
+        )
+    labels = groups.need_labels(measure)
+    own = groups.table.row_tuple
+    return [
+        np.flatnonzero(labels[c][own] < n_groups)
+        for c, n_groups in enumerate(groups.n_groups.tolist())
+    ]
+
+
+def unchanged(table: Table, cells: CellRecoding) -> NDArray[np.int64]:
+    """How many quasi-identifiers every record publishes unchanged."""
+    count = np.zeros(table.n_records, np.int64)
+    numbers = numeric_columns(table)
+    for j, (qi, column) in enumerate(zip(table.qis, cells.columns, strict=True)):
+        if column.kind == "nodes":
+            nodes = node_cells(table)[j]
+            count += ((nodes.stop - nodes.start == 1) & qi.exact)[column.codes]
+        else:
+            low, high = column.ends
+            own = np.asarray(numbers[j])
+            count += (low[column.codes] == own) & (high[column.codes] == own)
+    return count
