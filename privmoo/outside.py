@@ -25,7 +25,7 @@ from privmoo.partition import PartitionRecoding
 from privmoo.recoding import BlockRecoding, Recoding
 from privmoo.table import Table
 
-__all__ = ["cells_as_values", "disclosure_of", "loss_per_column", "outside_view", "utility_of"]
+__all__ = ["disclosure_of", "loss_per_column", "outside_view", "own_values", "utility_of"]
 
 _UTILITY_NAMES = {
     ("loss", "geometric"): "loss_geometric",
@@ -83,7 +83,7 @@ def _widths(
 
     For a label that is the general loss (b - 1)/(|Σ| - 1), for a number with noise how far it is off.
     """
-    original, numeric = _own_values(table)
+    original, numeric = own_values(table)
     meanings = recoding.meanings(table)
     lost = {}
     for qi in table.qis:
@@ -137,7 +137,7 @@ def _cell_utility(
     target: str | None,
 ) -> dict[str, Any]:
     """What a release of noised numbers and nodes can be measured by, record by record."""
-    original, numeric = _own_values(table)
+    original, numeric = own_values(table)
     n, weights = table.n_records, np.array([qi.weight for qi in table.qis])
     kept = kept_values(
         original, frame, meanings=recoding.meanings(table), numeric=numeric, rows=order
@@ -147,7 +147,7 @@ def _cell_utility(
             kept[qi.name] = False  # a base interval is no value of the data
     levels = mean_levels(frame, recoding.relative_levels(), table.qi_names).to_numpy()
     height = (levels * len(frame) + n - len(frame)) / n
-    shown = cells_as_values(table, frame, recoding)
+    shown = _cells_as_values(table, frame, recoding)
     categorical = [name for name in table.qi_names if name not in numeric]
     lost = {
         name: information_loss(
@@ -163,7 +163,7 @@ def _cell_utility(
     }
 
 
-def _own_values(table: Table) -> tuple[pd.DataFrame, list[str]]:
+def own_values(table: Table) -> tuple[pd.DataFrame, list[str]]:
     """Original numbers, and the leaves of other columns; and which are numbers."""
     original = {}
     columns = numeric_columns(table)
@@ -174,7 +174,7 @@ def _own_values(table: Table) -> tuple[pd.DataFrame, list[str]]:
     return pd.DataFrame(original), numeric
 
 
-def cells_as_values(table: Table, frame: pd.DataFrame, recoding: CellRecoding) -> pd.DataFrame:
+def _cells_as_values(table: Table, frame: pd.DataFrame, recoding: CellRecoding) -> pd.DataFrame:
     """Released cells as one value each: the middle of an interval, the only leaf of a label.
 
     A label that stands for several values is none of them.
@@ -205,7 +205,7 @@ def disclosure_of(
     tolerance: float = 0.0,
 ) -> dict[str, NDArray[np.float64]]:
     """Per sensitive attribute the disclosure risk of every released person, by the audit's code."""
-    original, numeric = _own_values(table)
+    original, numeric = own_values(table)
     if not isinstance(recoding, CellRecoding):  # generalised numbers are labels of leaves
         numeric = []
         for j, qi in enumerate(table.qis):

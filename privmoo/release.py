@@ -58,6 +58,8 @@ class Release:
     meanings: Mapping[str, Mapping[str, list[str]]] = field(repr=False, default_factory=dict)
     """Per quasi-identifier and released label, the original values it stands for; a released number or
     value that is no label, such as the mean of a cluster, has no entry."""
+    recoding: Recoding | None = field(repr=False, default=None)
+    """What made it; never to be published with it."""
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -192,8 +194,8 @@ def make_release(
         stage = before if m.stage == "before" else after
         own = float(m.values(stage)[0])
         claimed = values.get(m.key, own)
+        found = outside_view(m, measured, useful, (table, frame, recoding, order))
         for what in (claimed, own):
-            found = outside_view(m, measured, useful, (table, frame, recoding, order))
             if found is not None and not math.isclose(
                 what, found, rel_tol=_TOLERANCE, abs_tol=1e-12
             ):
@@ -241,7 +243,7 @@ def make_release(
         warnings=tuple(notes),
         not_guaranteed=(*recoding.cautions(), *NOT_GUARANTEED),
     )
-    return Release(frame, certificate, order, recoding.meanings(table))
+    return Release(frame, certificate, order, recoding.meanings(table), recoding)
 
 
 def _without_noise(table: Table, recoding: Recoding, frame: pd.DataFrame) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from privmoo.hybrid.clustering import MemberClusters, member_clusters
+from privmoo.hybrid.evaluation import by_partition, preservation
 from privmoo.hybrid.noise import Noise, add_noise, expected_unchanged, laplace_draws
 from privmoo.hybrid.patterns import Patterns, find_patterns
 from privmoo.hybrid.preprocessing import Preprocessed, preprocess
@@ -22,6 +23,7 @@ __all__ = [
     "Split",
     "ValueClasses",
     "add_noise",
+    "by_partition",
     "default_diversity",
     "default_levels",
     "expected_unchanged",
@@ -29,6 +31,7 @@ __all__ = [
     "laplace_draws",
     "member_clusters",
     "preprocess",
+    "preservation",
     "split_records",
     "value_classes",
 ]
