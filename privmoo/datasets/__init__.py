@@ -12,6 +12,7 @@ from privmoo.datasets.german_uci import (
     german_credit_frame,
     german_credit_hierarchies,
 )
+from privmoo.datasets.majeed2023 import majeed2023_results
 from privmoo.datasets.sparcs import load_sparcs, sparcs_case, sparcs_hierarchies
 from privmoo.datasets.sparcs_like import sparcs_like
 from privmoo.datasets.synthea import load_synthea
@@ -28,6 +29,7 @@ __all__ = [
     "load_arx",
     "load_sparcs",
     "load_synthea",
+    "majeed2023_results",
     "names",
     "sparcs_case",
     "sparcs_hierarchies",
