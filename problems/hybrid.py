@@ -117,8 +117,8 @@ class Hybrid(AnonymizationProblem):
             sensitivity=sensitivity,
             bounds=bounds,
             weight=weight,
-            seed=noise_seed,
         )
+        self.noise_seed = noise_seed
         self.parameter_space = ParameterSpace(_parameters(self.hybrid_space, k, epsilon))
         own = objectives if objectives is not None else (Originality(), DisclosureRisk())
         if extras is None:
@@ -165,13 +165,16 @@ class Hybrid(AnonymizationProblem):
         return self._candidates(X, 0)
 
     def _candidates(self, X: NDArray[Any], repeat: int) -> Candidates:
-        cells = [self.hybrid_space.recoding(self.scheme_parameters(x), repeat) for x in X]
+        cells = [self._published(x, repeat) for x in X]
         labels = np.stack([own.labels[self._record] for own in cells])
         return Candidates(labels=labels, cells=cells)
 
     def recoding(self, x: NDArray[Any]) -> CellRecoding:
         """What a decision vector publishes."""
-        return self.hybrid_space.recoding(self.scheme_parameters(x))
+        return self._published(x)
+
+    def _published(self, x: NDArray[Any], repeat: int = 0) -> CellRecoding:
+        return self.hybrid_space.recoding(self.scheme_parameters(x), self.noise_seed, repeat)
 
     def spread(self, X: NDArray[Any] | Front, *, repeats: int = 20) -> pd.DataFrame:
         """How much the measures of some solutions change under other noise.
@@ -195,7 +198,6 @@ class Hybrid(AnonymizationProblem):
                 for i in range(len(rows))
             ]
             tables.append(np.concatenate([part for found in parts for part in found]))
-            self.hybrid_space.forget(repeat)
         values = np.stack(tables)
         names = [m.key for m in self.measures]
         return pd.DataFrame(
@@ -233,8 +235,13 @@ class Hybrid(AnonymizationProblem):
             "bounds": [list(ends) for ends in space.bounds],
             "weight": space.weight,
             "ranges": {p.name: [p.low, p.high] for p in self.parameter_space.parameters},
-            "noise": space.noise_id,
+            "noise": self._noise_id(),
         }
+
+    def _noise_id(self) -> str:
+        """A few characters that differ for other noise, and tell nothing of it."""
+        draws = self.hybrid_space.draws(self.noise_seed)
+        return hashlib.blake2b(draws.tobytes(), digest_size=8).hexdigest()
 
     def default_operators(self) -> dict[str, Any]:
         """Parameters spread evenly, blended and moved on their scales."""

@@ -136,10 +136,7 @@ class HybridScheme:
 
     @cached_property
     def space(self) -> HybridSpace:
-        """What the parameters give on this table, without a seed of its own."""
-        return self._space(0)
-
-    def _space(self, seed: int) -> HybridSpace:
+        """What the parameters give on this table."""
         return HybridSpace(
             self.table,
             self.split,
@@ -147,7 +144,6 @@ class HybridScheme:
             sensitivity=self._sensitivity,
             bounds=self._bounds,
             weight=self._weight,
-            seed=seed,
         )
 
     @property
@@ -157,7 +153,7 @@ class HybridScheme:
 
     def recoding(self, seed: int) -> CellRecoding:
         """What every record publishes with the noise of a seed."""
-        return self._space(seed).recoding(self.parameters)
+        return self.space.recoding(self.parameters, seed)
 
     def run(self, seed: int | None = None) -> Release:
         """The union of both partitions as one release, audited, with a certificate.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -52,9 +51,9 @@ class HybridParameters:
 
 
 class HybridSpace:
-    """Everything that the scheme's parameters give on one table, with noise from one seed.
+    """Everything that the scheme's parameters give on one table.
 
-    Clusters depend on k alone and are made once; so are the draws of the noise, which other ε only
+    Clusters depend on k alone and are made once; so are the draws of a seed's noise, which other ε only
     scale: two parameter vectors are compared with common random numbers.
 
     Args:
@@ -64,7 +63,6 @@ class HybridSpace:
         sensitivity: Δf of the noise, for all numeric quasi-identifiers or by name.
         bounds: Smallest and largest number of a column; those of its hierarchy, or of the data, by default.
         weight: How much diversity counts against similarity in clusters.
-        seed: Of the noise.
 
     Attributes:
         categorical: Places of the categorical quasi-identifiers.
@@ -80,7 +78,6 @@ class HybridSpace:
         sensitivity: float | Mapping[str, float] = 1.0,
         bounds: Mapping[str, tuple[float, float]] | None = None,
         weight: float = 0.5,
-        seed: int = 0,
     ) -> None:
         check_table(table)
         if len(split.violating) != table.n_records:
@@ -94,7 +91,7 @@ class HybridSpace:
         self.sensitivity = self._sensitivities(sensitivity)
         self.bounds = [self._bounds(j, dict(bounds or {})) for j in self.numeric]
         self._steps = [_step(np.asarray(columns[j])) for j in self.numeric]
-        self.weight, self.seed = weight, seed
+        self.weight = weight
         if strict:
             for j in self.categorical:
                 qi = table.qis[j]
@@ -106,7 +103,7 @@ class HybridSpace:
         self._rows = (np.flatnonzero(split.violating), np.flatnonzero(~split.violating))
         self._clusters: dict[tuple[int, int], MemberClusters] = {}
         self._levels: dict[tuple[int, int], NDArray[np.int64]] = {}
-        self._draws: dict[int, NDArray[np.float64]] = {}
+        self._draws: tuple[tuple[int, int], NDArray[np.float64]] | None = None
 
     def _sensitivities(self, given: float | Mapping[str, float]) -> list[float]:
         names = [self.table.qi_names[j] for j in self.numeric]
@@ -154,18 +151,26 @@ class HybridSpace:
             )
         return self._clusters[partition, k]
 
-    def noise(self, parameters: HybridParameters, repeat: int = 0) -> list[tuple[Noise, Noise]]:
+    def draws(self, seed: int, repeat: int = 0) -> NDArray[np.float64]:
+        """The draws of a seed's noise; the last ones asked for are kept."""
+        if self._draws is None or self._draws[0] != (seed, repeat):
+            found = laplace_draws(self.table, len(self.numeric), seed, repeat)
+            self._draws = (seed, repeat), found
+        return self._draws[1]
+
+    def noise(
+        self, parameters: HybridParameters, seed: int, repeat: int = 0
+    ) -> list[tuple[Noise, Noise]]:
         """The noised numbers of both partitions, for every numeric quasi-identifier."""
         epsilons = parameters.epsilon_violating, parameters.epsilon_other
-        if repeat not in self._draws:
-            self._draws[repeat] = laplace_draws(self.table, len(self.numeric), self.seed, repeat)
+        draws = self.draws(seed, repeat)
         found = []
         for i, j in enumerate(self.numeric):
             own = np.asarray(numeric_columns(self.table)[j])
             violating, other = (
                 add_noise(
                     own[rows],
-                    self._draws[repeat][rows, i],
+                    draws[rows, i],
                     epsilon=epsilon,
                     sensitivity=self.sensitivity[i],
                     step=self._steps[i],
@@ -176,20 +181,9 @@ class HybridSpace:
             found.append((violating, other))
         return found
 
-    @property
-    def noise_id(self) -> str:
-        """A few characters that differ for other noise, and tell nothing of it."""
-        if 0 not in self._draws:
-            self._draws[0] = laplace_draws(self.table, len(self.numeric), self.seed, 0)
-        return hashlib.blake2b(self._draws[0].tobytes(), digest_size=8).hexdigest()
-
-    def forget(self, repeat: int) -> None:
-        """Drop the draws of a repeat, which are as large as the table."""
-        self._draws.pop(repeat, None)
-
-    def recoding(self, parameters: HybridParameters, repeat: int = 0) -> CellRecoding:
-        """What every record publishes; another repeat has other noise."""
-        noise = self.noise(parameters, repeat)
+    def recoding(self, parameters: HybridParameters, seed: int, repeat: int = 0) -> CellRecoding:
+        """What every record publishes; another seed or repeat has other noise."""
+        noise = self.noise(parameters, seed, repeat)
         columns: dict[int, CellColumn] = {}
         levels = self._published_levels(parameters)
         for i, j in enumerate(self.categorical):

@@ -69,7 +69,7 @@ def steps() -> None:
         "random forest and shuffling (5 repeats)": seconds(lambda: hybrid.find_patterns(table)),
         "value classes and split": seconds(lambda: HybridScheme(table, K, patterns=NAMES).split),
         "k-member clusters, violating records": seconds(lambda: hybrid.member_clusters(table, K, rows)),
-        "noise, levels, published cells": seconds(lambda: scheme.space.recoding(scheme.parameters)),
+        "noise, levels, published cells": seconds(lambda: scheme.recoding(2)),
         "whole scheme but the forest": seconds(lambda: fresh.recoding(1)),
         "release with audit and certificate": seconds(lambda: scheme.run(1)),
         "k-member clusters, all records": seconds(lambda: hybrid.member_clusters(table, K)),
