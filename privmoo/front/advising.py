@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privmoo.errors import ProblemError
-from privmoo.front.choosing import compromise, knee, scaled
+from privmoo.front.choosing import at_end, compromise, knee
 from privmoo.front.pairs import Pair, join, pair_of
 from privmoo.front.questions import flat_regions
 from privmoo.front.rating import next_step
@@ -60,7 +60,7 @@ def remarks(
         return told
     place = knee(front)
     title = "The knee"
-    if (scaled(front, front.objectives)[place] == 0).any():  # an end is no knee
+    if at_end(front, place):
         place = compromise(front)
         title = "No knee, but in the middle"
     said = join(q.phrase(front[place].values[q.key]) for q in front.objectives)
@@ -104,12 +104,16 @@ def _questions(front: Front, pair: Pair, place: int) -> str:
     values = front[place].values
     paid, gained = pair.paid, pair.gained
     limit, demand = (f"{'max' if q.sense == 'min' else 'min'}_{q.key}" for q in (paid, gained))
-    cost, gain = (f"{values[q.key]:.3g}" for q in (paid, gained))
+    cost, gain = (_round(values[q.key]) for q in (paid, gained))
     calls = []
     if gained.sense == "max":
         calls.append(f"best_within({limit}={cost})")
     if paid.sense == "min":
         calls.append(f"cheapest_with({demand}={gain})")
-    wishes = ", ".join(f"{q.key}={values[q.key]:.3g}" for q in front.objectives)
+    wishes = ", ".join(f"{q.key}={_round(values[q.key])}" for q in front.objectives)
     calls += [f"near({wishes})", f"next_step({place})", "rates()", "plot_trade_off()"]
     return ", ".join(f"front.{call}" for call in calls) + "."
+
+
+def _round(value: float) -> str:
+    return f"{float(f'{value:.3g}'):.15g}"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from privmoo.front.front import Front
 
 __all__ = [
+    "at_end",
     "best",
     "check_value",
     "compromise",
@@ -130,6 +131,11 @@ def knee(front: Front) -> int:
     """Place of the knee: the least sum of scaled objectives."""
     need_solutions(front, "knee")
     return int(np.argmin(scaled(front, front.objectives).sum(axis=1)))
+
+
+def at_end(front: Front, place: int) -> bool:
+    """Whether a solution is the best in some objective, so that it is an end of the front."""
+    return bool((scaled(front, front.objectives)[place] == 0).any())
 
 
 def compromise(front: Front, weights: Mapping[str, float] | None = None) -> int:

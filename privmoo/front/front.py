@@ -13,15 +13,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
-from privmoo.front import advising, choosing, questions, rating, wishing
+from privmoo.front import advising, choosing, questions, rating, showing, wishing
 from privmoo.front.archive import feasible_rows, non_dominated, share_of_box
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, find, quantities_of
 from privmoo.front.solution import Solution
 from privmoo.table import Table
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from privmoo.front.gap import Gap
     from privmoo.problem import AnonymizationProblem
     from privmoo.recoding import Recoding
@@ -350,17 +348,11 @@ class Front:
 
     # Showing
 
-    def plot(
-        self,
-        pick: Solution | None = None,
-        ax: Axes | None = None,
-        *,
-        objectives: Sequence[str] | None = None,
-    ) -> Any:
-        """Draw the front, dominated candidates grey, the knee and the pick marked."""
-        from privmoo.plot import plot_front
-
-        return plot_front(self, pick=pick, ax=ax, objectives=objectives)
+    plot = showing.plot
+    plot_3d = showing.plot_3d
+    plot_parallel = showing.plot_parallel
+    plot_trade_off = showing.plot_trade_off
+    plot_rates = showing.plot_rates
 
     def __repr__(self) -> str:
         from privmoo.front.text import summary

@@ -172,7 +172,8 @@ def flat_regions(
     ]
     names = [*columns, "solution_from", "solution_to", "steepness"]
     frame = pd.DataFrame(table, columns=pd.Index(names))
-    return frame.astype({"solution_from": np.int64, "solution_to": np.int64})
+    whole = {"solution_from": np.int64, "solution_to": np.int64}
+    return frame.astype({name: whole.get(name, np.float64) for name in names})
 
 
 def _regions(
