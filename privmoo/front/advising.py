@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from privmoo.errors import ProblemError
 from privmoo.front.choosing import at_end, compromise, knee
 from privmoo.front.pairs import Pair, join, pair_of
-from privmoo.front.questions import flat_regions
+from privmoo.front.questions import largest_regions
 from privmoo.front.rating import next_step
 from privmoo.front.text import counted
 from privmoo.front.wishing import high_trade_off
@@ -77,21 +77,15 @@ def remarks(
 
 
 def _flat(front: Front, pair: Pair) -> list[tuple[str, str]]:
-    regions = flat_regions(front, gain=pair.gained.key, cost=pair.paid.key)
-    if not len(regions):
+    regions, found = largest_regions(front, pair, _REGIONS)
+    if not regions:
         return []
-    steepest = regions.nlargest(_REGIONS, "steepness").sort_index()
     texts = [
-        "from "
-        + " to ".join(
-            pair.phrase(row[f"{pair.gained.key}_{end}"], row[f"{pair.paid.key}_{end}"])
-            for end in ("from", "to")
-        )
-        for _, row in steepest.iterrows()
+        " to ".join(pair.phrase(pair.gains[end], pair.costs[end]) for end in region)
+        for region in regions
     ]
-    left = len(regions) - len(texts)
-    more = f"; {left} more in front.flat_regions()" if left else ""
-    return [("Much for little", f"{'; '.join(texts)}{more}.")]
+    more = f"; {found - len(texts)} more in front.flat_regions()" if found > len(texts) else ""
+    return [("Much for little", f"from {'; from '.join(texts)}{more}.")]
 
 
 def _objectives(front: Front, place: int) -> str:

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
 from privmoo.front.choosing import excess, limit_in_words, limited, nearest_ideal, within
-from privmoo.front.pairs import join, pair_of
+from privmoo.front.pairs import Pair, join, pair_of
 from privmoo.front.quantities import Quantity, find
 from privmoo.front.solution import Solution
 
 if TYPE_CHECKING:
     from privmoo.front.front import Front
 
-__all__ = ["Answer", "best_within", "cheapest_with", "flat_regions"]
+__all__ = ["Answer", "best_within", "cheapest_with", "flat_regions", "largest_regions"]
 
 
 @dataclass(frozen=True)
@@ -174,6 +174,20 @@ def flat_regions(
     frame = pd.DataFrame(table, columns=pd.Index(names))
     whole = {"solution_from": np.int64, "solution_to": np.int64}
     return frame.astype({name: whole.get(name, np.float64) for name in names})
+
+
+def largest_regions(front: Front, pair: Pair, most: int) -> tuple[list[tuple[int, int]], int]:
+    """The flat regions in which most is gained beyond the average, in order, and how many there are.
+
+    Regions are places along the pair.
+    """
+    found = flat_regions(front, gain=pair.gained.key, cost=pair.paid.key)
+    place = {int(row): i for i, row in enumerate(pair.rows)}
+    firsts, lasts = ([place[i] for i in found[f"solution_{end}"]] for end in ("from", "to"))
+    ends = list(zip(firsts, lasts, strict=True))
+    paid, gained = pair.scaled()
+    bargain = [gained[j] - gained[i] - (paid[j] - paid[i]) for i, j in ends]
+    return sorted(ends[i] for i in np.argsort(bargain)[::-1][:most]), len(ends)
 
 
 def _regions(

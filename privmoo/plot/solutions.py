@@ -171,6 +171,7 @@ def plot_loss(solution: Solution, *, ax: Axes | None = None) -> Axes:
     ax.set_xlim(0, max(100.0, float(shown.max())))
     ax.xaxis.set_major_formatter(PercentFormatter(symbol=""))
     ax.set_xlabel("loss of the attribute (%)")
+    ax.set_ylabel("quasi-identifier")
     quiet_grid(ax, "x")
     headline(ax, picture.title, above=22)
     ax.legend(frameon=False, fontsize="small", loc="lower right", bbox_to_anchor=(1.0, 1.0))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privmoo.front.advising import remarks
 from privmoo.front.choosing import at_end, place_of
 from privmoo.front.pairs import Pair, pair_of
-from privmoo.front.questions import flat_regions
+from privmoo.front.questions import largest_regions
 from privmoo.front.text import counted
 from privmoo.plot.fronts import Axis, axis_of, mark
 from privmoo.plot.style import (
@@ -98,16 +98,11 @@ def trade_off_of(
     pick: Solution | None = None,
     regions: int = 3,
 ) -> TradeOffPicture:
-    """The data of the picture of a trade-off, with its steepest flat regions."""
+    """The data of the picture of a trade-off, with its largest flat regions."""
     pair = pair_of(front, gain, cost)
-    found = flat_regions(front, gain=pair.gained.key, cost=pair.paid.key)
-    found = found.nlargest(regions, "steepness").sort_index()
-    places = {int(row): i for i, row in enumerate(pair.rows)}
+    found, _ = largest_regions(front, pair, regions)
     flat = [
-        _region(pair, letter, places[first], places[last])
-        for letter, first, last in zip(
-            ascii_uppercase, found["solution_from"], found["solution_to"], strict=False
-        )
+        _region(pair, letter, *ends) for letter, ends in zip(ascii_uppercase, found, strict=False)
     ]
     names = [q.label.removesuffix(" (%)") for q in (pair.gained, pair.paid)]
     marked = counted(len(flat), "flat region") + " marked" if flat else "no flat region"
@@ -152,7 +147,7 @@ def plot_trade_off(
         gain: What is gained; the first objective that is maximised by default.
         cost: What is paid; the first objective that is minimised by default.
         pick: A solution to mark.
-        regions: How many flat regions to mark at most, the steepest ones.
+        regions: How many flat regions to mark at most, the largest ones.
         words: Whether the advice stands beside the picture.
         ax: Where to draw; then without words and magnifications. A new figure by default.
 
