@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError, nearest
+from privmoo.front.text import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -90,7 +91,7 @@ def plot_heat_maps(frame: pd.DataFrame, *, x: str, y: str, values: Sequence[str]
     maps = [heat_map_of(frame, x=x, y=y, value=value) for value in values]
     if not maps:
         raise ProblemError("values: name at least one column to draw")
-    figure = Figure(figsize=(4.6 * len(maps), 3.4), layout="constrained")
+    figure = Figure(figsize=(4.6 * len(maps), 3.7), layout="constrained")
     for ax, drawn in zip(figure.subplots(1, len(maps), squeeze=False)[0], maps, strict=True):
         shown = np.ma.masked_invalid(drawn.cells)
         ax.set_facecolor("white")
@@ -106,6 +107,8 @@ def plot_heat_maps(frame: pd.DataFrame, *, x: str, y: str, values: Sequence[str]
                 label.set_visible(i % 2 == 0)
         ax.set_xlabel(_TITLES.get(x, x))
         ax.set_ylabel(_TITLES.get(y, y))
-        ax.set_title(drawn.title)
+        ax.set_title(drawn.title, fontsize="medium")
         figure.colorbar(picture, ax=ax)
+    axes = f"{_TITLES.get(x, x)} and {_TITLES.get(y, y)}"
+    figure.suptitle(f"What {counted(len(frame), 'run')} found, by {axes}", fontsize="medium")
     return figure

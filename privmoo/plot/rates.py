@@ -36,6 +36,7 @@ class RatesPicture:
         rates: Gain per cost of the step to the next one; the area of a step is what it buys.
         average: Gain per cost over the whole trade-off.
         knee: Cost of the knee; None if it is not on the way, or at an end.
+        logarithmic: Whether the axis of the cost needs a logarithm.
         x_label: Name and unit of the cost.
         y_label: Name and unit of the rates.
         title: What it shows, in one line.
@@ -53,6 +54,7 @@ class RatesPicture:
     rates: NDArray[np.float64]
     average: float
     knee: float | None
+    logarithmic: bool
     x_label: str
     y_label: str
     title: str
@@ -71,6 +73,7 @@ def rates_of(front: Front, *, gain: str | None = None, cost: str | None = None) 
     if paid.sense == "max":  # the dearest has least of it
         costs, rates = costs[::-1], rates[::-1]
     unit = "1 %" if paid.percent else "1"
+    bought = f"the next 1 % of {paid.words}" if paid.percent else paid.words
     name = gained.label.removesuffix(" (%)")
     knee = front.knee()
     on_the_way = knee.index in pair.rows[1:-1]  # an end is no knee
@@ -81,7 +84,8 @@ def rates_of(front: Front, *, gain: str | None = None, cost: str | None = None) 
         knee=float(paid.shown(np.array([knee.values[paid.key]]))[0]) if on_the_way else None,
         x_label=paid.label,
         y_label=f"{gained.label} per {unit} of {paid.words}",
-        title=f"What the next {unit} of {paid.words} buys of {name}, step by step",
+        logarithmic=paid.logarithmic(pair.costs),
+        title=f"What {bought} buys of {name}, step by step",
     )
 
 
@@ -121,6 +125,9 @@ def plot_rates(
     ax.set_ylim(bottom=base)
     if ax.get_yscale() == "log":
         plain_numbers(ax.yaxis)
+    if picture.logarithmic:
+        ax.set_xscale("log")
+        plain_numbers(ax.xaxis)
     ax.set_xlabel(picture.x_label)
     ax.set_ylabel(picture.y_label)
     quiet_grid(ax)

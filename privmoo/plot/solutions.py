@@ -173,6 +173,6 @@ def plot_loss(solution: Solution, *, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("loss of the attribute (%)")
     ax.set_ylabel("quasi-identifier")
     quiet_grid(ax, "x")
-    headline(ax, picture.title, above=22)
+    headline(ax, picture.title, above=22, inches=5.0)
     ax.legend(frameon=False, fontsize="small", loc="lower right", bbox_to_anchor=(1.0, 1.0))
     return ax
