@@ -310,7 +310,7 @@ def test_advice_about_little() -> None:
         (lambda f: f[:0].near(k=2), "near: the front is empty"),
         (lambda f: f[:0].pseudo_weights(), "pseudo_weights: the front is empty"),
         (lambda f: f[:0].advice(), "advice: the front is empty"),
-        (lambda f: f[:0].rates(), "gain: the front is empty, so nothing can be gained"),
+        (lambda f: f[:0].rates(), "rates: the front is empty"),
         (
             lambda f: f.best_by_weights({"los": 1}),
             "best_by_weights: 'los' is not one of the objectives k, loss; did you mean 'loss'?",
@@ -327,6 +327,7 @@ def test_advice_about_little() -> None:
             lambda f: f.rates(gain="k", cost="k"),
             "cost: 'k' is the gain already; name another quantity",
         ),
+        (lambda f: f.rates(step=True), "step: must be a number above 0, got True"),
         (lambda f: f.rates(step=0), "step: must be a number above 0, got 0"),
         (
             lambda f: f.high_trade_off(radius=-1),

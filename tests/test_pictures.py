@@ -329,7 +329,7 @@ def test_many_values_are_limited_to_the_most_frequent() -> None:
             lambda: toy([5], [0.5]).plot_rates(),
             "plot_rates: needs two solutions, of which one costs more than the other",
         ),
-        (lambda: FRONT[:0].plot_trade_off(), "gain: the front is empty, so nothing can be gained"),
+        (lambda: FRONT[:0].plot_trade_off(), "plot_trade_off: the front is empty"),
         (
             lambda: plot.plot_attainment([]),
             "plot_attainment: give the fronts of at least one run of every solver",

@@ -23,6 +23,7 @@ __all__ = [
     "check_value",
     "compromise",
     "excess",
+    "is_number",
     "knee",
     "limit_in_words",
     "limited",
@@ -66,7 +67,7 @@ def check_limits(front: Front, limits: Mapping[str, float], asked: str) -> None:
 
 def check_value(quantity: Quantity, name: str, value: Any, asked: str) -> None:
     """Raise a ProblemError where a value is no number, or was meant in per cent."""
-    if not _is_number(value):
+    if not is_number(value):
         raise ProblemError(f"{asked}: {name} must be a number, got {value!r}")
     low, high = sorted((quantity.best, quantity.worst))
     # Someone who thinks in per cent would otherwise get everything, or nothing.
@@ -77,7 +78,8 @@ def check_value(quantity: Quantity, name: str, value: Any, asked: str) -> None:
         )
 
 
-def _is_number(given: Any) -> bool:
+def is_number(given: Any) -> bool:
+    """Whether something is a real number, and not a truth value or NaN."""
     if isinstance(given, bool) or not isinstance(given, numbers.Real):
         return False
     return not math.isnan(given)
@@ -155,7 +157,7 @@ def weights_of(front: Front, weights: Mapping[str, float], asked: str) -> list[f
                 f"{asked}: {name!r} is not one of the objectives {', '.join(names)}"
                 f"{nearest(name, names)}"
             )
-        if not (_is_number(weight) and 0 <= weight < math.inf):
+        if not (is_number(weight) and 0 <= weight < math.inf):
             raise ProblemError(f"{asked}: the weight of {name!r} must be 0 or more, got {weight!r}")
     if not any(weights.values()):
         raise ProblemError(f"{asked}: at least one objective needs a weight above 0")
@@ -208,7 +210,7 @@ def reference_point(
 def place_of(front: Front, solution: Solution | int, asked: str) -> int:
     """The place of a solution on a front, which may be a part of the one it was taken from."""
     if not isinstance(solution, Solution):
-        if _is_number(solution) and int(solution) == solution:
+        if is_number(solution) and int(solution) == solution:
             return front[int(solution)].index
         raise ProblemError(
             f"{asked}: takes a solution or its number, got {type(solution).__name__}"

@@ -59,8 +59,6 @@ def pair_of(front: Front, gain: str | None = None, cost: str | None = None) -> P
     >>> pair.gained.key, pair.paid.key, pair.rows.tolist()
     ('k', 'loss', [0, 1])
     """
-    if not len(front):
-        raise ProblemError("gain: the front is empty, so nothing can be gained")
     known = front.quantities
     paid = None if cost is None else find(known, cost, what="cost")
     gained = None if gain is None else find(known, gain, what="gain")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from privmoo.errors import ProblemError
-from privmoo.front.choosing import place_of
+from privmoo.front.choosing import is_number, need_solutions, place_of
 from privmoo.front.pairs import Pair, pair_of
 from privmoo.front.quantities import Quantity
 from privmoo.front.questions import Answer
@@ -54,6 +54,7 @@ def rates(
     0                     1        0.4     2.0  0.05
     1                     2        0.6     3.0  0.05
     """
+    need_solutions(front, "rates")
     pair = pair_of(front, gain, cost)
     amount = _amount(pair, step)
     gained, paid = pair.gained, pair.paid
@@ -112,7 +113,7 @@ def next_step(
 
 def _amount(pair: Pair, step: float | None) -> float:
     if step is not None:
-        if not (isinstance(step, int | float) and math.isfinite(step) and step > 0):
+        if not (is_number(step) and 0 < step < math.inf):
             raise ProblemError(f"step: must be a number above 0, got {step!r}")
         return float(step)
     if pair.paid.percent:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from privmoo.errors import ProblemError
 from privmoo.front.choosing import (
     check_value,
+    is_number,
     limit_in_words,
     need_solutions,
     scaled,
@@ -217,7 +218,7 @@ def high_trade_off(front: Front, *, radius: float = 0.1, least: float = 1.0) -> 
     ['k', 'loss', 'worth']
     """
     for name, value in (("radius", radius), ("least", least)):
-        if not (isinstance(value, int | float) and value >= 0):
+        if not (is_number(value) and value >= 0):
             raise ProblemError(f"high_trade_off: {name} must be a number from 0, got {value!r}")
     places = scaled(front, front.objectives) if len(front) else np.empty((0, front.n_objectives))
     varied = places[:, np.ptp(places, axis=0) > 0] if len(places) else places

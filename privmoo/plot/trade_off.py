@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, ScalarFormatter
 from numpy.typing import NDArray
 
 from privmoo.front.advising import remarks
-from privmoo.front.choosing import at_end, place_of
+from privmoo.front.choosing import at_end, need_solutions, place_of
 from privmoo.front.pairs import Pair, pair_of
 from privmoo.front.questions import largest_regions
 from privmoo.front.text import counted
@@ -99,6 +99,7 @@ def trade_off_of(
     regions: int = 3,
 ) -> TradeOffPicture:
     """The data of the picture of a trade-off, with its largest flat regions."""
+    need_solutions(front, "plot_trade_off")
     pair = pair_of(front, gain, cost)
     found, _ = largest_regions(front, pair, regions)
     flat = [
