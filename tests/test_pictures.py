@@ -348,7 +348,7 @@ def test_many_values_are_limited_to_the_most_frequent() -> None:
         ),
         (
             lambda: FRONT[1:].plot_trade_off(pick=FRONT[0]),
-            "plot_trade_off: the solution is not on this front",
+            "plot_trade_off: the pick is not on this front",
         ),
     ],
 )

@@ -134,7 +134,7 @@ def test_what_cannot_be_drawn_is_said() -> None:
         TWO.plot(objectives=())
     with pytest.raises(ProblemError, match="did you mean 'loss'"):
         TWO.plot(objectives=("k", "los"))
-    with pytest.raises(ProblemError, match="plot: the solution is not on this front"):
+    with pytest.raises(ProblemError, match="the pick is not on this front"):
         TWO[1:].plot(pick=TWO[0])
 
 

@@ -207,7 +207,7 @@ def reference_point(
     return point
 
 
-def place_of(front: Front, solution: Solution | int, asked: str) -> int:
+def place_of(front: Front, solution: Solution | int, asked: str, what: str = "solution") -> int:
     """The place of a solution on a front, which may be a part of the one it was taken from."""
     if not isinstance(solution, Solution):
         if is_number(solution) and int(solution) == solution:
@@ -220,7 +220,7 @@ def place_of(front: Front, solution: Solution | int, asked: str) -> int:
     for place, own in enumerate(front):
         if own == solution:
             return place
-    raise ProblemError(f"{asked}: the solution is not on this front")
+    raise ProblemError(f"{asked}: the {what} is not on this front")
 
 
 def need_solutions(front: Front, what: str) -> None:

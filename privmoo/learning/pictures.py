@@ -90,7 +90,8 @@ def plot_scores(frame: pd.DataFrame, *, metric: str = "f1") -> Any:
         ax.set_axisbelow(True)
     name = {"f1": "F1", "auc": "AUC"}.get(metric, metric)
     axes[0].set_ylabel(name)
-    figure.suptitle(f"What releases are worth to learners: {name}, mean and standard deviation")
+    title = f"What releases are worth to learners: {name}, mean and standard deviation"
+    figure.suptitle(title, fontsize="medium")
     handles, names = axes[0].get_legend_handles_labels()
     figure.legend(
         handles, names, loc="outside lower center", ncols=min(len(names), 6), frameon=False

@@ -154,6 +154,15 @@ def plot_attainment(
         fronts: The fronts of several runs, or several such groups by name.
         objectives: Which two recorded quantities; the first objectives by default.
         ax: Where to draw; a new figure by default.
+
+    >>> import matplotlib.pyplot as plt, pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+    ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
+    >>> front = pm.Front.of(pm.problems.Cuts(table), cuts)
+    >>> plot_attainment({"all": [front, front], "some": [front[1:]]}).get_title()
+    'What 3 runs attained, k-anonymity against loss: best, median and worst'
+    >>> plt.close("all")
     """
     picture = attainment_of(fronts, objectives=objectives)
     if ax is None:

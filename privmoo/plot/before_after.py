@@ -131,6 +131,14 @@ def plot_before_after(
         release: A release of them.
         column: A released column.
         ax: Where to draw; a new figure by default.
+
+    >>> import matplotlib.pyplot as plt, pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+    ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    >>> release = pm.make_release(table, pm.cut_recoding(table, [[0, 0, 1, 0, 0]]))
+    >>> plot_before_after(table, release, "age").get_title()
+    'age before and after: 6 records, released as 2 labels'
+    >>> plt.close("all")
     """
     picture = before_after_of(table, release, column)
     n = len(picture.labels)

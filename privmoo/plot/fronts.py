@@ -104,7 +104,7 @@ def picture_of(
             "plot(objectives=(…, …))"
         )
     shown = [find(front.quantities, name, what="objectives") for name in names]
-    place = None if pick is None else place_of(front, pick, "plot")
+    place = None if pick is None else place_of(front, pick, "plot", "pick")
     knee = front.knee().index if len(front) > 2 else None
     title = _title(front, shown, chosen=objectives is not None)
     return FrontPicture(tuple(axis_of(front, q) for q in shown), knee, place, title)

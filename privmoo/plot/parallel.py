@@ -82,7 +82,7 @@ def parallel_of(
     return ParallelPicture(
         axes=tuple(_axis(q, front.column(q.key)) for q in shown),
         knee=front.knee().index if len(front) > 2 else None,
-        pick=None if pick is None else place_of(front, pick, "plot_parallel"),
+        pick=None if pick is None else place_of(front, pick, "plot_parallel", "pick"),
         title=f"{counted(len(front), 'solution')}, a line each, coloured by "
         f"{shown[0].label.removesuffix(' (%)')}; higher is better on every axis",
     )
@@ -133,6 +133,15 @@ def plot_parallel(
         pick: A solution to mark.
         objectives: Which recorded quantities, two or more; all objectives by default.
         ax: Where to draw; a new figure by default.
+
+    >>> import matplotlib.pyplot as plt, pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+    ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
+    >>> front = pm.Front.of(pm.problems.Cuts(table), cuts)
+    >>> [tick.get_text() for tick in plot_parallel(front).get_xticklabels()]
+    ['k-anonymity', 'loss (%)']
+    >>> plt.close("all")
     """
     from matplotlib import colormaps
 

@@ -113,7 +113,7 @@ def trade_off_of(
         along=pair.rows,
         regions=tuple(flat),
         knee=None if at_end(front, front.knee().index) else front.knee().index,
-        pick=None if pick is None else place_of(front, pick, "plot_trade_off"),
+        pick=None if pick is None else place_of(front, pick, "plot_trade_off", "pick"),
         title=f"What {names[0]} costs in {names[1]}: {counted(len(front), 'solution')}, {marked}",
         words=tuple(remarks(front, gain=gain, cost=cost)),
     )
@@ -154,6 +154,15 @@ def plot_trade_off(
 
     Returns:
         The axes of the picture.
+
+    >>> import matplotlib.pyplot as plt, pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+    ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
+    >>> front = pm.Front.of(pm.problems.Cuts(table), cuts)
+    >>> plot_trade_off(front).get_title()
+    'What k-anonymity costs in loss: 3 solutions, no flat region'
+    >>> plt.close("all")
     """
     picture = trade_off_of(front, gain=gain, cost=cost, pick=pick, regions=regions)
     if ax is not None:
