@@ -72,7 +72,7 @@ def remarks(
         listed = join(f"{i} ({_objectives(front, i)})" for i in others)
         what = "solution" if len(others) == 1 else "solutions"
         more = f"every step away from {what} {listed} loses more than it gains."
-        told.append(("Other knees", more))
+        told.append(("Other knees" if title == "The knee" else "Local knees", more))
     return [*told, ("To ask", _questions(front, pair, place))]
 
 

@@ -174,9 +174,10 @@ def _closest(
     reached: NDArray[np.bool_] | None,
     others: list[Quantity],
 ) -> int:
-    """Place of the least largest lack, then the least sum; what was not wished for decides before
-    them among solutions that have all wishes, and after them elsewhere.
-    """  # noqa: D205
+    """Place of the least largest lack, of equal ones the least sum.
+
+    What was not wished for decides first where all wishes are reached, and last where they are not.
+    """
     achieved = [lacks.max(axis=1), lacks.sum(axis=1)]
     beside = (
         [scaled(front, others).max(axis=1), scaled(front, others).sum(axis=1)] if others else []
