@@ -29,9 +29,9 @@ def rates(
     """The marginal rates of substitution along a trade-off: every step, its price and what it buys.
 
     Steps go from each solution to the next dearer one, among those that no other beats in gain and
-    cost. The rate of a step is |Δ gain| / |Δ cost| (Miettinen 1999, section 2.4: the trade-off of two
-    objectives, with the front's own neighbours for the derivative), counted as axes are: per 1 % where
-    the cost is a fraction.
+    cost. The rate of a step is |Δ gain| / |Δ cost| (Miettinen 1999, Nonlinear Multiobjective
+    Optimization: the trade-off of two objectives, with the front's own neighbours for the derivative),
+    counted as axes are: per 1 % where the cost is a fraction.
 
     Args:
         front: The front.

@@ -38,8 +38,9 @@ def pseudo_weights(front: Front) -> pd.DataFrame:
 
     The pseudo-weight of objective i is wᵢ = (1 - fᵢ) / Σⱼ (1 - fⱼ), over objectives scaled from 0 (best
     of the front) to 1 (worst) as in `Front.knee` (Deb 2001, Multi-Objective Optimization Using
-    Evolutionary Algorithms, section 8.1). The best solution in one objective and the worst in the other
-    has the weights 1 and 0. An objective in which all solutions are equal has no weight.
+    Evolutionary Algorithms, the pseudo-weight vector approach). The best solution in one objective and
+    the worst in the other has the weights 1 and 0. An objective in which all solutions are equal has no
+    weight.
 
     Returns:
         A row per solution, a column per objective; every row adds up to 1.
