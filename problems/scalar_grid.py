@@ -56,7 +56,7 @@ class ScalarGrid:
 
     def plot(self, k: int, values: Sequence[str] = ("il", "at_risk_05", "homogeneity")) -> Figure:
         """Heat maps over number of clusters and λ (Wei et al. 2025, Figure 3), one per value."""
-        from privmoo.heatmap import plot_heat_maps
+        from privmoo.plot.heat_maps import plot_heat_maps
 
         own = self.frame[self.frame["k"] == k]
         if own.empty:

@@ -20,7 +20,7 @@ import privmoo as pm
 from privmoo.candidates import Candidates
 from privmoo.engine import Engine
 from privmoo.errors import CheckpointError, MeasureError, ProblemError
-from privmoo.heatmap import plot_heat_maps
+from privmoo.plot.heat_maps import plot_heat_maps
 from privmoo.problems import MOOBAM, ScalarMOOBAM, WeighedLoss, scalar_grid
 from privmoo.table import Table
 from privmoo.testing import check_problem, valid_rows

@@ -81,6 +81,8 @@ def plot_distribution(analyses: Analysis | Mapping[str, Analysis]) -> Any:
         ax.set_xlabel(_NAMES[criterion])
         ax.grid(axis="y" if alone else "x", color="#ececec", zorder=0)
         ax.set_axisbelow(True)
+    spread = "k and ℓ spread" if len(criteria) > 1 else "k spreads"
+    figure.suptitle(f"How {spread} over the QI-groups", fontsize="medium")
     if not alone:
         handles, names = axes[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower center", ncols=2, frameon=False)
@@ -164,5 +166,6 @@ def plot_suppression(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.grid(color="#ececec", zorder=0)
     ax.set_axisbelow(True)
+    ax.set_title("Records that must be suppressed to reach a property", fontsize="medium")
     ax.legend(frameon=False, fontsize="small")
     return ax

@@ -12,18 +12,28 @@ from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError, nearest
 from privmoo.front.quantities import Quantity, find
+from privmoo.front.solution import Solution
 
 if TYPE_CHECKING:
     from privmoo.front.front import Front
 
 __all__ = [
+    "at_end",
     "best",
+    "check_value",
     "compromise",
+    "excess",
+    "is_number",
     "knee",
     "limit_in_words",
     "limited",
+    "nearest_ideal",
+    "need_solutions",
     "nothing_within",
+    "place_of",
     "reference_point",
+    "scaled",
+    "weights_of",
     "within",
 ]
 
@@ -52,19 +62,24 @@ def limited(front: Front, limit: str, asked: str = "where") -> tuple[Quantity, s
 def check_limits(front: Front, limits: Mapping[str, float], asked: str) -> None:
     """Raise a ProblemError where a limit is about nothing recorded, or is no possible number."""
     for limit, bound in limits.items():
-        quantity, _ = limited(front, limit, asked)
-        if not _is_number(bound):
-            raise ProblemError(f"{asked}: {limit} must be a number, got {bound!r}")
-        low, high = sorted((quantity.best, quantity.worst))
-        # Someone who thinks in per cent would otherwise get everything, or nothing.
-        if 0 <= low < high <= 1 < bound < math.inf:
-            meant = f"; did you mean {bound / 100:g}?" if bound <= 100 else ""
-            raise ProblemError(
-                f"{asked}: {limit} = {bound:g} is above the largest possible value {high:g}{meant}"
-            )
+        check_value(limited(front, limit, asked)[0], limit, bound, asked)
 
 
-def _is_number(given: Any) -> bool:
+def check_value(quantity: Quantity, name: str, value: Any, asked: str) -> None:
+    """Raise a ProblemError where a value is no number, or was meant in per cent."""
+    if not is_number(value):
+        raise ProblemError(f"{asked}: {name} must be a number, got {value!r}")
+    low, high = sorted((quantity.best, quantity.worst))
+    # Someone who thinks in per cent would otherwise get everything, or nothing.
+    if 0 <= low < high <= 1 < value < math.inf:
+        meant = f"; did you mean {value / 100:g}?" if value <= 100 else ""
+        raise ProblemError(
+            f"{asked}: {name} = {value:g} is above the largest possible value {high:g}{meant}"
+        )
+
+
+def is_number(given: Any) -> bool:
+    """Whether something is a real number, and not a truth value or NaN."""
     if isinstance(given, bool) or not isinstance(given, numbers.Real):
         return False
     return not math.isnan(given)
@@ -108,7 +123,7 @@ def nothing_within(front: Front, limits: Mapping[str, float]) -> str:
 def best(front: Front, name: str) -> int:
     """Place of the best solution in one quantity; of equal ones the best in the other objectives."""
     first = find(front.quantities, name)
-    _need_solutions(front, "best")
+    need_solutions(front, "best")
     others = [q for q in front.objectives if q.key != name]
     keys = [q.sign * front.column(q.key) for q in (first, *others)]
     return int(np.lexsort(keys[::-1])[0])
@@ -116,28 +131,37 @@ def best(front: Front, name: str) -> int:
 
 def knee(front: Front) -> int:
     """Place of the knee: the least sum of scaled objectives."""
-    _need_solutions(front, "knee")
+    need_solutions(front, "knee")
     return int(np.argmin(scaled(front, front.objectives).sum(axis=1)))
+
+
+def at_end(front: Front, place: int) -> bool:
+    """Whether a solution is the best in some objective, so that it is an end of the front."""
+    return bool((scaled(front, front.objectives)[place] == 0).any())
 
 
 def compromise(front: Front, weights: Mapping[str, float] | None = None) -> int:
     """Place of the solution with the least augmented weighted Chebyshev distance."""
-    _need_solutions(front, "compromise")
+    need_solutions(front, "compromise")
     names = [q.key for q in front.objectives]
-    given = dict.fromkeys(names, 1.0) if weights is None else dict(weights)
-    for name, weight in given.items():
+    given = dict.fromkeys(names, 1.0) if weights is None else weights
+    return nearest_ideal(front, front.objectives, weights_of(front, given, "compromise"))
+
+
+def weights_of(front: Front, weights: Mapping[str, float], asked: str) -> list[float]:
+    """A weight for every objective, 0 where none is given."""
+    names = [q.key for q in front.objectives]
+    for name, weight in weights.items():
         if name not in names:
             raise ProblemError(
-                f"compromise: {name!r} is not one of the objectives {', '.join(names)}"
+                f"{asked}: {name!r} is not one of the objectives {', '.join(names)}"
                 f"{nearest(name, names)}"
             )
-        if not (np.isfinite(weight) and weight >= 0):
-            raise ProblemError(
-                f"compromise: the weight of {name!r} must be 0 or more, got {weight!r}"
-            )
-    if not any(given.values()):
-        raise ProblemError("compromise: at least one objective needs a weight above 0")
-    return nearest_ideal(front, front.objectives, [given.get(name, 0.0) for name in names])
+        if not (is_number(weight) and 0 <= weight < math.inf):
+            raise ProblemError(f"{asked}: the weight of {name!r} must be 0 or more, got {weight!r}")
+    if not any(weights.values()):
+        raise ProblemError(f"{asked}: at least one objective needs a weight above 0")
+    return [float(weights.get(name, 0.0)) for name in names]
 
 
 def nearest_ideal(
@@ -183,6 +207,23 @@ def reference_point(
     return point
 
 
-def _need_solutions(front: Front, what: str) -> None:
+def place_of(front: Front, solution: Solution | int, asked: str, what: str = "solution") -> int:
+    """The place of a solution on a front, which may be a part of the one it was taken from."""
+    if not isinstance(solution, Solution):
+        if is_number(solution) and int(solution) == solution:
+            return front[int(solution)].index
+        raise ProblemError(
+            f"{asked}: takes a solution or its number, got {type(solution).__name__}"
+        )
+    if solution.front is front:
+        return solution.index
+    for place, own in enumerate(front):
+        if own == solution:
+            return place
+    raise ProblemError(f"{asked}: the {what} is not on this front")
+
+
+def need_solutions(front: Front, what: str) -> None:
+    """Raise a ProblemError where a front is empty."""
     if not len(front):
         raise ProblemError(f"{what}: the front is empty")

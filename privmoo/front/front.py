@@ -13,17 +13,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
-from privmoo.front import choosing
+from privmoo.front import advising, choosing, questions, rating, showing, wishing
 from privmoo.front.archive import feasible_rows, non_dominated, share_of_box
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, find, quantities_of
 from privmoo.front.solution import Solution
 from privmoo.table import Table
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from privmoo.front.gap import Gap
-    from privmoo.front.questions import Answer
     from privmoo.problem import AnonymizationProblem
     from privmoo.recoding import Recoding
 
@@ -336,41 +333,26 @@ class Front:
         ideal = signs * np.array([q.best for q in self.objectives])
         return share_of_box(self.F, ideal, signs * worst)
 
-    # A publisher's questions
+    # A publisher's questions, and help with deciding
 
-    def best_within(
-        self, *, maximise: str | Sequence[str] | None = None, **limits: float
-    ) -> Answer:
-        """How much privacy do these limits allow? See `privmoo.front.questions.best_within`."""
-        from privmoo.front.questions import best_within
-
-        return best_within(self, maximise=maximise, **limits)
-
-    def cheapest_with(self, *, minimise: str | None = None, **demands: float) -> Answer:
-        """What do these demands cost, together? See `privmoo.front.questions.cheapest_with`."""
-        from privmoo.front.questions import cheapest_with
-
-        return cheapest_with(self, minimise=minimise, **demands)
-
-    def flat_regions(self, **options: Any) -> pd.DataFrame:
-        """Where much privacy costs little. See `privmoo.front.questions.flat_regions`."""
-        from privmoo.front.questions import flat_regions
-
-        return flat_regions(self, **options)
+    best_within = questions.best_within
+    cheapest_with = questions.cheapest_with
+    flat_regions = questions.flat_regions
+    near = wishing.near
+    pseudo_weights = wishing.pseudo_weights
+    best_by_weights = wishing.best_by_weights
+    high_trade_off = wishing.high_trade_off
+    rates = rating.rates
+    next_step = rating.next_step
+    advice = advising.advice
 
     # Showing
 
-    def plot(
-        self,
-        pick: Solution | None = None,
-        ax: Axes | None = None,
-        *,
-        objectives: Sequence[str] | None = None,
-    ) -> Any:
-        """Draw the front, dominated candidates grey, the knee and the pick marked."""
-        from privmoo.plot import plot_front
-
-        return plot_front(self, pick=pick, ax=ax, objectives=objectives)
+    plot = showing.plot
+    plot_3d = showing.plot_3d
+    plot_parallel = showing.plot_parallel
+    plot_trade_off = showing.plot_trade_off
+    plot_rates = showing.plot_rates
 
     def __repr__(self) -> str:
         from privmoo.front.text import summary

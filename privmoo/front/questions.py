@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,15 +11,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
-from privmoo.front.archive import non_dominated
 from privmoo.front.choosing import excess, limit_in_words, limited, nearest_ideal, within
+from privmoo.front.pairs import Pair, join, pair_of
 from privmoo.front.quantities import Quantity, find
 from privmoo.front.solution import Solution
 
 if TYPE_CHECKING:
     from privmoo.front.front import Front
 
-__all__ = ["Answer", "best_within", "cheapest_with", "flat_regions"]
+__all__ = ["Answer", "best_within", "cheapest_with", "flat_regions", "largest_regions"]
 
 
 @dataclass(frozen=True)
@@ -87,16 +87,16 @@ def best_within(
     chosen = front[int(rows[_choose(allowed, targets)])]
     runners = _runners_up(front, limits, targets, chosen)
     told = [q for limit in limits if (q := limited(front, limit)[0]) not in targets]
-    sentence = _and(q.phrase(chosen.values[q.key]) for q in targets)
+    sentence = join(q.phrase(chosen.values[q.key]) for q in targets)
     sentence += _at(told, chosen)
     if len(targets) > 1:
         ends = [allowed.best(q.key).values for q in targets]
-        texts = dict.fromkeys(_and(q.phrase(end[q.key]) for q in targets) for end in ends)
+        texts = dict.fromkeys(join(q.phrase(end[q.key]) for q in targets) for end in ends)
         others = [text for text in texts if not sentence.startswith(text)]
         sentence += f" (or {' or '.join(others)})" if others else ""
     for limit, runner in runners.items():
         quantity = limited(front, limit)[0]
-        gained = _and(q.phrase(runner.values[q.key]) for q in targets)
+        gained = join(q.phrase(runner.values[q.key]) for q in targets)
         sentence += f"; allowing {quantity.phrase(runner.values[quantity.key])} would give {gained}"
     return Answer(sentence, chosen, runners)
 
@@ -123,7 +123,7 @@ def cheapest_with(front: Front, *, minimise: str | None = None, **demands: float
     best = chosen_front.best(cost.key)
     chosen = front[int(np.flatnonzero(inside)[best.index])]
     demanded = list(dict.fromkeys(limited(front, demand)[0] for demand in demands))
-    sentence = f"possible: {_and(q.phrase(chosen.values[q.key]) for q in demanded)}"
+    sentence = f"possible: {join(q.phrase(chosen.values[q.key]) for q in demanded)}"
     sentence += _at([cost], chosen)
     runners = _runners_up(front, demands, [cost], chosen)
     for demand, runner in runners.items():
@@ -158,26 +158,36 @@ def flat_regions(
         A row per region in the order of the cost: cost and gain at both ends, the numbers of the two
         solutions, and the steepness.
     """
-    gained, paid = _named(front, gain, "max", "gain"), _named(front, cost, "min", "cost")
-    pair = np.column_stack([q.sign * front.column(q.key) for q in (paid, gained)])
-    rows = np.flatnonzero(non_dominated(pair))
-    rows = rows[np.argsort(pair[rows, 0], kind="stable")]
-    paid_scaled = paid.scaled(front.column(paid.key)[rows])
-    gained_scaled = 1 - gained.scaled(front.column(gained.key)[rows])
-    regions = _regions(paid_scaled, gained_scaled, steepness, least)
-    columns = [f"{q.key}_{end}" for end in ("from", "to") for q in (paid, gained)]
+    pair = pair_of(front, gain, cost)
+    paid, gained = pair.scaled()
+    columns = [f"{q.key}_{end}" for end in ("from", "to") for q in (pair.paid, pair.gained)]
     table = [
-        [front.column(q.key)[rows[end]] for end in (i, j) for q in (paid, gained)]
-        + [
-            rows[i],
-            rows[j],
-            (gained_scaled[j] - gained_scaled[i]) / (paid_scaled[j] - paid_scaled[i]),
+        [
+            *(column[end] for end in (i, j) for column in (pair.costs, pair.gains)),
+            pair.rows[i],
+            pair.rows[j],
+            (gained[j] - gained[i]) / (paid[j] - paid[i]),
         ]
-        for i, j in regions
+        for i, j in _regions(paid, gained, steepness, least)
     ]
     names = [*columns, "solution_from", "solution_to", "steepness"]
     frame = pd.DataFrame(table, columns=pd.Index(names))
-    return frame.astype({"solution_from": np.int64, "solution_to": np.int64})
+    whole = {"solution_from": np.int64, "solution_to": np.int64}
+    return frame.astype({name: whole.get(name, np.float64) for name in names})
+
+
+def largest_regions(front: Front, pair: Pair, most: int) -> tuple[list[tuple[int, int]], int]:
+    """The flat regions in which most is gained beyond the average, in order, and how many there are.
+
+    Regions are places along the pair.
+    """
+    found = flat_regions(front, gain=pair.gained.key, cost=pair.paid.key)
+    place = {int(row): i for i, row in enumerate(pair.rows)}
+    firsts, lasts = ([place[i] for i in found[f"solution_{end}"]] for end in ("from", "to"))
+    ends = list(zip(firsts, lasts, strict=True))
+    paid, gained = pair.scaled()
+    bargain = [gained[j] - gained[i] - (paid[j] - paid[i]) for i, j in ends]
+    return sorted(ends[i] for i in np.argsort(bargain)[::-1][:most]), len(ends)
 
 
 def _regions(
@@ -280,17 +290,12 @@ def _closest(front: Front, limits: Mapping[str, float]) -> Answer:
         beyond = np.maximum(beyond, excess(front, limit, bound) / span)
     near = front[int(np.argmin(beyond))]
     told = dict.fromkeys([*(limited(front, limit)[0] for limit in limits), *front.objectives])
-    has = _and(q.phrase(near.values[q.key]) for q in told)
+    has = join(q.phrase(near.values[q.key]) for q in told)
     return Answer(
         f"not possible: no solution has {said}; the closest has {has}", None, {"closest": near}
     )
 
 
 def _at(quantities: Sequence[Quantity], chosen: Solution) -> str:
-    told = _and(q.phrase(chosen.values[q.key]) for q in dict.fromkeys(quantities))
+    told = join(q.phrase(chosen.values[q.key]) for q in dict.fromkeys(quantities))
     return f" at {told}" if told else ""
-
-
-def _and(parts: Iterable[str]) -> str:
-    *most, last = [*parts] or [""]
-    return f"{', '.join(most)} and {last}" if most else last

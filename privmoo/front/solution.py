@@ -297,6 +297,12 @@ class Solution:
 
         return plot_group_sizes(self, ax=ax)
 
+    def plot_loss(self, ax: Axes | None = None) -> Axes:
+        """Draw what every quasi-identifier loses."""
+        from privmoo.plot import plot_loss
+
+        return plot_loss(self, ax=ax)
+
     def __repr__(self) -> str:
         said = ", ".join(q.phrase(self.values[q.key]) for q in self.front.objectives)
         return f"Solution {self.index} of {len(self.front)}: {said}"

@@ -12,14 +12,23 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from privmoo.front.front import Front
 
-__all__ = ["as_html", "summary"]
+__all__ = ["as_html", "counted", "summary"]
 
 _ROWS = 20
 
 
+def counted(n: int, what: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "solution"), counted(1200, "solution")
+    ('1 solution', '1,200 solutions')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
 def summary(front: Front) -> str:
     """One paragraph: how many solutions, from where to where, found how."""
-    size = f"Front of {len(front):,} solution{'' if len(front) == 1 else 's'}"
+    size = f"Front of {counted(len(front), 'solution')}"
     if not len(front):
         return size
     spans = [

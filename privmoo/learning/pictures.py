@@ -88,7 +88,10 @@ def plot_scores(frame: pd.DataFrame, *, metric: str = "f1") -> Any:
         ax.set_title(f"tested on {tested_on} rows", fontsize="medium")
         ax.grid(axis="y", color="#ececec", zorder=0)
         ax.set_axisbelow(True)
-    axes[0].set_ylabel({"f1": "F1", "auc": "AUC"}.get(metric, metric))
+    name = {"f1": "F1", "auc": "AUC"}.get(metric, metric)
+    axes[0].set_ylabel(name)
+    title = f"What releases are worth to learners: {name}, mean and standard deviation"
+    figure.suptitle(title, fontsize="medium")
     handles, names = axes[0].get_legend_handles_labels()
     figure.legend(
         handles, names, loc="outside lower center", ncols=min(len(names), 6), frameon=False
@@ -142,6 +145,7 @@ def plot_importances(frame: pd.DataFrame, *, top: int = 12, ax: Axes | None = No
     ax.set_ylim(len(columns) - 0.5, -0.5)
     ax.set_xlim(left=-0.02 * ax.get_xlim()[1])  # a marker at 0 is whole
     ax.set_xlabel("share of the importance (%)")
+    ax.set_title(f"The {len(columns)} columns most important to learners", fontsize="medium")
     ax.legend(frameon=False, fontsize="small", loc="lower right")
     return ax
 

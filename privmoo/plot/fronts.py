@@ -1,4 +1,4 @@
-"""Pictures of fronts and solutions, by matplotlib."""
+"""Pictures of a front: two objectives in one panel, three in a panel per pair, or in space."""
 
 from __future__ import annotations
 
@@ -10,20 +10,41 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
+from privmoo.front.choosing import place_of
 from privmoo.front.quantities import Quantity, find
+from privmoo.front.text import counted
+from privmoo.plot.style import (
+    BLUE,
+    GREY,
+    ORANGE,
+    RED,
+    headline,
+    new_figure,
+    plain_numbers,
+    quiet_grid,
+    whole_numbers,
+)
 
 if TYPE_CHECKING:
     from privmoo.front.front import Front
     from privmoo.front.solution import Solution
 
-__all__ = ["Axis", "FrontPicture", "picture_of", "plot_front", "plot_group_sizes", "thumbnail"]
+__all__ = [
+    "Axis",
+    "FrontPicture",
+    "axis_of",
+    "mark",
+    "picture_of",
+    "plot_front",
+    "plot_front_3d",
+    "thumbnail",
+]
 
 _MOST = 3
-_GREY, _BLUE, _RED, _ORANGE = "#c8c8c8", "#1f5fa8", "#c1272d", "#e08a00"
 
 
 @dataclass(frozen=True)
@@ -51,6 +72,7 @@ class FrontPicture:
         axes: One to three.
         knee: Place of the knee among the solutions; None if it is no news.
         pick: Place of the pick; None if there is none.
+        title: What it shows, in one line.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -59,11 +81,14 @@ class FrontPicture:
     >>> picture = picture_of(pm.Front.of(problem, [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0]]))
     >>> [(axis.label, axis.values.round(3).tolist()) for axis in picture.axes]
     [('k-anonymity', [1.0, 3.0]), ('loss (%)', [0.0, 40.0])]
+    >>> picture.title
+    'Front of 2 solutions: k-anonymity against loss'
     """
 
     axes: tuple[Axis, ...]
     knee: int | None
     pick: int | None
+    title: str = ""
 
 
 def picture_of(
@@ -78,17 +103,25 @@ def picture_of(
             f"plot: draws one to three objectives, got {len(names)}; choose with "
             "plot(objectives=(…, …))"
         )
-    axes = tuple(_axis(front, find(front.quantities, name, what="objectives")) for name in names)
-    place = None
-    if pick is not None:
-        places = [i for i, solution in enumerate(front) if solution == pick]
-        if not places:
-            raise ProblemError("plot: the pick is not on this front")
-        place = places[0]
-    return FrontPicture(axes, front.knee().index if len(front) > 2 else None, place)
+    shown = [find(front.quantities, name, what="objectives") for name in names]
+    place = None if pick is None else place_of(front, pick, "plot", "pick")
+    knee = front.knee().index if len(front) > 2 else None
+    title = _title(front, shown, chosen=objectives is not None)
+    return FrontPicture(tuple(axis_of(front, q) for q in shown), knee, place, title)
 
 
-def _axis(front: Front, quantity: Quantity) -> Axis:
+def _title(front: Front, shown: Sequence[Quantity], *, chosen: bool) -> str:
+    first, *others = (q.label.removesuffix(" (%)") for q in shown)
+    text = f"Front of {counted(len(front), 'solution')}: {first}"
+    if others:
+        text += f" against {' and '.join(others)}"
+    if not chosen and front.n_objectives > len(shown):
+        text += f" (the first {len(shown)} of {front.n_objectives} objectives)"
+    return text
+
+
+def axis_of(front: Front, quantity: Quantity) -> Axis:
+    """The values of a front on one axis."""
     values = front.column(quantity.key)
     beside = np.empty(0)
     if quantity in front.objectives:
@@ -123,11 +156,11 @@ def plot_front(
     """
     picture = picture_of(front, pick=pick, objectives=objectives)
     if len(picture.axes) < _MOST or ax is not None:
-        ax = _new_figure(6.4, 4.4, 1)[0] if ax is None else ax
+        ax = new_figure(6.4, 4.4, 1)[0] if ax is None else ax
         _first_panel(ax, picture)
         return ax
     first, second, third = picture.axes
-    panels = _new_figure(15.0, 4.4, 3)
+    panels = new_figure(15.0, 4.4, 3)
     for panel, (x, y, colour) in zip(
         panels,
         ((first, second, third), (first, third, second), (second, third, first)),
@@ -138,21 +171,14 @@ def plot_front(
     if figure is not None:
         handles, names = panels[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
-        if objectives is None and front.n_objectives > _MOST:
-            figure.suptitle(
-                f"The first three of {front.n_objectives} objectives", fontsize="medium"
-            )
+        figure.suptitle(f"{picture.title}; each pair, coloured by the third", fontsize="medium")
+        for panel in panels:
+            headline(panel, f"{_bare(panel.get_ylabel())} by {_bare(panel.get_xlabel())}")
     return np.array(panels, dtype=object)
 
 
-def _new_figure(width: float, height: float, n: int) -> list[Axes]:
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, n, figsize=(width, height), layout="constrained", squeeze=False)
-    engine = figure.get_layout_engine()
-    if n > 1 and engine is not None:
-        engine.set(wspace=0.08)  # type: ignore[call-arg]  # a panel's colour bar is not the next one's
-    return list(axes[0])
+def _bare(label: str) -> str:
+    return label.removesuffix(" (%)")
 
 
 def _first_panel(ax: Axes, picture: FrontPicture) -> None:
@@ -162,6 +188,7 @@ def _first_panel(ax: Axes, picture: FrontPicture) -> None:
         first, second, *rest = picture.axes
         _panel(ax, picture, first, second, rest[0] if rest else None)
     ax.legend(frameon=False, fontsize="small")
+    headline(ax, picture.title)
 
 
 def _line(ax: Axes, picture: FrontPicture, x: Axis) -> None:
@@ -169,28 +196,28 @@ def _line(ax: Axes, picture: FrontPicture, x: Axis) -> None:
     everyone = np.concatenate([x.dominated[np.isfinite(x.dominated)], x.values])
     if x.logarithmic:
         ax.set_xscale("log")
-        _plain_numbers(ax.xaxis)
+        plain_numbers(ax.xaxis)
         edges = np.geomspace(everyone.min(), everyone.max(), 31)
     else:
         edges = np.histogram_bin_edges(everyone, 30)
-    ax.hist(everyone, bins=edges.tolist(), color=_GREY, label="candidates")
+    ax.hist(everyone, bins=edges.tolist(), color=GREY, label="candidates")
     for i, value in enumerate(x.values):
-        ax.axvline(value, color=_BLUE, linewidth=1.8, label="_" if i else "front")
+        ax.axvline(value, color=BLUE, linewidth=1.8, label="_" if i else "front")
     if picture.pick is not None:
-        ax.axvline(x.values[picture.pick], color=_RED, linestyle="--", linewidth=1.8, label="pick")
+        ax.axvline(x.values[picture.pick], color=RED, linestyle="--", linewidth=1.8, label="pick")
     ax.set_xlabel(x.label)
     ax.set_ylabel("candidates")
-    _whole_numbers(ax.yaxis)
+    whole_numbers(ax.yaxis)
 
 
 def _panel(ax: Axes, picture: FrontPicture, x: Axis, y: Axis, colour: Axis | None) -> None:
     if len(x.dominated) and len(y.dominated):
         ax.scatter(
-            x.dominated, y.dominated, s=6, color=_GREY, label="dominated", zorder=1, rasterized=True
+            x.dominated, y.dominated, s=6, color=GREY, label="dominated", zorder=1, rasterized=True
         )
     options: dict[str, Any] = {"s": 16, "zorder": 3, "label": "front"}
     if colour is None:
-        ax.scatter(x.values, y.values, color=_BLUE, **options)
+        ax.scatter(x.values, y.values, color=BLUE, **options)
     else:
         norm = "log" if colour.logarithmic else None
         points = ax.scatter(
@@ -198,22 +225,22 @@ def _panel(ax: Axes, picture: FrontPicture, x: Axis, y: Axis, colour: Axis | Non
         )
         bar = ax.figure.colorbar(points, ax=ax, label=colour.label)
         if colour.logarithmic:
-            _plain_numbers(bar.ax.yaxis)
+            plain_numbers(bar.ax.yaxis)
     if picture.knee is not None:
-        _mark(ax, x, y, picture.knee, "D", _ORANGE, "knee")
+        mark(ax, x, y, picture.knee, "D", ORANGE, "knee")
     if picture.pick is not None:
-        _mark(ax, x, y, picture.pick, "*", _RED, "pick")
+        mark(ax, x, y, picture.pick, "*", RED, "pick")
     for axis, part in ((x, ax.xaxis), (y, ax.yaxis)):
         if axis.logarithmic:
             (ax.set_xscale if part is ax.xaxis else ax.set_yscale)("log")
-            _plain_numbers(part)
+            plain_numbers(part)
     ax.set_xlabel(x.label)
     ax.set_ylabel(y.label)
-    ax.grid(color="#ececec", zorder=0)
-    ax.set_axisbelow(True)
+    quiet_grid(ax)
 
 
-def _mark(ax: Axes, x: Axis, y: Axis, place: int, marker: str, colour: str, name: str) -> None:
+def mark(ax: Axes, x: Axis, y: Axis, place: int, marker: str, colour: str, name: str) -> None:
+    """Mark one solution: a hollow diamond for a knee, a star for a pick."""
     ax.scatter(
         [x.values[place]],
         [y.values[place]],
@@ -227,47 +254,60 @@ def _mark(ax: Axes, x: Axis, y: Axis, place: int, marker: str, colour: str, name
     )
 
 
-def _plain_numbers(axis: Any) -> None:
-    """1, 10, 1,000 instead of powers, on a logarithmic axis."""
-    axis.set_major_locator(LogLocator())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-    axis.set_minor_formatter(NullFormatter())
+def plot_front_3d(
+    front: Front, *, pick: Solution | None = None, objectives: Sequence[str] | None = None
+) -> Any:
+    """Draw three objectives in space, each solution with its drop line to the floor.
 
+    The third one is up and colours the points. A picture in space shows the shape of a surface; to read
+    values, see `plot_front`, which has a panel for each pair.
 
-def _whole_numbers(axis: Any) -> None:
-    axis.set_major_locator(MaxNLocator(steps=[1, 2, 5, 10], integer=True))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    Args:
+        front: The front.
+        pick: A solution to mark.
+        objectives: Which three recorded quantities; the first objectives by default.
 
+    Returns:
+        The axes, which can be turned.
+    """
+    import matplotlib.pyplot as plt
 
-def plot_group_sizes(solution: Solution, *, ax: Axes | None = None) -> Axes:
-    """Draw the released records by the size of their QI-group (Dewri et al. 2011, inset of Fig. 6)."""
-    by_size = solution.group_sizes()
-    if not len(by_size):
-        raise ProblemError("plot_group_sizes: the release has no records")
-    if ax is None:
-        ax = _new_figure(6.4, 3.6, 1)[0]
-    sizes, records = by_size.index.to_numpy(float), by_size["records"].to_numpy(float)
-    if sizes.max() / sizes.min() > 100:
-        edges = np.geomspace(sizes.min(), sizes.max() + 1, 31)
-        ax.set_xscale("log")
-        _plain_numbers(ax.xaxis)
-    else:
-        step = max(1, int(np.ceil((sizes.max() - sizes.min() + 1) / 40)))
-        edges = np.arange(sizes.min() - 0.5, sizes.max() + step + 0.5, step)
-    ax.hist(
-        sizes, bins=edges.tolist(), weights=records, color=_BLUE, edgecolor="white", linewidth=0.5
-    )
-    ax.axvline(sizes.min(), color=_RED, linewidth=1.2, label=f"smallest group: {sizes.min():,.0f}")
-    if ax.get_xscale() == "linear":
-        few = np.arange(sizes.min(), sizes.max() + 1)
-        _whole_numbers(ax.xaxis)
-        if len(few) <= 15:
-            ax.set_xticks(few.tolist())
-    _whole_numbers(ax.yaxis)
-    ax.set_xlabel("size of the QI-group")
-    ax.set_ylabel("records")
-    # Above the axes: a bar may be anywhere inside.
-    ax.legend(frameon=False, fontsize="small", loc="lower right", bbox_to_anchor=(1.0, 1.0))
+    picture = picture_of(front, pick=pick, objectives=objectives)
+    if len(picture.axes) < _MOST:
+        raise ProblemError(
+            f"plot_front_3d: needs three objectives, got {len(picture.axes)}; use plot_front"
+        )
+    figure = plt.figure(figsize=(6.6, 5.8), layout="constrained")
+    ax: Any = figure.add_subplot(projection="3d")
+    # Space has no logarithmic axes: the logarithm is drawn, and the ticks say the number.
+    x, y, z = (np.log10(a.values) if a.logarithmic else a.values for a in picture.axes)
+    floor = z.min() - 0.02 * (np.ptp(z) or 1.0)
+    for own in zip(x, y, z, strict=True):
+        ax.plot([own[0]] * 2, [own[1]] * 2, [floor, own[2]], color=GREY, linewidth=0.5, zorder=1)
+    ax.scatter(x, y, z, c=z, cmap="viridis", s=16, depthshade=False, label="front")
+    for place, marker, colour, name in (
+        (picture.knee, "D", ORANGE, "knee"),
+        (picture.pick, "*", RED, "pick"),
+    ):
+        if place is not None:
+            size, at = (170, ([x[place]], [y[place]], [z[place]]))
+            ax.scatter(*at, marker=marker, color=colour, s=size / 2, depthshade=False, label=name)
+    for axis, set_label, part in zip(
+        picture.axes,
+        (ax.set_xlabel, ax.set_ylabel, ax.set_zlabel),
+        (ax.xaxis, ax.yaxis, ax.zaxis),
+        strict=True,
+    ):
+        set_label(axis.label, labelpad=8)
+        if axis.logarithmic:
+            part.set_major_locator(MaxNLocator(6, integer=True))
+            part.set_major_formatter(FuncFormatter(lambda value, _: f"{10**value:,g}"))
+    ax.view_init(elev=22, azim=-125)
+    ax.zaxis.set_rotate_label(False)
+    ax.zaxis.label.set_rotation(90)
+    ax.set_box_aspect(None, zoom=0.92)  # the label of the upright axis needs room
+    headline(ax, picture.title)
+    ax.legend(frameon=False, fontsize="small", loc="upper left")
     return ax
 
 

@@ -1,0 +1,114 @@
+"""Heat maps of what a grid of runs found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from privmoo.errors import ProblemError, nearest
+from privmoo.front.text import counted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["HeatMap", "heat_map_of", "plot_heat_maps"]
+
+_TITLES = {
+    "il": "information loss",
+    "min_entropy": "minimum entropy (bits)",
+    "at_risk_05": "records at risk, τ = 0.05",
+    "at_risk_075": "records at risk, τ = 0.075",
+    "at_risk_10": "records at risk, τ = 0.1",
+    "homogeneity": "records open to homogeneity",
+    "n_clusters": "clusters",
+    "lam": "λ",
+}
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """What one heat map shows.
+
+    Attributes:
+        x: The values along the axis.
+        y: The values up the axis.
+        cells: A value for every y and x; NaN where there is none.
+        title: What the values are.
+
+    >>> runs = pd.DataFrame({"n_clusters": [8, 4], "lam": [0.1, 0.1], "il": [0.1, 0.2]})
+    >>> heat_map_of(runs, x="n_clusters", y="lam", value="il").cells
+    array([[0.2, 0.1]])
+    """
+
+    x: tuple[Any, ...]
+    y: tuple[Any, ...]
+    cells: NDArray[np.float64]
+    title: str
+
+    @property
+    def top(self) -> float:
+        """The largest value; 0 if there is none above."""
+        shown = self.cells[np.isfinite(self.cells)]
+        return max(0.0, float(shown.max(initial=0.0)))
+
+
+def heat_map_of(frame: pd.DataFrame, *, x: str, y: str, value: str) -> HeatMap:
+    """The data of one heat map: the mean of a column over two others."""
+    for name in (x, y, value):
+        if name not in frame.columns:
+            raise ProblemError(
+                f"values: {name!r} is not a column of the runs{nearest(name, frame.columns)}"
+            )
+    table = frame.pivot_table(index=y, columns=x, values=value, dropna=False).astype(float)
+    table = table.sort_index().sort_index(axis=1)
+    title = _TITLES.get(value, value)
+    found = HeatMap(
+        tuple(table.columns.tolist()), tuple(table.index.tolist()), table.to_numpy(), title
+    )
+    return found if found.top else HeatMap(found.x, found.y, found.cells, f"{title} (0 everywhere)")
+
+
+def plot_heat_maps(frame: pd.DataFrame, *, x: str, y: str, values: Sequence[str]) -> Figure:
+    """One map per value, darker where it is larger; a hatched cell has none.
+
+    Args:
+        frame: One row per run.
+        x: The column along the axis.
+        y: The column up the axis.
+        values: The columns to draw.
+
+    >>> runs = pd.DataFrame({"n_clusters": [4, 8], "lam": [0.1, 0.1], "il": [0.2, 0.1]})
+    >>> len(plot_heat_maps(runs, x="n_clusters", y="lam", values=["il"]).axes)
+    2
+    """
+    from matplotlib.figure import Figure
+
+    maps = [heat_map_of(frame, x=x, y=y, value=value) for value in values]
+    if not maps:
+        raise ProblemError("values: name at least one column to draw")
+    figure = Figure(figsize=(4.6 * len(maps), 3.7), layout="constrained")
+    for ax, drawn in zip(figure.subplots(1, len(maps), squeeze=False)[0], maps, strict=True):
+        shown = np.ma.masked_invalid(drawn.cells)
+        ax.set_facecolor("white")
+        if shown.mask.any():
+            ax.patch.set(hatch="///", edgecolor="0.7")
+        picture = ax.imshow(
+            shown, origin="lower", aspect="auto", cmap="Blues", vmin=0, vmax=drawn.top or 1
+        )
+        ax.set_xticks(range(len(drawn.x)), [f"{v:g}" for v in drawn.x])
+        ax.set_yticks(range(len(drawn.y)), [f"{v:g}" for v in drawn.y])
+        if len(drawn.x) > 12:
+            for i, label in enumerate(ax.get_xticklabels()):
+                label.set_visible(i % 2 == 0)
+        ax.set_xlabel(_TITLES.get(x, x))
+        ax.set_ylabel(_TITLES.get(y, y))
+        ax.set_title(drawn.title, fontsize="medium")
+        figure.colorbar(picture, ax=ax)
+    axes = f"{_TITLES.get(x, x)} and {_TITLES.get(y, y)}"
+    figure.suptitle(f"What {counted(len(frame), 'run')} found, by {axes}", fontsize="medium")
+    return figure
