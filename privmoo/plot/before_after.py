@@ -78,7 +78,7 @@ def before_after_of(table: Table, release: Release, column: str) -> BeforeAfterP
         original = table.frame[column]
     if pd.api.types.is_numeric_dtype(original) and original.nunique() > _FEW:
         values = [np.asarray(part.dropna(), dtype=np.float64) for part in (original, released)]
-        edges = np.histogram_bin_edges(np.concatenate(values), _BINS)
+        edges = _edges(np.concatenate(values))
         before, after = (np.histogram(part, edges)[0].astype(np.float64) for part in values)
         names = tuple(f"{low:g} to {high:g}" for low, high in itertools.pairwise(edges))
         return BeforeAfterPicture(column, names, edges, before, after, title)
@@ -86,6 +86,15 @@ def before_after_of(table: Table, release: Release, column: str) -> BeforeAfterP
     both = pd.concat(counts, axis=1, keys=["before", "after"]).fillna(0.0)
     both = both.sort_values("before", ascending=False, kind="stable")
     return _limited(column, both, title)
+
+
+def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Edges of bins of equal width; whole numbers get whole ones, or every other bin would hold more."""
+    low, high = float(values.min()), float(values.max())
+    if not np.array_equal(values, np.round(values)):
+        return np.histogram_bin_edges(values, _BINS)
+    width = max(1.0, np.ceil((high - low + 1) / (3 * _BINS)))
+    return np.asarray(np.arange(low - 0.5, high + width, width))
 
 
 def _told(released: pd.Series) -> str:
