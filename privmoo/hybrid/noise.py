@@ -57,9 +57,9 @@ def add_noise(
 ) -> Noise:
     """Add Laplace noise of scale Δf/ε, round to steps, and stay within bounds.
 
-    The paper's Algorithm 1 with bounds. The noise is numpy's: the bounded mechanisms of diffprivlib
-    draw value by value in Python (about a minute for a million, where this takes a tenth of a second)
-    to give a guarantee for single queries that a release of records does not have anyway.
+    The paper's Algorithm 1 with bounds. The noise is numpy's: diffprivlib's bounded mechanisms draw value
+    by value (18 s for a million where this takes 0.05 s; its version 0.6.6 does not import beside
+    scikit-learn 1.9), for a guarantee about single queries that a release of records does not have anyway.
 
     Args:
         values: The numbers.
