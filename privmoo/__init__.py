@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         datasets,
         errors,
         evaluation,
+        explorer,
         hierarchy,
         learning,
         measures,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from privmoo.columns import QuasiIdentifier as QI  # noqa: N817
     from privmoo.cuts import CutSpace
     from privmoo.engine import Engine, group
+    from privmoo.explorer.widget import explore
     from privmoo.front import Answer, Front, Solution
     from privmoo.grouping import GroupBatch, Grouping
     from privmoo.hierarchy import Hierarchy
@@ -69,6 +71,7 @@ _MODULES = (
     "datasets",
     "errors",
     "evaluation",
+    "explorer",
     "hierarchy",
     "learning",
     "measures",
@@ -85,6 +88,7 @@ _HOMES = {
     "baselines": ["exact_front"],
     "candidates": ["Candidates"],
     "engine": ["Engine", "group"],
+    "explorer.widget": ["explore"],
     "front": ["Answer", "Front", "Solution"],
     "grouping": ["GroupBatch", "Grouping"],
     "hierarchy": ["Hierarchy"],
@@ -161,6 +165,8 @@ __all__ = [
     "errors",
     "evaluation",
     "exact_front",
+    "explore",
+    "explorer",
     "group",
     "hierarchy",
     "identity_recoding",
