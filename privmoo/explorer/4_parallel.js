@@ -252,7 +252,7 @@ class Parallel {
     const range = this.state.ranges[axis];
     const [high, low] = range ? this.ends(i, range) : [0, 0];
     const inside = range !== null && y >= high && y <= low;
-    this.drag = { axis, i, from: y, moves: inside ? [high, low] : null, done: false };
+    this.drag = { axis, i, from: y, moves: inside ? [high, low] : null, open: range, done: false };
     this.top.setPointerCapture(event.pointerId);
   }
 
@@ -267,15 +267,16 @@ class Parallel {
       else this.tip.show(this.state.tip(id), x, y);
       return;
     }
-    const { axis, i, from, moves } = this.drag;
+    const { axis, i, from, moves, open } = this.drag;
     if (!this.drag.done && Math.abs(y - from) < 4) return;
     this.drag.done = true;
     this.tip.hide();
     const [high, low] = moves ? moves.map((end) => end + y - from) : [Math.min(from, y), Math.max(from, y)];
     const scale = this.scales[i];
-    // An end beyond the axis is no limit; others are as exact as a pixel.
-    const max = high <= 44 ? null : digits(scale.invert(high), 4);
-    const min = low >= this.height - 14 ? null : digits(scale.invert(low), 4);
+    // An end beyond the axis is no limit, and stays none when the brush is moved.
+    const free = (side) => moves !== null && open[side] === null;
+    const max = free("max") || high <= 44 ? null : digits(scale.invert(high), 4);
+    const min = free("min") || low >= this.height - 14 ? null : digits(scale.invert(low), 4);
     this.state.setRange(axis, min, max);
   }
 
