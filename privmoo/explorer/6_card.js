@@ -25,7 +25,7 @@ class Card {
     this.badges = el("div", { class: "pmx-badges" });
     this.pin = el("button", { type: "button", class: "pmx-button", onclick: () => state.pin(state.focus) });
     this.compare = el("button", { type: "button", class: "pmx-button", onclick: () => state.compare(state.focus) });
-    this.figures = el("dl", { class: "pmx-figures" });
+    this.figures = el("div", { class: "pmx-figures" }); // no <dl>: notebooks style these
     this.rivals = el("div", { class: "pmx-rivals" });
     this.more = el("div", { class: "pmx-more", "aria-busy": "false" });
     this.rows = el("div", { class: "pmx-preview" });
@@ -70,7 +70,8 @@ class Card {
     this.figures.replaceChildren(...state.quantities.flatMap((q, j) => {
       const value = state.columns[j][id];
       return Number.isNaN(value) ? [] : [el("div", { class: q.objective ? "pmx-objective" : null },
-        el("dt", { text: q.label.replace(/ \(%\)$/, "") }), el("dd", { text: write(q, value) }))];
+        el("span", { class: "pmx-name", text: q.label.replace(/ \(%\)$/, "") }), " ",
+        el("span", { class: "pmx-value", text: write(q, value) }))];
     }));
     this.showRivals(id);
     this.more.setAttribute("aria-busy", "true");
