@@ -59,8 +59,11 @@ class Explorer(anywidget.AnyWidget):
     _css = style()
     _data = traitlets.Dict().tag(sync=True)
     focus = traitlets.Any(None, allow_none=True).tag(sync=True)
-    selected = traitlets.Any().tag(sync=True)
-    shortlist = traitlets.Any().tag(sync=True, to_json=_pairs, from_json=_mapping)
+    # Not traitlets.Any, which lets None pass before it is looked at.
+    selected: traitlets.TraitType[Any, Any] = traitlets.TraitType(()).tag(sync=True)
+    shortlist: traitlets.TraitType[Any, Any] = traitlets.TraitType(()).tag(
+        sync=True, to_json=_pairs, from_json=_mapping
+    )
 
     def __init__(self, data: ExplorerData) -> None:
         self._fronts = data
