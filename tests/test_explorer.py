@@ -189,6 +189,11 @@ def test_the_widget_is_read_and_set() -> None:
     w.shortlist = [1, n]
     assert w.selected == [1, 3] and w.shortlist == {1: "", n: ""}
     assert w.get_state("shortlist") == {"shortlist": [[1, ""], [n, ""]]}
+    w.focus, w.selected = FRONT.where(min_k=5)[1], FRONT.where(min_k=5)
+    assert FRONT[w.focus] == FRONT.where(min_k=5)[1] and FRONT[w.selected[0]].k >= 5
+    assert len(w.selected) == len(FRONT.where(min_k=5)) < n
+    with pytest.raises(ProblemError, match="not on the front"):
+        w.focus = toy([1, 2], [0.1, 0.2])[0]
     w.selected = None
     assert len(w.selected) == n + 1
     w.focus = n

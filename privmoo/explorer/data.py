@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -101,6 +101,16 @@ class ExplorerData:
                 f"{shown.name!r}"
             )
         return shown.front[place]
+
+    def number(self, solution: Solution) -> int:
+        """The number of a solution that is on one of the fronts."""
+        before = 0
+        for shown in self.fronts:
+            place = None if shown.front is None else _place(shown.front, solution)
+            if place is not None:
+                return before + place
+            before += len(shown)
+        raise ProblemError("explorer: the solution is not on the front")
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, described at the top of this module."""
@@ -247,13 +257,19 @@ def _names(given: Sequence[Front | pd.DataFrame], names: Sequence[str] | None) -
 
 def _with_pick(fronts: tuple[Shown, ...], pick: Solution) -> tuple[Shown, ...]:
     for i, shown in enumerate(fronts):
-        if shown.front is None:
-            continue
-        for place, solution in enumerate(shown.front):
-            if solution == pick:
-                marked = Shown(shown.name, shown.values, shown.front, place)
-                return (*fronts[:i], marked, *fronts[i + 1 :])
+        place = None if shown.front is None else _place(shown.front, pick)
+        if place is not None:
+            return (*fronts[:i], replace(shown, pick=place), *fronts[i + 1 :])
     raise ProblemError("pick: the solution is not on the front")
+
+
+def _place(front: Front, solution: Solution) -> int | None:
+    """Where a solution is that may come from a part of the front, or from the same front elsewhere."""
+    own = np.array(list(solution.values.values()))
+    if list(solution.values) != [q.key for q in front.quantities]:
+        return None
+    same = np.flatnonzero((front.values == own).all(axis=1))
+    return next((int(i) for i in same if front[int(i)] == solution), None)
 
 
 def _some(points: NDArray[np.float64]) -> NDArray[np.float64]:

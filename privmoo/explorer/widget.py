@@ -33,7 +33,8 @@ class Explorer(anywidget.AnyWidget):
     """One front or several in linked views; made by `Front.explore` or `privmoo.explore`.
 
     What is chosen in the browser can be read here, and what is set here is shown there. Solutions are
-    numbered as in the front, and through all fronts if there are several. `observe` tells of changes.
+    numbered as in the front, and through all fronts if there are several; solutions themselves can be
+    set, too: `w.focus = front.knee()`, `w.selected = front.where(min_k=5)`. `observe` tells of changes.
 
     Words, counts and rows of a solution are computed when its card is opened, and sent to the browser
     only: a saved notebook does not hold them.
@@ -49,7 +50,7 @@ class Explorer(anywidget.AnyWidget):
     ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
     >>> front = pm.Front.of(pm.problems.Cuts(table), [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0]])
     >>> w = front.explore()
-    >>> w.focus = 1
+    >>> w.focus = front.best("k")
     >>> w.shortlist = {1: "good for research"}
     >>> w.solution, w.selected, w.release()
     (Solution 1 of 2: k = 3, 40 % loss, [0, 1], Release of 6 records in 2 QI-groups, k = 3, loss = 0.4)
@@ -84,6 +85,9 @@ class Explorer(anywidget.AnyWidget):
             raise ProblemError("explorer: no solution is in focus; click one, or set focus")
         return int(self.focus)
 
+    def __repr__(self) -> str:
+        return f"Explorer of {len(self._fronts):,} solutions"
+
     # What may be set
 
     @traitlets.validate("focus")
@@ -115,6 +119,8 @@ class Explorer(anywidget.AnyWidget):
         }
 
     def _number(self, what: str, value: object) -> int:
+        if isinstance(value, Solution):
+            return self._fronts.number(value)
         if isinstance(value, bool) or not isinstance(value, numbers.Integral):
             raise ProblemError(f"{what}: expected the number of a solution, got {value!r}")
         if not 0 <= int(value) < len(self._fronts):
