@@ -233,7 +233,7 @@ def test_sorting(page: Any, front: pm.Front) -> None:
         )
     first.click()
     assert focus(page) == int(first.get_attribute("data-id"))
-    assert first.get_attribute("aria-selected") == "true"
+    assert first.get_attribute("aria-current") == "true"
 
 
 def test_shortlist_and_comparison(page: Any, front: pm.Front) -> None:

@@ -24,10 +24,6 @@ class SolutionTable {
         el("label", { class: "pmx-check" }, all, "also those outside the limits")), this.scroll);
     this.scroll.addEventListener("scroll", () => this.show());
     this.body.addEventListener("click", (event) => this.clicked(event));
-    this.body.addEventListener("dblclick", (event) => {
-      const row = event.target.closest("tr[data-id]");
-      if (row) state.pin(Number(row.dataset.id));
-    });
     this.headers();
     this.sort();
     state.listen((names) => this.update(names));
@@ -153,7 +149,7 @@ class SolutionTable {
     return el("tr", {
       "data-id": id,
       "aria-rowindex": i + 2,
-      "aria-selected": state.focus === id ? "true" : "false",
+      "aria-current": state.focus === id ? "true" : null,
       class: `pmx-row${outside}${state.focus === id ? " pmx-focused" : ""}`,
     }, ...cells);
   }

@@ -54,7 +54,7 @@ class Header {
  * changed(name, value) of "focus", "selected" and "shortlist".
  */
 function mount(element, data, host) {
-  const root = el("div", { class: "pmx", tabindex: "0", role: "application", "data-lm-suppress-shortcuts": "true",
+  const root = el("div", { class: "pmx", tabindex: "0", role: "region", "data-lm-suppress-shortcuts": "true",
     "aria-label": "Explorer of a front: left and right walk along it, up and down through the table, a pins, c compares, escape clears" });
   element.append(root);
   const state = new State(data);

@@ -22,7 +22,7 @@ from privmoo.explorer.data import ExplorerData, gather
 from privmoo.front.front import Front
 from privmoo.front.solution import Solution
 from privmoo.release import Release
-from privmoo.writing import write_text
+from privmoo.writing import replacing
 
 __all__ = ["module", "page_of", "style", "write_report"]
 
@@ -90,11 +90,11 @@ def write_report(
     data = gather(fronts, names, pick)
     if release is not None and pick is None:
         raise ProblemError("release: give the pick that it is of, too")
-    if pick is not None and release is None:
-        release = pick.release()
-    if pick is not None and release is not None:
-        _check_release(pick, release)
-    write_text(path, page_of(data, release=release), force=force)
+    with replacing(path, force=force) as temporary:  # looks at the place before the work begins
+        if pick is not None:
+            release = pick.release() if release is None else release
+            _check_release(pick, release)
+        temporary.write_text(page_of(data, release=release), encoding="utf-8")
 
 
 def _check_release(pick: Solution, release: Release) -> None:
@@ -150,7 +150,8 @@ def page_of(data: ExplorerData, *, release: Release | None = None) -> str:
         "</body>",
         "</html>",
     ]
-    return "\n".join(parts) + "\n"
+    # Half a character, which a table may hold, cannot be written: its number is.
+    return ("\n".join(parts) + "\n").encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _cards(data: ExplorerData) -> dict[str, Any]:
