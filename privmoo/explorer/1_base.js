@@ -53,8 +53,11 @@ function parseLimit(quantity, typed) {
   return { value };
 }
 
-/** Maps values to pixels; with ticks, and back. Logarithmic only where all values are above 0. */
-function makeScale(values, log, from, to, tight = false) {
+/**
+ * Maps values to pixels; with ticks, and back. Logarithmic only where all values are above 0. Values
+ * beside are given a fifth more space on each side, if they need it.
+ */
+function makeScale(values, log, from, to, tight = false, beside = []) {
   let low = Infinity;
   let high = -Infinity;
   for (const v of values) {
@@ -69,7 +72,19 @@ function makeScale(values, log, from, to, tight = false) {
   let a = forth(low);
   let b = forth(high);
   if (a === b) [a, b] = [a - 0.5, b + 0.5];
-  else if (!tight) [a, b] = [a - (b - a) * 0.03, b + (b - a) * 0.03];
+  else {
+    const room = (b - a) * 0.2;
+    let [first, last] = [a, b];
+    for (const v of beside) {
+      const place = forth(v);
+      if (place < a && place >= a - room) first = Math.min(first, place);
+      if (place > b && place <= b + room) last = Math.max(last, place);
+      if (place < a - room) first = a - room;
+      if (place > b + room) last = b + room;
+    }
+    const edge = tight ? 0 : (last - first) * 0.03;
+    [a, b] = [first - edge, last + edge];
+  }
   const scale = (v) => from + ((forth(v) - a) / (b - a)) * (to - from);
   scale.invert = (pixel) => back(a + ((pixel - from) / (to - from)) * (b - a));
   scale.low = low;

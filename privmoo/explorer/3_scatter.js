@@ -108,13 +108,20 @@ class Scatter {
     this.height = Math.max(this.box.clientHeight, 200);
     const { x, y } = state.axes;
     const inside = (axis) => {
-      // Grey points lie far out: they are drawn where they fall inside, and do not stretch the axes.
       const shown = [];
       for (let i = 0; i < state.size; i += 1) if (state.visible[state.frontOf[i]]) shown.push(state.columns[axis][i]);
       return shown;
     };
-    this.x = makeScale(inside(x), state.log[x], 58, this.width - 14);
-    this.y = makeScale(inside(y), state.log[y], this.height - 42, 12);
+    // Grey points may lie far out: they are drawn where they fall inside.
+    const beside = (axis) => {
+      const place = state.objectives.indexOf(axis);
+      if (!this.grey || place < 0) return [];
+      return state.fronts.filter((_, f) => state.visible[f])
+        .flatMap((front) => [...front.dominated, ...front.infeasible].map((row) => row[place]))
+        .filter((v) => v !== null && (!state.log[axis] || v > 0));
+    };
+    this.x = makeScale(inside(x), state.log[x], 58, this.width - 14, false, beside(x));
+    this.y = makeScale(inside(y), state.log[y], this.height - 42, 12, false, beside(y));
     this.log_x.checked = this.x.logarithmic;
     this.log_y.checked = this.y.logarithmic;
   }
@@ -206,7 +213,7 @@ class Scatter {
       context.fillText(tickText(qx, tick), px, bottom + 14);
     }
     context.textAlign = "right";
-    for (const tick of this.y.ticks(Math.floor(this.height / 60))) {
+    for (const tick of this.y.ticks(Math.floor(this.height / 45))) {
       const py = Math.round(this.y(tick)) + 0.5;
       context.beginPath();
       context.moveTo(52, py);

@@ -158,7 +158,7 @@ function bar(value, most) {
 }
 
 function share(value) {
-  return el("span", { text: value === null || value === undefined ? "–" : `${digits(value * 100, 3)} %` });
+  return el("span", { class: "pmx-share", text: value === null || value === undefined ? "–" : `${digits(value * 100, 3)} %` });
 }
 
 function previewParts(preview) {

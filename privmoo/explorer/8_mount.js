@@ -44,7 +44,7 @@ class Header {
     const size = state.size.toLocaleString("en-US");
     this.said.textContent = said.length
       ? `${state.count.toLocaleString("en-US")} of ${size} with ${said.join(" and ")}`
-      : `${size} solutions; no limits`;
+      : `${size} solution${state.size === 1 ? "" : "s"}; no limits`;
     this.clear.hidden = !state.filtered;
   }
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +25,7 @@ from privmoo.measures import (
 from privmoo.measures.base import Measure
 from privmoo.recoding import Recoding
 
-__all__ = ["SIZES", "card_of", "packed", "preview_of"]
+__all__ = ["SIZES", "by_role", "card_of", "packed", "preview_of"]
 
 _EDGES = (1, 2, 5, 10, 20, 50, 100, 1000)
 SIZES = (
@@ -163,7 +163,7 @@ def preview_of(solution: Solution, n: int = 8) -> dict[str, Any]:
     recoded = known.recoding.apply(table, some).reset_index(drop=True)
     columns = {
         str(name): recoded[name] if name in recoded.columns else table.frame[name].iloc[some]
-        for name in table.released_columns
+        for name in by_role({name: table.roles[name] for name in table.released_columns})
     }
     texts = [[canonical(value) for value in column.tolist()] for column in columns.values()]
     return {
@@ -172,6 +172,18 @@ def preview_of(solution: Solution, n: int = 8) -> dict[str, Any]:
         "total": len(kept),
         "note": "" if KAnonymity()(known.groups()) > 1 else _ALONE,
     }
+
+
+def by_role(roles: Mapping[str, str]) -> list[str]:
+    """Columns in the order of interest: quasi-identifiers first, then sensitive ones.
+
+    >>> by_role({"a": "insensitive", "b": "sensitive", "c": "quasi-identifying"})
+    ['c', 'b', 'a']
+    """
+    order = ["quasi-identifying", "sensitive"]
+    return sorted(
+        roles, key=lambda name: order.index(roles[name]) if roles[name] in order else len(order)
+    )
 
 
 def _kept(solution: _Remembering) -> NDArray[np.int64]:

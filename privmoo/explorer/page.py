@@ -17,7 +17,7 @@ import pandas as pd
 from privmoo.canonical import canonical
 from privmoo.errors import ProblemError, ReleaseError
 from privmoo.explorer.about import about_front
-from privmoo.explorer.cards import card_of, packed
+from privmoo.explorer.cards import by_role, card_of, packed
 from privmoo.explorer.data import ExplorerData, gather
 from privmoo.front.front import Front
 from privmoo.front.solution import Solution
@@ -117,7 +117,7 @@ def page_of(data: ExplorerData, *, release: Release | None = None) -> str:
     script = module() + _START
     sheet = style() + style("page.css")
     total = sum(len(shown) for shown in data.fronts)
-    title = f"{total:,} ways to publish this table"
+    title = f"{total:,} way{'' if total == 1 else 's'} to publish this table"
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(sheet)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -170,7 +170,8 @@ def _cards(data: ExplorerData) -> dict[str, Any]:
 def _preview(release: Release) -> Mapping[str, Any]:
     if release.certificate.privacy["k"] < 2:
         return {"note": _WITHHELD}
-    some = release.frame.head(_ROWS)
+    roles = release.certificate.release["columns"]
+    some = release.frame.head(_ROWS)[by_role(roles)]
     texts = [[canonical(value) for value in some[name].tolist()] for name in some.columns]
     return {
         "columns": [str(name) for name in some.columns],
