@@ -54,7 +54,7 @@ class Header {
  * changed(name, value) of "focus", "selected" and "shortlist".
  */
 function mount(element, data, host) {
-  const root = el("div", { class: "pmx", tabindex: "0", role: "region", "data-lm-suppress-shortcuts": "true",
+  const root = el("div", { class: "pmx", tabindex: "0", role: "region",
     "aria-label": "Explorer of a front: left and right walk along it, up and down through the table, a pins, c compares, escape clears" });
   element.append(root);
   const state = new State(data);
@@ -84,7 +84,9 @@ function mount(element, data, host) {
     if (names.has("shortlist")) host.changed("shortlist", [...state.shortlist]);
   });
   root.addEventListener("keydown", (event) => pressed(event, state, table));
-  // What happens in here is not for the shortcuts of a notebook around it.
+  // What happens in here is not for the shortcuts of a notebook around it. Jupyter looks for this
+  // attribute on the element in focus, before anything else gets the key.
+  root.addEventListener("focusin", (event) => event.target.setAttribute("data-lm-suppress-shortcuts", "true"));
   for (const name of ["keydown", "keyup", "keypress"]) root.addEventListener(name, (event) => event.stopPropagation());
 
   const themed = () => { if (theme.read()) state.changed("theme"); };
