@@ -180,8 +180,15 @@ def test_limits_as_numbers(page: Any, front: pm.Front) -> None:
         loss.press("Enter")
         assert selected(page) == np.flatnonzero(front.column("loss") <= 0.5).tolist()
         assert loss.input_value() == "50 %"
+    badges = page.locator(".pmx-badges")
+    k.fill("500")
+    k.press("Tab")
+    assert selected(page) == []
+    assert "outside the limits" in badges.inner_text()
     k.fill("5")
     k.press("Tab")
+    settle(page)
+    assert "outside the limits" not in badges.inner_text()
     both = (front.column("loss") <= 0.5) & (front.column("k") >= 5)
     assert selected(page) == np.flatnonzero(both).tolist()
     assert "k ≥ 5 and loss ≤ 50 %" in page.locator(".pmx-filters").inner_text()

@@ -43,6 +43,14 @@ class Card {
   update(names) {
     if (names.has("focus") || names.has("fronts")) this.show();
     else if (names.has("shortlist") || names.has("compared")) this.buttons();
+    if (names.has("selected") && this.state.focus !== null) this.showBadges(this.state.focus);
+  }
+
+  showBadges(id) {
+    const { state } = this;
+    const badges = ["knee", "pick"].filter((mark) => state.is(mark, id)).map((mark) => `the ${mark}`);
+    if (!state.mask[id]) badges.push("outside the limits");
+    this.badges.replaceChildren(...badges.map((text) => el("span", { class: "pmx-badge", text })));
   }
 
   buttons() {
@@ -64,9 +72,7 @@ class Card {
     clearTimeout(this.waiting);
     if (id === null) return;
     this.buttons();
-    const badges = ["knee", "pick"].filter((mark) => state.is(mark, id)).map((mark) => `the ${mark}`);
-    if (!state.mask[id]) badges.push("outside the limits");
-    this.badges.replaceChildren(...badges.map((text) => el("span", { class: "pmx-badge", text })));
+    this.showBadges(id);
     this.figures.replaceChildren(...state.quantities.flatMap((q, j) => {
       const value = state.columns[j][id];
       return Number.isNaN(value) ? [] : [el("div", { class: q.objective ? "pmx-objective" : null },
