@@ -63,5 +63,5 @@ bench: venv
 	@set -e; for file in $(BENCHMARKS); do $(BIN)/python $$file; done
 
 clean:
-	rm -rf build dist demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf build dist demo artefacts .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
 	find . -name .venv -prune -o -type d -name __pycache__ -exec rm -rf {} +

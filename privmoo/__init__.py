@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         datasets,
         errors,
         evaluation,
+        explorer,
         hierarchy,
         hybrid,
         learning,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from privmoo.columns import QuasiIdentifier as QI  # noqa: N817
     from privmoo.cuts import CutSpace
     from privmoo.engine import Engine, group
+    from privmoo.explorer.widget import explore
     from privmoo.front import Answer, Front, Solution
     from privmoo.grouping import GroupBatch, Grouping
     from privmoo.hierarchy import Hierarchy
@@ -72,6 +74,7 @@ _MODULES = (
     "datasets",
     "errors",
     "evaluation",
+    "explorer",
     "hierarchy",
     "hybrid",
     "learning",
@@ -90,6 +93,7 @@ _HOMES = {
     "candidates": ["Candidates"],
     "cells": ["CellRecoding"],
     "engine": ["Engine", "group"],
+    "explorer.widget": ["explore"],
     "front": ["Answer", "Front", "Solution"],
     "grouping": ["GroupBatch", "Grouping"],
     "hierarchy": ["Hierarchy"],
@@ -169,6 +173,8 @@ __all__ = [
     "errors",
     "evaluation",
     "exact_front",
+    "explore",
+    "explorer",
     "group",
     "hierarchy",
     "hybrid",

@@ -60,7 +60,6 @@ def _job(given: argparse.Namespace) -> list[Path]:
     import matplotlib.pyplot as plt
 
     import privmoo as pm
-    from privmoo.report import write_report
 
     table = pm.datasets.adult("dewri")
     print(f"{table}\n\nAs it is, {_unique(table):.0%} of these people are alone in their group.\n")
@@ -79,7 +78,7 @@ def _job(given: argparse.Namespace) -> list[Path]:
     figure = front.plot(pick=choice).figure
     figure.savefig(picture, dpi=130, bbox_inches="tight")
     plt.close(figure)
-    write_report(front, choice, release, report, force=True)
+    front.report(report, pick=choice, release=release, force=True)
     front.save(given.out / "front.npz", force=True)
     return [*files, picture, report, given.out / "front.npz"]
 

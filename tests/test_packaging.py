@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).resolve().parents[1]
-PACKED = {".py", ".gz", ".csv", ".md"}
+PACKED = {".py", ".gz", ".csv", ".md", ".js", ".css"}
 
 
 def export(to: Path) -> Path:
@@ -92,6 +92,8 @@ def test_expected_rooms_exist(expected: set[str]) -> None:
         "privmoo/measures/__init__.py",
         "privmoo/datasets/README.md",
         "privmoo/datasets/adult_train.csv.gz",
+        "privmoo/explorer/1_base.js",
+        "privmoo/explorer/explorer.css",
     } <= expected
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 import privmoo as pm
 from privmoo import demo
+from privmoo.canonical import canonical
 from privmoo.front.front import Front
 from privmoo.measures import (
     FrequencyDiversity,
@@ -22,8 +24,7 @@ from privmoo.measures import (
 )
 from privmoo.problem import AnonymizationProblem
 from privmoo.problems import Cuts, KLSafe
-from privmoo.report import write_report
-from privmoo.suppression import BelowThreshold
+from privmoo.suppression import BelowThreshold, Budget
 
 # Tests release one table many times, which a publisher should not.
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.ReleaseWarning")
@@ -34,13 +35,16 @@ def solved(problem: AnonymizationProblem) -> Front:
     return pm.optimize(problem, budget=8, seed=1, progress=False)
 
 
-def report(front: Front, path: Path) -> str:
-    choice = front.knee()
-    write_report(front, choice, choice.release(), path)
-    assert not plt.get_fignums()
-    text = path.read_text(encoding="utf-8")
-    assert text.count("<img") == text.count("data:image/png;base64,") == 2
-    return re.sub(r"base64,[^']*", "", text)
+def report(front: Front, path: Path, pick: pm.Solution | None, **options: Any) -> str:
+    front.report(path, pick=pick, **options)
+    return path.read_text(encoding="utf-8")
+
+
+def content(text: str) -> Any:
+    """The data in a report."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text)
+    assert found is not None
+    return json.loads(found[1])
 
 
 @pytest.mark.parametrize(
@@ -55,27 +59,86 @@ def test_any_number_of_objectives(tmp_path: Path, measures: tuple[Any, ...]) -> 
     problem = Cuts(
         pm.datasets.german_credit(), objectives=measures, constraints=[KAnonymity() >= 2]
     )
-    text = report(solved(problem), tmp_path / "report.html")
-    assert "The chosen solution" in text and "Certificate" in text
+    front = solved(problem)
+    text = report(front, tmp_path / "report.html", front.knee())
+    assert "Certificate of the pick" in text and not plt.get_fignums()
     assert ("buys much" in text) == ({m.sense for m in measures} == {"min", "max"})
 
 
-def test_three_objectives_and_a_table_for_people(tmp_path: Path) -> None:
+def test_what_was_done_is_told(tmp_path: Path) -> None:
     front = solved(KLSafe(pm.datasets.german_credit()))
-    text = report(front, tmp_path / "report.html")
-    head = re.search(r"<p>(.*?)</p>", text)
-    assert head is not None and head[1].count("<br>") == 1 and "KLSafe by NSGA2" in head[1]
-    part = text.split("buys much k</h2>")[1].split("<h2>")[0]
-    assert re.findall("<th>(.*?)</th>", part) == ["loss from", "loss to", "k from", "k to"]
-    cells = re.findall("<td>(.*?)</td>", part)
+    text = report(front, tmp_path / "report.html", front.knee())
+    told = dict(re.findall(r'<th scope="row">(.*?)</th><td>(.*?)</td>', text))
+    assert told["problem"] == "KLSafe" and told["max suppression"] == "0.1"
+    assert told["algorithm"] == "NSGA2" and told["seed"] == "1" and told["generations"] == "8"
+    assert told["privmoo"] and told["pymoo"] and told["pop size"] == "30"
     regions = front.flat_regions()
-    assert len(cells) == 4 * len(regions) > 0
-    assert cells[:4] == [
-        f"{regions['loss_from'][0] * 100:.1f} %",
-        f"{regions['loss_to'][0] * 100:.1f} %",
-        f"{regions['k_from'][0]:,.0f}",
-        f"{regions['k_to'][0]:,.0f}",
-    ]
+    part = text.split("buys much k</h3>")[1].split("</section>")[0]
+    rows = re.findall(r'<th scope="row">(.*?)</th><td>(.*?)</td>', part)
+    assert len(rows) == len(regions) > 0
+    first = regions.iloc[0]
+    assert rows[0] == (
+        f"loss {first['loss_from'] * 100:.1f} % → {first['loss_to'] * 100:.1f} %",
+        f"k {first['k_from']:,.0f} → {first['k_to']:,.0f}",
+    )
+
+
+def test_there_are_rows_of_the_pick_only(tmp_path: Path) -> None:
+    front = solved(KLSafe(pm.datasets.german_credit()))
+    pick = front.where(min_k=2).best("loss")
+    release = pick.release()
+    held = content(report(front, tmp_path / "a.html", pick, release=release))
+    assert held["preview"]["total"] == len(release)
+    shown = pd.DataFrame(held["preview"]["rows"], columns=held["preview"]["columns"])
+    assert set(list(shown)[:3]) == set(pick.table.qi_names)
+    assert shown[list(release.frame)].equals(release.frame.head(8).map(canonical))
+    held = content(report(front, tmp_path / "b.html", None))
+    assert held["preview"] is None
+    assert "Certificate of the pick" not in (tmp_path / "b.html").read_text(encoding="utf-8")
+    other = next(s for s in front if s.records_suppressed != pick.records_suppressed)
+    with pytest.raises(pm.errors.ReleaseError, match="give the release of the pick"):
+        front.report(tmp_path / "c.html", pick=other, release=release)
+    with pytest.raises(pm.errors.ProblemError, match="give the pick"):
+        front.report(tmp_path / "c.html", release=release)
+    assert not (tmp_path / "c.html").exists()
+
+
+def test_rows_with_a_k_of_one_are_not_shown(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"age": [20, 30, 41], "ill": ["plague", "pest", "cold"]})
+    table = pm.Table(frame, quasi_identifiers={"age": pm.Hierarchy.ordered()}, sensitive="ill")
+    front = Front.of(Cuts(table), [[1, 1], [0, 0]])
+    text = report(front, tmp_path / "report.html", front.best("loss"))
+    assert content(text)["preview"].keys() == {"note"}
+    assert "plague" not in text and "audited k of this release is 1" in text
+
+
+def test_nothing_of_the_records_but_labels_and_counts(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "name": [f"Mister{i}" for i in range(40)],
+            "age": [20 + i // 2 for i in range(40)],
+            "job": (["baker", "clerk"] * 19) + ["spy", "spy"],
+            "ill": [f"illness{i % 7}" for i in range(40)],
+        }
+    )
+    table = pm.Table(
+        frame,
+        quasi_identifiers={
+            "age": pm.Hierarchy.intervals(0, 99, widths=[10, 50]),
+            "job": pm.Hierarchy.tree({"work": ["baker", "clerk"], "other": ["spy", "count"]}),
+        },
+        sensitive="ill",
+        identifiers="name",
+    )
+    front = solved(Cuts(table, suppression=Budget(0.2)))
+    text = report(front, tmp_path / "report.html", None)
+    assert "Mister" not in text and "illness" not in text and table.fingerprint not in text
+    assert table.fingerprint[:8] not in text and '"X"' not in text
+    cards = content(text)["cards"]
+    told = {label for pack in cards["packs"] for label in pack["labels"]}
+    for solution in front:
+        words = solution._told(solution.recoding)
+        assert all(part in told for text in words.values() for part in text.split(" | "))
 
 
 def test_labels_of_suppressed_records_are_not_told() -> None:
@@ -87,14 +150,6 @@ def test_labels_of_suppressed_records_are_not_told() -> None:
         solution = Front.of(problem, [x])[0]
         assert f"  job: {told}\n" in solution.explain()
         assert "rare" not in solution.explain() and "spy" not in solution._repr_html_()
-
-
-def test_rows_with_a_k_of_one_are_not_shown(tmp_path: Path) -> None:
-    table = pm.Table(
-        pd.DataFrame({"age": [20, 30, 41]}), quasi_identifiers={"age": pm.Hierarchy.ordered()}
-    )
-    text = report(Front.of(Cuts(table), [[1, 1]]), tmp_path / "report.html")
-    assert "Rows are not shown: the released k is 1" in text and "<td>41</td>" not in text
 
 
 def test_the_demonstration_says_what_is_wrong(

@@ -17,8 +17,8 @@ _REMEMBERED = 200_000
 class Archive:
     """Collects what a problem evaluates; unbounded, so that no non-dominated candidate is lost.
 
-    It listens as the problem's pymoo `callback`. Of the dominated ones it remembers objective values
-    only, for the picture.
+    It listens as the problem's pymoo `callback`. Of dominated and infeasible ones it remembers objective
+    values only, for the picture.
 
     >>> archive = Archive(2)
     >>> archive.add(np.arange(3)[:, None], {"F": np.array([[1.0, 2.0], [2.0, 1.0], [2.0, 2.0]])})
@@ -33,6 +33,7 @@ class Archive:
         self.n_infeasible = 0
         self._seen: list[NDArray[np.float64]] = []
         self._n_seen = 0
+        self._forbidden = np.empty((0, n_obj))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -42,7 +43,9 @@ class Archive:
         F = np.atleast_2d(out["F"])
         X = X if len(X) == len(F) else [X]
         feasible = feasible_rows(F, out.get("G"))
-        self.n_infeasible += len(F) - len(feasible)
+        if len(feasible) < len(F):
+            self.n_infeasible += len(F) - len(feasible)
+            self._forbid(np.delete(F, feasible, axis=0))
         if not len(feasible):
             return
         self._remember(F[feasible])
@@ -60,6 +63,14 @@ class Archive:
         if self._n_seen > _REMEMBERED:
             thinner = np.unique(np.concatenate(self._seen), axis=0)[::2]
             self._seen, self._n_seen = [thinner], len(thinner)
+
+    def _forbid(self, F: NDArray[np.float64]) -> None:
+        found = np.unique(np.concatenate([self._forbidden, F]), axis=0)
+        self._forbidden = found[:: max(1, -(-len(found) // _SHOWN))]
+
+    def infeasible(self) -> NDArray[np.float64]:
+        """Objective values, as minimised, of some of the infeasible candidates."""
+        return self._forbidden
 
     def dominated(self) -> NDArray[np.float64]:
         """Objective values, as minimised, of some thousands of the dominated candidates."""

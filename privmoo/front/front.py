@@ -16,6 +16,7 @@ from privmoo.errors import ProblemError
 from privmoo.front import advising, choosing, questions, rating, showing, wishing
 from privmoo.front.archive import feasible_rows, non_dominated, share_of_box
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, find, quantities_of
+from privmoo.front.shown import Explorable
 from privmoo.front.solution import Solution
 from privmoo.table import Table
 
@@ -28,7 +29,7 @@ __all__ = ["Front"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Front:
+class Front(Explorable):
     """Feasible, non-dominated, distinct solutions, sorted by the first objective; immutable.
 
     Made by `optimize`, `Front.of` (decision vectors), `Front.from_result` (pymoo) or `Front.load`.
@@ -41,6 +42,7 @@ class Front:
         run: Algorithm, seed, generations, whether the run can be repeated, versions …
         description: The problem as plain data.
         dominated: Objective values of some evaluated candidates that are not on the front.
+        infeasible: Those of some that broke a constraint; not kept in a file.
         problem: What was solved; None if the front was loaded without it.
         table: The records; None if the front was loaded without them.
 
@@ -66,9 +68,10 @@ class Front:
     table: Table | None = None
     recodings: tuple[Mapping[str, Any] | None, ...] | None = field(default=None)
     """Recodings as plain data, where the front was loaded, or where they were found elsewhere."""
+    infeasible: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 1)))
 
     def __post_init__(self) -> None:
-        for array in (self.values, self.X, self.dominated):
+        for array in (self.values, self.X, self.dominated, self.infeasible):
             array.setflags(write=False)
         object.__setattr__(self, "run", MappingProxyType(dict(self.run)))
         object.__setattr__(self, "description", MappingProxyType(dict(self.description)))

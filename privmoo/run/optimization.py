@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -146,13 +147,11 @@ class _Run:
                 raise KeyboardInterrupt
             raise ProblemError(nothing_feasible(self.problem, int(self.algorithm.evaluator.n_eval)))
         facts = self._facts(time.perf_counter() - began, fraction, log)
-        return Front.of(
-            self.problem,
-            self.archive.rows,
-            known=self.known,
-            run=facts,
-            dominated=self.archive.dominated(),
+        seen = self.archive
+        front = Front.of(
+            self.problem, seen.rows, known=self.known, run=facts, dominated=seen.dominated()
         )
+        return replace(front, infeasible=self.problem.minimised(seen.infeasible()))
 
     def _search(self, shown: Progress, log: RunLog | None, began: float) -> float:
         self._set_up()

@@ -1,0 +1,316 @@
+// All quantities side by side, one line per solution, a brush and two numbers on every axis.
+
+class Parallel {
+  constructor(state, theme, palette) {
+    Object.assign(this, { state, theme, palette });
+    this.axes = state.quantities.map((q, j) => j).filter((j) => {
+      const known = state.columns[j].filter((v) => !Number.isNaN(v));
+      return state.quantities[j].objective || known.some((v) => v !== known[0]);
+    });
+    this.under = el("canvas", { "aria-hidden": "true" });
+    this.lines = el("canvas", { class: "pmx-top", "aria-hidden": "true" });
+    this.top = el("canvas", { class: "pmx-top", role: "img", tabindex: "0" });
+    this.plot = el("div", { class: "pmx-plot pmx-parallel-plot" }, this.under, this.lines, this.top);
+    this.tip = new Tip(this.plot);
+    this.inputs = new Map();
+    this.limits = el("div", { class: "pmx-limits", role: "group", "aria-label": "Limits" },
+      ...this.axes.map((j) => this.limit(j)));
+    this.wide = el("div", { class: "pmx-wide" }, this.plot, this.limits);
+    this.wide.style.minWidth = `${this.axes.length * 66}px`;
+    this.said = el("span", { class: "pmx-said", role: "status" });
+    this.root = el("section", { class: "pmx-panel pmx-parallel", "aria-label": "All quantities" },
+      el("div", { class: "pmx-controls" }, el("span", { class: "pmx-hint",
+        text: "Drag along an axis to select, double click to clear; or write limits below: 0.25, 25 %, 5" })),
+      el("div", { class: "pmx-scroll", tabindex: "-1" }, this.wide), this.said);
+    this.top.addEventListener("pointerdown", (event) => this.pressed(event));
+    this.top.addEventListener("pointermove", (event) => this.moved(event));
+    this.top.addEventListener("pointerup", (event) => this.released(event));
+    this.top.addEventListener("pointercancel", () => { this.drag = null; });
+    this.top.addEventListener("pointerleave", () => { state.setHover(null); this.tip.hide(); });
+    this.top.addEventListener("dblclick", (event) => {
+      const axis = this.axisAt(event);
+      if (axis !== null) state.setRange(axis, null, null);
+    });
+    state.listen((names) => this.update(names));
+  }
+
+  limit(j) {
+    const { state } = this;
+    const q = state.quantities[j];
+    const field = (side) => {
+      const input = el("input", {
+        type: "text",
+        inputmode: "decimal",
+        autocomplete: "off",
+        spellcheck: "false",
+        "data-limit": `${side}_${q.key}`,
+        placeholder: side === "min" ? "≥" : "≤",
+        "aria-label": `${q.label}: ${side === "min" ? "at least" : "at most"}`,
+        onchange: () => this.typed(j),
+        onkeydown: (event) => {
+          if (event.key === "Enter") this.typed(j);
+        },
+      });
+      return input;
+    };
+    const both = { min: field("min"), max: field("max") };
+    this.inputs.set(j, both);
+    return el("div", { class: "pmx-limit" }, both.min, both.max);
+  }
+
+  typed(j) {
+    const q = this.state.quantities[j];
+    const { min, max } = this.inputs.get(j);
+    const [low, high] = [min, max].map((input) => {
+      const read = parseLimit(q, input.value);
+      const wrong = read !== null && read.problem !== undefined;
+      input.setAttribute("aria-invalid", wrong ? "true" : "false");
+      input.title = wrong ? `${q.label}: ${read.problem}` : "";
+      if (wrong) this.said.textContent = `${q.words}: ${read.problem}`;
+      return read === null || wrong ? null : read.value;
+    });
+    if ([min, max].every((input) => input.getAttribute("aria-invalid") !== "true")) {
+      this.said.textContent = "";
+    }
+    this.state.setRange(j, low, high);
+  }
+
+  update(names) {
+    const all = ["size", "theme", "log", "fronts"].some((name) => names.has(name));
+    if (all || names.has("selected") || names.has("colour")) this.draw(all);
+    if (names.has("selected")) this.showLimits();
+    if (all || ["selected", "focus", "hover"].some((name) => names.has(name))) this.drawTop();
+  }
+
+  showLimits() {
+    for (const [j, both] of this.inputs) {
+      const range = this.state.ranges[j];
+      for (const side of ["min", "max"]) {
+        const input = both[side];
+        const value = range === null ? null : range[side];
+        if (input.getAttribute("aria-invalid") === "true" && value === null && input.value) continue;
+        input.value = value === null ? "" : write(this.state.quantities[j], value);
+        input.classList.toggle("pmx-set", value !== null);
+      }
+    }
+  }
+
+  measure() {
+    const { state } = this;
+    this.width = Math.max(this.plot.clientWidth, 200);
+    this.height = Math.max(this.plot.clientHeight, 160);
+    const gap = this.width / this.axes.length;
+    this.places = this.axes.map((_, i) => gap * (i + 0.5));
+    this.scales = this.axes.map((j) =>
+      makeScale(state.columns[j], state.log[j], this.height - 14, 44, true));
+    this.spots = this.axes.map((j, i) => {
+      const spots = new Float32Array(state.size);
+      for (let id = 0; id < state.size; id += 1) spots[id] = this.scales[i](state.columns[j][id]);
+      return spots;
+    });
+  }
+
+  trace(path, id) {
+    let open = false;
+    for (let i = 0; i < this.places.length; i += 1) {
+      const y = this.spots[i][id];
+      if (Number.isNaN(y)) open = false;
+      else if (open) path.lineTo(this.places[i], y);
+      else {
+        path.moveTo(this.places[i], y);
+        open = true;
+      }
+    }
+  }
+
+  draw(all) {
+    const { state, theme, palette } = this;
+    if (all || !this.spots) {
+      this.measure();
+      const context = fitted(this.under, this.width, this.height);
+      context.strokeStyle = theme.grey;
+      context.globalAlpha = Math.min(0.5, Math.max(0.1, 60 / state.size));
+      context.lineWidth = 1;
+      for (let id = 0; id < state.size; id += 1) {
+        if (!state.visible[state.frontOf[id]]) continue;
+        context.beginPath();
+        this.trace(context, id);
+        context.stroke();
+      }
+    }
+    const context = fitted(this.lines, this.width, this.height);
+    context.globalAlpha = Math.min(0.9, Math.max(0.3, 150 / Math.max(state.count, 1)));
+    context.lineWidth = state.count > 300 ? 1 : 1.4;
+    let last = null;
+    for (let id = 0; id < state.size; id += 1) {
+      if (!state.mask[id]) continue;
+      const colour = palette.of(id);
+      if (colour !== last) context.strokeStyle = last = colour;
+      context.beginPath();
+      this.trace(context, id);
+      context.stroke();
+    }
+  }
+
+  drawTop() {
+    const { state, theme } = this;
+    if (!this.spots) return;
+    const context = fitted(this.top, this.width, this.height);
+    this.axes.forEach((j, i) => this.drawAxis(context, j, i));
+    const line = (id, colour, width) => {
+      context.lineJoin = "round";
+      for (const [style, extra] of [[theme.bg, 3], [colour, 0]]) {
+        context.beginPath();
+        this.trace(context, id);
+        context.strokeStyle = style;
+        context.lineWidth = width + extra;
+        context.stroke();
+      }
+    };
+    if (state.hover !== null && state.hover !== state.focus) line(state.hover, theme.soft, 1.5);
+    if (state.focus !== null) line(state.focus, theme.ink, 2.5);
+    const said = state.limitsInWords();
+    this.top.setAttribute("aria-label",
+      `Parallel coordinates of ${this.axes.map((j) => state.quantities[j].words).join(", ")}; `
+      + `${state.count} of ${state.size} solutions selected${said.length ? ` by ${said.join(", ")}` : ""}`);
+  }
+
+  drawAxis(context, j, i) {
+    const { state, theme } = this;
+    const q = state.quantities[j];
+    const x = Math.round(this.places[i]) + 0.5;
+    const gap = this.width / this.axes.length;
+    context.strokeStyle = theme.soft;
+    context.lineWidth = 1;
+    context.beginPath();
+    context.moveTo(x, 44);
+    context.lineTo(x, this.height - 14);
+    context.stroke();
+    context.textAlign = "center";
+    context.fillStyle = theme.ink;
+    context.font = `${q.objective ? "600 " : ""}${theme.font}`;
+    context.fillText(shortened(context, q.percent ? `${q.words} (%)` : q.words, gap - 8), x, 14);
+    context.font = theme.small;
+    context.fillStyle = theme.soft;
+    context.fillText(q.sense === "max" ? "↑ better" : "↓ better", x, 29);
+    context.textAlign = "left";
+    const space = Math.floor((this.height - 60) / 44);
+    for (const tick of this.scales[i].ticks(space)) {
+      const y = this.scales[i](tick);
+      context.strokeStyle = theme.bg;
+      context.lineWidth = 3;
+      context.strokeText(tickText(q, tick), x + 6, y + 4);
+      context.fillText(tickText(q, tick), x + 6, y + 4);
+      context.strokeStyle = theme.soft;
+      context.lineWidth = 1;
+      context.beginPath();
+      context.moveTo(x - 3, y);
+      context.lineTo(x + 3, y);
+      context.stroke();
+    }
+    const range = state.ranges[j];
+    if (range === null) return;
+    const [high, low] = this.ends(i, range);
+    context.fillStyle = theme.mark;
+    context.globalAlpha = 0.3;
+    context.fillRect(x - 7, high, 14, Math.max(low - high, 2));
+    context.globalAlpha = 1;
+    context.strokeStyle = theme.mark;
+    context.lineWidth = 1.5;
+    context.strokeRect(x - 7, high, 14, Math.max(low - high, 2));
+  }
+
+  /** Upper and lower end of a brush, in pixels. */
+  ends(i, range) {
+    const scale = this.scales[i];
+    const [top, bottom] = [44, this.height - 14];
+    const at = (v, open) => {
+      const y = v === null || (scale.logarithmic && v <= 0) ? open : scale(v);
+      return Math.min(Math.max(y, top - 6), bottom + 6);
+    };
+    return [at(range.max, top - 6), at(range.min, bottom + 6)];
+  }
+
+  // The pointer
+
+  at(event) {
+    const box = this.top.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  }
+
+  axisAt(event) {
+    const [x] = this.at(event);
+    const i = Math.min(Math.max(Math.floor((x / this.width) * this.axes.length), 0), this.axes.length - 1);
+    return Math.abs(x - this.places[i]) <= 16 ? this.axes[i] : null;
+  }
+
+  pressed(event) {
+    const axis = this.axisAt(event);
+    if (axis === null || event.button !== 0) return;
+    const [, y] = this.at(event);
+    const i = this.axes.indexOf(axis);
+    const range = this.state.ranges[axis];
+    const [high, low] = range ? this.ends(i, range) : [0, 0];
+    const inside = range !== null && y >= high && y <= low;
+    this.drag = { axis, i, from: y, moves: inside ? [high, low] : null, open: range, done: false };
+    this.top.setPointerCapture(event.pointerId);
+  }
+
+  moved(event) {
+    const [x, y] = this.at(event);
+    if (!this.drag) {
+      const axis = this.axisAt(event);
+      const id = this.lineAt(x, y);
+      this.top.style.cursor = axis !== null ? "crosshair" : id !== null ? "pointer" : "default";
+      this.state.setHover(id);
+      if (id === null || axis !== null) this.tip.hide();
+      else this.tip.show(this.state.tip(id), x, y);
+      return;
+    }
+    const { axis, i, from, moves, open } = this.drag;
+    if (!this.drag.done && Math.abs(y - from) < 4) return;
+    this.drag.done = true;
+    this.tip.hide();
+    const [high, low] = moves ? moves.map((end) => end + y - from) : [Math.min(from, y), Math.max(from, y)];
+    const scale = this.scales[i];
+    // An end beyond the axis is no limit, and stays none when the brush is moved.
+    const free = (side) => moves !== null && open[side] === null;
+    const max = free("max") || high <= 44 ? null : digits(scale.invert(high), 4);
+    const min = free("min") || low >= this.height - 14 ? null : digits(scale.invert(low), 4);
+    this.state.setRange(axis, min, max);
+  }
+
+  released(event) {
+    const { drag } = this;
+    this.drag = null;
+    if (drag && drag.done) return;
+    const id = this.lineAt(...this.at(event));
+    if (id !== null) this.state.setFocus(id);
+  }
+
+  /** The selected line that passes nearest to a point. */
+  lineAt(x, y) {
+    const { state, places, spots } = this;
+    if (!spots || x < places[0] || x > places[places.length - 1]) return null;
+    let i = 0;
+    while (i < places.length - 2 && places[i + 1] < x) i += 1;
+    if (places.length < 2) return null;
+    const share = (x - places[i]) / (places[i + 1] - places[i]);
+    let best = null;
+    let least = 7;
+    for (let id = 0; id < state.size; id += 1) {
+      if (!state.mask[id]) continue;
+      const distance = Math.abs(spots[i][id] * (1 - share) + spots[i + 1][id] * share - y);
+      if (distance < least) [best, least] = [id, distance];
+    }
+    return best;
+  }
+}
+
+/** A text that fits a width. */
+function shortened(context, text, width) {
+  if (context.measureText(text).width <= width) return text;
+  let short = text;
+  while (short.length > 1 && context.measureText(`${short}…`).width > width) short = short.slice(0, -1);
+  return `${short}…`;
+}

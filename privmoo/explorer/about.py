@@ -1,0 +1,142 @@
+"""How a front was found and what holds for the pick, in lines for a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from privmoo.errors import ProblemError
+from privmoo.explorer.data import ExplorerData, Shown
+from privmoo.front.front import Front
+from privmoo.front.quantities import Quantity
+from privmoo.release import Release
+
+__all__ = ["about_front"]
+
+Section = tuple[str, list[tuple[str, str]]]
+
+_CONTENT = (
+    "values, labels and counts of all solutions; rows of the pick only, and only if its audited k is at "
+    "least 2; no identifying columns"
+)
+_RUN = (
+    "algorithm",
+    "seed",
+    "budget",
+    "generations",
+    "evaluations",
+    "infeasible",
+    "stopped_by_hand",
+    "reproducible",
+    "why_not_reproducible",
+    "proven",
+)
+
+
+def about_front(data: ExplorerData, release: Release | None) -> list[Section]:
+    """Method, parameters, seed, versions; and the certificate of the pick.
+
+    The fingerprint of the table is left out: with it, somebody who guesses the table could be sure.
+    """
+    sections: list[Section] = [("This file", [("holds", _CONTENT)])]
+    for shown in data.fronts:
+        if shown.front is None:
+            continue
+        before = f"{shown.name}: " if len(data.fronts) > 1 else ""
+        sections += [(f"{before}{title}", rows) for title, rows in _method(shown, shown.front)]
+    if release is not None:
+        sections += [
+            (f"Certificate of the pick: {title[:1].lower()}{title[1:]}", rows)
+            for title, rows in release.certificate._sections()
+        ]
+    return sections
+
+
+def _method(shown: Shown, front: Front) -> list[Section]:
+    described = front.description
+    method = [("problem", str(described.get("problem", "not known")))]
+    method += _pairs(described.get("parameters"))
+    method.append(("suppression", _plain(described.get("suppression"))))
+    for q in front.objectives:
+        method.append(
+            (
+                q.label.removesuffix(" (%)"),
+                "less is better" if q.sense == "min" else "more is better",
+            )
+        )
+    for constraint in described.get("constraints", ()):
+        name = constraint["measure"].get("key", "")
+        method.append(("constraint", f"{name} {constraint['relation']} {constraint['bound']:g}"))
+    if front.table is not None:
+        method.append(("records", f"{front.table.n_records:,}"))
+        method.append(("quasi-identifiers", ", ".join(map(str, front.table.qi_names))))
+    runs = front.run.get("merged", [front.run])
+    sections = [("Method", method)]
+    for run in runs:
+        rows = [
+            (key.replace("_", " "), _plain(run[key])) for key in _RUN if run.get(key) is not None
+        ]
+        settings = run.get("settings")
+        if isinstance(settings, Mapping):
+            rows += [
+                (key.replace("_", " "), _plain(value))
+                for key, value in settings.items()
+                if isinstance(value, int | float) and not isinstance(value, bool)
+            ]
+        if rows:
+            sections.append(("Search", rows))
+    versions = next((run["versions"] for run in runs if run.get("versions")), None)
+    if isinstance(versions, Mapping):
+        sections.append(("Versions", [(str(k), str(v)) for k, v in versions.items()]))
+    flat = _flat_regions(front)
+    return [*sections, flat] if flat else sections
+
+
+def _flat_regions(front: Front) -> Section | None:
+    """Where the front is flat: from what to what the privacy rises, and at which cost."""
+    if {q.sense for q in front.objectives} != {"min", "max"}:
+        return None
+    gained = next(q for q in front.objectives if q.sense == "max")
+    paid = next(q for q in front.objectives if q.sense == "min")
+    try:
+        regions = front.flat_regions(gain=gained.key, cost=paid.key)
+    except ProblemError:
+        return None
+    title = f"Where a little more {paid.words} buys much {gained.words}"
+    if not len(regions):
+        return title, [("", "Nowhere on this front: it rises evenly.")]
+    rows = []
+    for region in regions.to_dict("records"):
+        ends = [
+            " → ".join(_short(q, float(region[f"{q.key}_{end}"])) for end in ("from", "to"))
+            for q in (paid, gained)
+        ]
+        rows.append((f"{paid.words} {ends[0]}", f"{gained.words} {ends[1]}"))
+    return title, rows
+
+
+def _short(quantity: Quantity, value: float) -> str:
+    if quantity.percent:
+        return f"{value * 100:.1f} %"
+    return quantity.write(value) if value.is_integer() else f"{value:,.3g}"
+
+
+def _pairs(parameters: Any) -> list[tuple[str, str]]:
+    if not isinstance(parameters, Mapping):
+        return []
+    return [(str(key).replace("_", " "), _plain(value)) for key, value in parameters.items()]
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_plain(own)}" for key, own in value.items())
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,195 @@
+"""Cards: what is told of one solution, as plain data; and rows of its release, for their owner."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.canonical import canonical
+from privmoo.errors import ProblemError
+from privmoo.front.solution import Solution
+from privmoo.grouping import Grouping
+from privmoo.measures import (
+    DistinctDiversity,
+    FrequencyDiversity,
+    Homogeneity,
+    KAnonymity,
+    RecordsAtRisk,
+    TCloseness,
+)
+from privmoo.measures.base import Measure
+from privmoo.recoding import Recoding
+
+__all__ = ["SIZES", "by_role", "card_of", "packed", "preview_of"]
+
+_EDGES = (1, 2, 5, 10, 20, 50, 100, 1000)
+SIZES = (
+    *(f"{a}" if b == a + 1 else f"{a}–{b - 1}" for a, b in itertools.pairwise(_EDGES)),
+    f"{_EDGES[-1]:,} or more",
+)
+"""Names of the bars of a histogram of group sizes."""
+
+_OF_GROUPS: dict[str, Measure] = {
+    "k (smallest QI-group)": KAnonymity(),
+    "records in groups below 5 (risk above 20 %)": RecordsAtRisk(0.2, count=True),
+    "records in groups below 10 (risk above 10 %)": RecordsAtRisk(0.1, count=True),
+}
+_OF_VALUES: dict[str, Measure] = {
+    "ℓ (frequency)": FrequencyDiversity(),
+    "ℓ (distinct values)": DistinctDiversity(),
+    "t (closeness)": TCloseness(),
+    "records open to homogeneity": Homogeneity(count=True),
+}
+_SEPARATOR = " | "
+_ALONE = "k is 1: a row may be somebody's record as it is. For your eyes only."
+
+
+class _Remembering(Solution):
+    """A solution that makes its recoding and groups once: a card asks for them several times."""
+
+    @cached_property
+    def recoding(self) -> Recoding:
+        return super().recoding
+
+    @cached_property
+    def _own_groups(self) -> Grouping:
+        return super().groups()
+
+    def groups(self) -> Grouping:
+        return self._own_groups
+
+
+def card_of(solution: Solution) -> dict[str, Any]:
+    """What is told of a solution: the words of every attribute, its loss, counts of groups and risks.
+
+    There is no record in it, and no label that only suppressed records have.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+    ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    >>> card = card_of(pm.Front.of(pm.problems.Cuts(table), [[0, 0, 1, 0, 0]])[0])
+    >>> card["words"], round(card["loss"]["age"], 3), card["sizes"]
+    ({'age': '20–22 | 40–60'}, 0.4, [0, 6, 0, 0, 0, 0, 0, 0])
+    >>> card["facts"][:2]
+    [['QI-groups', 2], ['k (smallest QI-group)', 3]]
+    """
+    known = _Remembering(solution.front, solution.index)
+    try:
+        lost = {str(name): float(v) for name, v in known.loss_per_attribute().items()}
+    except ProblemError:  # a recoding without generalised values
+        lost = {}
+    by_size = known.group_sizes()
+    sizes, records = by_size.index.to_numpy(), by_size["records"].to_numpy()
+    place = np.searchsorted(_EDGES, sizes, side="right") - 1
+    bars = np.bincount(place, weights=records, minlength=len(_EDGES)).astype(int).tolist()
+    return {
+        "words": {str(name): text for name, text in known._told(known.recoding).items()},
+        "loss": lost,
+        "facts": _facts(known, int(by_size["groups"].sum())),
+        "sizes": bars,
+    }
+
+
+def _facts(solution: Solution, n_groups: int) -> list[list[Any]]:
+    groups = solution.groups()
+    wanted = _OF_GROUPS | (_OF_VALUES if solution.table.sensitive else {})
+    facts: list[list[Any]] = [["QI-groups", n_groups]]
+    facts += [[label, _short(m(groups))] for label, m in wanted.items()]
+    return facts
+
+
+def _short(value: float) -> float | int:
+    return int(value) if value.is_integer() else float(f"{value:.4g}")
+
+
+def packed(cards: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Many cards in little space: labels and sentences that repeat are kept once.
+
+    `words[j]` of a card is the place of a list of labels in `lists`; each of these is a place in
+    `labels`. A sentence is the labels with ` | ` between them.
+
+    >>> card = {"words": {"a": "1 | 2"}, "loss": {"a": 0.5}, "facts": [["k", 3]], "sizes": [3]}
+    >>> packed([card, card])
+    {'attributes': ['a'], 'facts': ['k'], 'labels': ['1', '2'], 'lists': [[0, 1]],
+    'cards': [[[0], [0.5], [3], [3]], [[0], [0.5], [3], [3]]]}
+    """
+    every = list(cards)
+    labels: dict[str, int] = {}
+    lists: dict[tuple[int, ...], int] = {}
+    small = []
+    attributes = list(every[0]["words"]) if every else []
+    for card in every:
+        words = []
+        for name in attributes:
+            parts = card["words"].get(name, "").split(_SEPARATOR)
+            own = tuple(labels.setdefault(part, len(labels)) for part in parts)
+            words.append(lists.setdefault(own, len(lists)))
+        lost = [_rounded(card["loss"].get(name)) for name in attributes]
+        small.append([words, lost, [value for _, value in card["facts"]], card["sizes"]])
+    return {
+        "attributes": attributes,
+        "facts": [label for label, _ in every[0]["facts"]] if every else [],
+        "labels": list(labels),
+        "lists": [list(own) for own in lists],
+        "cards": small,
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.4g}")
+
+
+def preview_of(solution: Solution, n: int = 8) -> dict[str, Any]:
+    """Some rows as they would be released, without identifying columns: for the owner of the data.
+
+    Nothing is audited here, and with k = 1 a row can be somebody's record as it is; so rows go to a
+    notebook, never into a file.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"name": list("abc"), "age": [20, 21, 22]}), identifiers="name",
+    ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    >>> preview_of(pm.Front.of(pm.problems.Cuts(table), [[0, 0]])[0], n=2)
+    {'columns': ['age'], 'rows': [['*'], ['*']], 'total': 3, 'note': ''}
+    """
+    known = _Remembering(solution.front, solution.index)
+    table = known.table
+    kept = _kept(known)
+    some = kept[np.linspace(0, len(kept) - 1, min(n, len(kept))).astype(np.int64)]
+    recoded = known.recoding.apply(table, some).reset_index(drop=True)
+    columns = {
+        str(name): recoded[name] if name in recoded.columns else table.frame[name].iloc[some]
+        for name in by_role({name: table.roles[name] for name in table.released_columns})
+    }
+    texts = [[canonical(value) for value in column.tolist()] for column in columns.values()]
+    return {
+        "columns": list(columns),
+        "rows": [list(row) for row in zip(*texts, strict=True)],
+        "total": len(kept),
+        "note": "" if KAnonymity()(known.groups()) > 1 else _ALONE,
+    }
+
+
+def by_role(roles: Mapping[str, str]) -> list[str]:
+    """Columns in the order of interest: quasi-identifiers first, then sensitive ones.
+
+    >>> by_role({"a": "insensitive", "b": "sensitive", "c": "quasi-identifying"})
+    ['c', 'b', 'a']
+    """
+    order = ["quasi-identifying", "sensitive"]
+    return sorted(
+        roles, key=lambda name: order.index(roles[name]) if roles[name] in order else len(order)
+    )
+
+
+def _kept(solution: _Remembering) -> NDArray[np.int64]:
+    """Rows of the table that are released."""
+    published = solution._published()
+    if published is not None:
+        return np.flatnonzero(published)
+    labels = solution.groups().labels
+    return np.flatnonzero(labels[solution.recoding.view(solution.table).row_tuple] >= 0)
