@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.ReleaseWarning"
 
 def unpacked(pack: dict[str, Any], i: int) -> dict[str, Any]:
     """What the browser makes of a packed card."""
-    words, loss, facts, sizes = pack["cards"][i]
+    words, loss, facts, sizes, after = pack["cards"][i]
     return {
         "words": {
             name: " | ".join(pack["labels"][label] for label in pack["lists"][words[j]])
@@ -36,6 +36,7 @@ def unpacked(pack: dict[str, Any], i: int) -> dict[str, Any]:
         "loss": dict(zip(pack["attributes"], loss, strict=True)),
         "facts": [list(pair) for pair in zip(pack["facts"], facts, strict=True)],
         "sizes": sizes,
+        "next": after,
     }
 
 
@@ -46,6 +47,7 @@ def test_cards_survive_packing_and_say_what_solutions_say() -> None:
         back = unpacked(pack, i)
         assert back["words"] == card["words"] == solution._told(solution.recoding)
         assert back["facts"] == card["facts"] and back["sizes"] == card["sizes"]
+        assert back["next"] == card["next"] == str(THREE.next_step(i))
         assert back["loss"] == pytest.approx(solution.loss_per_attribute().to_dict(), rel=1e-3)
         facts = dict(card["facts"])
         assert facts["k (smallest QI-group)"] == solution.k
@@ -258,3 +260,18 @@ def test_a_thousand_solutions_are_below_two_megabytes(tmp_path: Path) -> None:
     front = crowd(pm.problems.KLSafe(pm.datasets.german_credit()), 1000)
     write_report(front, tmp_path / "front.html")
     assert len(front) == 1000 and (tmp_path / "front.html").stat().st_size < 1_000_000
+
+
+def test_noised_releases_have_cards_rows_and_a_file(tmp_path: Path) -> None:
+    table = pm.testing.example_hybrid_table()
+    for strict in (False, True):
+        problem = pm.problems.Hybrid(table, patterns=["race", "country"], strict=strict)
+        front = pm.optimize(problem, budget=3, seed=1, progress=False)
+        card, rows = card_of(front[0]), preview_of(front[0])
+        assert set(card["words"]) == set(card["loss"]) == set(table.qi_names)
+        assert sum(card["sizes"]) == rows["total"] == 200
+        pick = front.best("originality")
+        front.report(tmp_path / "front.html", pick=pick, force=True)
+        text = (tmp_path / "front.html").read_text(encoding="utf-8")
+        assert ("Rows are not shown" in text) != strict
+        assert "not ε-differential privacy" in text and table.fingerprint not in text

@@ -222,6 +222,9 @@ def test_a_click_shows_a_card(page: Any, front: pm.Front) -> None:
     bars = [cell.inner_text() for cell in page.locator(".pmx-bars td.pmx-num").all()]
     assert sum(int(text.replace(",", "")) for text in bars) == len(solution.release())
     assert "rows of the pick only" in page.locator(".pmx-preview").inner_text()
+    assert page.locator(".pmx-next").inner_text() == f"From here: {front.next_step(here)}"
+    said = [line.inner_text() for line in page.locator(".pmx-advice p").all()]
+    assert said == [line for line in front.advice().splitlines() if not line.startswith("To ask")]
 
 
 def test_sorting(page: Any, front: pm.Front) -> None:

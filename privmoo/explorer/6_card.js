@@ -136,10 +136,11 @@ class Card {
     const facts = el("table", { class: "pmx-facts" }, el("tbody", {}, ...card.facts.map(([name, value]) =>
       el("tr", {}, el("th", { scope: "row", text: name }), el("td", { class: "pmx-num", text: number(value) })))));
     return [
+      card.next ? el("p", { class: "pmx-next" }, el("b", { text: "From here: " }), card.next) : null,
       el("h4", { text: "What is published" }), attributes,
       el("h4", { text: "Privacy and risk" }), facts,
       el("h4", { text: `Records by the size of their QI-group (${number(total)} released)` }), sizes,
-    ];
+    ].filter((part) => part !== null);
   }
 
   showRivals(id) {

@@ -49,6 +49,18 @@ class Header {
   }
 }
 
+/** What a front offers, in sentences beside the picture. */
+function adviceOf(state) {
+  const fronts = state.fronts.filter((front) => front.advice.length);
+  if (!fronts.length) return null;
+  return el("details", { class: "pmx-panel pmx-advice", open: !state.several },
+    el("summary", { text: "In words" }),
+    ...fronts.flatMap((front) => [
+      state.several ? el("h4", { text: front.name }) : null,
+      ...front.advice.map(([title, text]) => el("p", {}, el("b", { text: `${title}: ` }), text)),
+    ].filter((part) => part !== null)));
+}
+
 /**
  * Builds the explorer inside an element. The host answers card(id) and preview(id), and is told by
  * changed(name, value) of "focus", "selected" and "shortlist".
@@ -73,7 +85,7 @@ function mount(element, data, host) {
   const shortlist = new Shortlist(state);
   const comparison = new Comparison(state, cards);
   root.append(header.root, el("div", { class: "pmx-grid" }, scatter.root, parallel.root, card.root,
-    table.root, el("div", { class: "pmx-choice" }, shortlist.root, comparison.root)), live);
+    adviceOf(state), table.root, el("div", { class: "pmx-choice" }, shortlist.root, comparison.root)), live);
 
   state.listen((names) => {
     if (names.has("focus") && state.focus !== null) {
@@ -145,13 +157,14 @@ function pageHost(data) {
     card(id) {
       const [group, place] = cards.places[id];
       const pack = cards.packs[group];
-      const [words, loss, facts, sizes] = pack.cards[place];
+      const [words, loss, facts, sizes, next] = pack.cards[place];
       return {
         words: Object.fromEntries(pack.attributes.map((name, j) =>
           [name, pack.lists[words[j]].map((label) => pack.labels[label]).join(" | ")])),
         loss: Object.fromEntries(pack.attributes.map((name, j) => [name, loss[j]])),
         facts: pack.facts.map((name, j) => [name, facts[j]]),
         sizes,
+        next,
       };
     },
     preview(id) {

@@ -6,10 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from privmoo.errors import ProblemError
-from privmoo.explorer.data import ExplorerData, Shown
+from privmoo.explorer.data import ExplorerData, Shown, told
 from privmoo.front.front import Front
-from privmoo.front.quantities import Quantity
 from privmoo.release import Release
 
 __all__ = ["about_front"]
@@ -89,37 +87,7 @@ def _method(shown: Shown, front: Front) -> list[Section]:
     versions = next((run["versions"] for run in runs if run.get("versions")), None)
     if isinstance(versions, Mapping):
         sections.append(("Versions", [(str(k), str(v)) for k, v in versions.items()]))
-    flat = _flat_regions(front)
-    return [*sections, flat] if flat else sections
-
-
-def _flat_regions(front: Front) -> Section | None:
-    """Where the front is flat: from what to what the privacy rises, and at which cost."""
-    if {q.sense for q in front.objectives} != {"min", "max"}:
-        return None
-    gained = next(q for q in front.objectives if q.sense == "max")
-    paid = next(q for q in front.objectives if q.sense == "min")
-    try:
-        regions = front.flat_regions(gain=gained.key, cost=paid.key)
-    except ProblemError:
-        return None
-    title = f"Where a little more {paid.words} buys much {gained.words}"
-    if not len(regions):
-        return title, [("", "Nowhere on this front: it rises evenly.")]
-    rows = []
-    for region in regions.to_dict("records"):
-        ends = [
-            " → ".join(_short(q, float(region[f"{q.key}_{end}"])) for end in ("from", "to"))
-            for q in (paid, gained)
-        ]
-        rows.append((f"{paid.words} {ends[0]}", f"{gained.words} {ends[1]}"))
-    return title, rows
-
-
-def _short(quantity: Quantity, value: float) -> str:
-    if quantity.percent:
-        return f"{value * 100:.1f} %"
-    return quantity.write(value) if value.is_integer() else f"{value:,.3g}"
+    return [*sections, ("In words", told(front))]
 
 
 def _pairs(parameters: Any) -> list[tuple[str, str]]:

@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privmoo.canonical import canonical
 from privmoo.errors import ProblemError
+from privmoo.front.rating import next_step
 from privmoo.front.solution import Solution
 from privmoo.grouping import Grouping
 from privmoo.measures import (
@@ -65,7 +65,7 @@ class _Remembering(Solution):
 
 
 def card_of(solution: Solution) -> dict[str, Any]:
-    """What is told of a solution: the words of every attribute, its loss, counts of groups and risks.
+    """What is told of a solution: words and loss of every attribute, groups, risks, and the next step.
 
     There is no record in it, and no label that only suppressed records have.
 
@@ -80,6 +80,10 @@ def card_of(solution: Solution) -> dict[str, Any]:
     """
     known = _Remembering(solution.front, solution.index)
     try:
+        after = str(next_step(solution.front, solution.index))
+    except ProblemError:  # one objective: there is no trade-off to go along
+        after = ""
+    try:
         lost = {str(name): float(v) for name, v in known.loss_per_attribute().items()}
     except ProblemError:  # a recoding without generalised values
         lost = {}
@@ -92,6 +96,7 @@ def card_of(solution: Solution) -> dict[str, Any]:
         "loss": lost,
         "facts": _facts(known, int(by_size["groups"].sum())),
         "sizes": bars,
+        "next": after,
     }
 
 
@@ -113,10 +118,10 @@ def packed(cards: Iterable[dict[str, Any]]) -> dict[str, Any]:
     `words[j]` of a card is the place of a list of labels in `lists`; each of these is a place in
     `labels`. A sentence is the labels with ` | ` between them.
 
-    >>> card = {"words": {"a": "1 | 2"}, "loss": {"a": 0.5}, "facts": [["k", 3]], "sizes": [3]}
+    >>> card = {"words": {"a": "1 | 2"}, "loss": {"a": 0.5}, "facts": [["k", 3]], "sizes": [3], "next": ""}
     >>> packed([card, card])
     {'attributes': ['a'], 'facts': ['k'], 'labels': ['1', '2'], 'lists': [[0, 1]],
-    'cards': [[[0], [0.5], [3], [3]], [[0], [0.5], [3], [3]]]}
+    'cards': [[[0], [0.5], [3], [3], ''], [[0], [0.5], [3], [3], '']]}
     """
     every = list(cards)
     labels: dict[str, int] = {}
@@ -130,7 +135,8 @@ def packed(cards: Iterable[dict[str, Any]]) -> dict[str, Any]:
             own = tuple(labels.setdefault(part, len(labels)) for part in parts)
             words.append(lists.setdefault(own, len(lists)))
         lost = [_rounded(card["loss"].get(name)) for name in attributes]
-        small.append([words, lost, [value for _, value in card["facts"]], card["sizes"]])
+        facts = [value for _, value in card["facts"]]
+        small.append([words, lost, facts, card["sizes"], card["next"]])
     return {
         "attributes": attributes,
         "facts": [label for label, _ in every[0]["facts"]] if every else [],
@@ -158,7 +164,7 @@ def preview_of(solution: Solution, n: int = 8) -> dict[str, Any]:
     """
     known = _Remembering(solution.front, solution.index)
     table = known.table
-    kept = _kept(known)
+    kept = known._kept(known.recoding)
     some = kept[np.linspace(0, len(kept) - 1, min(n, len(kept))).astype(np.int64)]
     recoded = known.recoding.apply(table, some).reset_index(drop=True)
     columns = {
@@ -184,12 +190,3 @@ def by_role(roles: Mapping[str, str]) -> list[str]:
     return sorted(
         roles, key=lambda name: order.index(roles[name]) if roles[name] in order else len(order)
     )
-
-
-def _kept(solution: _Remembering) -> NDArray[np.int64]:
-    """Rows of the table that are released."""
-    published = solution._published()
-    if published is not None:
-        return np.flatnonzero(published)
-    labels = solution.groups().labels
-    return np.flatnonzero(labels[solution.recoding.view(solution.table).row_tuple] >= 0)

@@ -8,7 +8,8 @@ The dictionary of `ExplorerData.to_json`:
   (whether an axis should be logarithmic).
 - `fronts`: one entry per front: `name`, `summary`, `values` (solutions × quantities, null where not
   known), `dominated` and `infeasible` (objective values of further candidates, to be greyed), `knee` and
-  `pick` (places or null), `cards` (whether more than values is known of its solutions).
+  `pick` (places or null), `cards` (whether more than values is known of its solutions), `advice` (titles
+  with sentences: range, knee, flat regions).
 - `sizes`: names of the bars of a histogram of group sizes.
 
 Solutions are numbered through all fronts: the first of the second front follows the last of the first.
@@ -29,11 +30,12 @@ from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError, nearest
 from privmoo.explorer.cards import SIZES
+from privmoo.front.advising import remarks
 from privmoo.front.front import Front
 from privmoo.front.quantities import Quantity
 from privmoo.front.solution import Solution
 
-__all__ = ["ExplorerData", "Shown", "gather"]
+__all__ = ["ExplorerData", "Shown", "gather", "told"]
 
 _GREY = 3_000
 _MOST_FRONTS = 6  # as many shapes and colours can be told apart
@@ -148,7 +150,13 @@ class ExplorerData:
             "knee": None if front is None or len(front) < 3 else front.knee().index,
             "pick": shown.pick,
             "cards": shown.explained,
+            "advice": [] if front is None else [[*words] for words in told(front)],
         }
+
+
+def told(front: Front) -> list[tuple[str, str]]:
+    """What a front says in words, without the calls that only Python can make."""
+    return [(title, text) for title, text in remarks(front) if title != "To ask"]
 
 
 def gather(

@@ -16,7 +16,6 @@ from privmoo.errors import ProblemError
 from privmoo.front import advising, choosing, questions, rating, showing, wishing
 from privmoo.front.archive import feasible_rows, non_dominated, share_of_box
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, find, quantities_of
-from privmoo.front.shown import Explorable
 from privmoo.front.solution import Solution
 from privmoo.table import Table
 
@@ -29,7 +28,7 @@ __all__ = ["Front"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Front(Explorable):
+class Front:
     """Feasible, non-dominated, distinct solutions, sorted by the first objective; immutable.
 
     Made by `optimize`, `Front.of` (decision vectors), `Front.from_result` (pymoo) or `Front.load`.
@@ -356,6 +355,8 @@ class Front(Explorable):
     plot_parallel = showing.plot_parallel
     plot_trade_off = showing.plot_trade_off
     plot_rates = showing.plot_rates
+    explore = showing.explore
+    report = showing.report
 
     def __repr__(self) -> str:
         from privmoo.front.text import summary

@@ -1,17 +1,28 @@
-"""Showing a front: its pictures, which are drawn by `privmoo.plot` when they are asked for."""
+"""Showing a front: pictures, the explorer and its file, each made where it belongs when it is asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from privmoo.explorer.widget import Explorer
     from privmoo.front.front import Front
     from privmoo.front.solution import Solution
+    from privmoo.release import Release
 
-__all__ = ["plot", "plot_3d", "plot_parallel", "plot_rates", "plot_trade_off"]
+__all__ = [
+    "explore",
+    "plot",
+    "plot_3d",
+    "plot_parallel",
+    "plot_rates",
+    "plot_trade_off",
+    "report",
+]
 
 
 def plot(
@@ -53,3 +64,42 @@ def plot_rates(front: Front, **options: Any) -> Axes:
     from privmoo.plot import plot_rates
 
     return plot_rates(front, **options)
+
+
+def explore(front: Front, pick: Solution | None = None) -> Explorer:
+    """The explorer, in JupyterLab, Notebook 7 and VS Code: linked views of all solutions.
+
+    What is done there can be read and set in Python: see `privmoo.explorer.widget.Explorer`.
+
+    Args:
+        front: The front; `privmoo.explore` takes several at once.
+        pick: A solution to mark.
+    """
+    from privmoo.explorer.widget import explore
+
+    return explore(front, pick=pick)
+
+
+def report(
+    front: Front,
+    path: str | Path,
+    *,
+    pick: Solution | None = None,
+    release: Release | None = None,
+    force: bool = False,
+) -> None:
+    """Write the explorer as one HTML file that loads nothing from anywhere.
+
+    Of the records it holds rows of the pick only, and those only if the audited k of its release
+    is at least 2; of all other solutions labels and counts. See `privmoo.explorer.write_report`.
+
+    Args:
+        front: The front.
+        path: The file.
+        pick: The solution that was chosen: its rows and certificate go into the file.
+        release: The release of the pick, if it was made already; else one is made.
+        force: Whether a file that exists is replaced.
+    """
+    from privmoo.explorer.page import write_report
+
+    write_report(front, path, pick=pick, release=release, force=force)

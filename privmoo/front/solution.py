@@ -253,6 +253,9 @@ class Solution:
 
     def _kept(self, recoding: Recoding) -> NDArray[np.int64]:
         """The records that are released."""
+        published = self._published()
+        if published is not None:
+            return np.flatnonzero(published)
         return np.flatnonzero(self.groups().labels[recoding.view(self.table).row_tuple] >= 0)
 
     def _told(self, recoding: Recoding) -> dict[str, str]:
