@@ -266,8 +266,9 @@ class Scatter {
     };
     state.fronts.forEach((front, f) => {
       if (!state.visible[f]) return;
-      if (front.knee !== null) mark(state.starts[f] + front.knee, "diamond", theme.mark, "knee");
-      if (front.pick !== null) mark(state.starts[f] + front.pick, "star", theme.pick, "pick");
+      const both = front.knee === front.pick;
+      if (front.knee !== null) mark(state.starts[f] + front.knee, "diamond", theme.mark, both ? "" : "knee");
+      if (front.pick !== null) mark(state.starts[f] + front.pick, "star", theme.pick, both ? "pick, knee" : "pick");
     });
     for (const id of state.shortlist.keys()) if (state.visible[state.frontOf[id]]) ring(id, 6, theme.pick, 1.5);
     if (state.focus !== null) ring(state.focus, 9, theme.ink, 2.5);

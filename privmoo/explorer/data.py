@@ -156,7 +156,8 @@ class ExplorerData:
 
 def told(front: Front) -> list[tuple[str, str]]:
     """What a front says in words, without the calls that only Python can make."""
-    return [(title, text) for title, text in remarks(front) if title != "To ask"]
+    asked = " in front.flat_regions()"
+    return [(title, text.replace(asked, "")) for title, text in remarks(front) if title != "To ask"]
 
 
 def gather(
