@@ -13,10 +13,12 @@ from privmoo.errors import MeasureError, ProblemError
 from privmoo.learning.experiment import ORIGINAL
 from privmoo.learning.pictures import look
 from privmoo.learning.values import Reading, check_release, read_original, read_released
+from privmoo.measures import DisclosureRisk
+from privmoo.outside import disclosure_of
 from privmoo.release import Release
 from privmoo.table import Table
 
-__all__ = ["evaluate", "plot_evaluation", "risk_name"]
+__all__ = ["disclosure_risks", "evaluate", "plot_evaluation", "risk_name"]
 
 _SEVERAL = "\0several"  # no value of the data
 
@@ -75,6 +77,33 @@ def evaluate(
         loss = _information_loss(table, release, scale)
         rows.append(_row(name, table, release.frame, release.rows, loss, taus))
     return pd.DataFrame(rows)
+
+
+def disclosure_risks(
+    table: Table, release: Release, *, known: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Per released person, how probably an attacker tells each sensitive value; see `DisclosureRisk`.
+
+    Measured from original and release by the audit's code, person by person: for the publisher only.
+
+    Args:
+        table: The original.
+        release: A release of it.
+        known: The quasi-identifiers that the attacker knows; all by default.
+
+    >>> import privmoo as pm
+    >>> df = pd.DataFrame({"age": [20, 22, 40, 42], "ill": list("xxxy")})
+    >>> table = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered()}, sensitive="ill")
+    >>> release = pm.make_release(table, pm.cut_recoding(table, [[0, 1, 0]]), shuffle=False)
+    >>> disclosure_risks(table, release)["ill"].tolist()
+    [1.0, 1.0, 0.5, 0.5]
+    """
+    check_release(table, release)
+    DisclosureRisk(known=known).check(table)
+    if release.recoding is None:
+        raise ProblemError("release: what made it is not known; give one of make_release")
+    risks = disclosure_of(table, release.frame, release.recoding, release.rows, known)
+    return pd.DataFrame(risks)
 
 
 def _row(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from privmoo.partition import PartitionRecoding
 from privmoo.recoding import BlockRecoding, Recoding
 from privmoo.table import Table
 
-__all__ = ["disclosure_of", "loss_per_column", "outside_view", "own_values", "utility_of"]
+__all__ = ["Outside", "disclosure_of", "kept_cells", "loss_per_column", "utility_of"]
 
 _UTILITY_NAMES = {
     ("loss", "geometric"): "loss_geometric",
@@ -44,10 +44,10 @@ def utility_of(
     if isinstance(recoding, PartitionRecoding) and recoding.kind != "ranges":
         return _cluster_utility(table, frame, order, target)
     original = table.frame[table.qi_names].copy()
-    for j, qi in enumerate(table.qis):
+    leaves = _leaves(table)
+    for qi in table.qis:
         if not qi.as_is:  # leaves are base intervals, or spelled otherwise than in the data
-            leaves = np.array(qi.leaves, dtype=object)
-            original[qi.name] = pd.Series(leaves[table.tuples[table.row_tuple, j]], dtype="str")
+            original[qi.name] = leaves[qi.name]
     return utility(
         original,
         frame,
@@ -104,13 +104,22 @@ def _as_measured(table: Table) -> tuple[pd.DataFrame, list[str]]:
     """The original quasi-identifiers as numbers and categories, and which are numbers."""
     original = table.frame[table.qi_names].copy()
     numeric = [qi.name for qi in table.qis if qi.numbers is not None]
+    leaves = _leaves(table)
     for j, qi in enumerate(table.qis):
-        codes = table.tuples[table.row_tuple, j]
         if qi.numbers is not None:
-            original[qi.name] = qi.numbers[codes]
+            original[qi.name] = qi.numbers[table.tuples[table.row_tuple, j]]
         elif not qi.as_is:
-            original[qi.name] = pd.Series(np.array(qi.leaves, dtype=object)[codes], dtype="str")
+            original[qi.name] = leaves[qi.name]
     return original, numeric
+
+
+def _leaves(table: Table) -> pd.DataFrame:
+    """The leaf of every original value."""
+    columns = {}
+    for j, qi in enumerate(table.qis):
+        names = pd.array(list(qi.leaves), dtype="str")
+        columns[qi.name] = pd.Series(names.take(table.tuples[table.row_tuple, j]))
+    return pd.DataFrame(columns)
 
 
 def _cluster_utility(
@@ -139,12 +148,7 @@ def _cell_utility(
     """What a release of noised numbers and nodes can be measured by, record by record."""
     original, numeric = own_values(table)
     n, weights = table.n_records, np.array([qi.weight for qi in table.qis])
-    kept = kept_values(
-        original, frame, meanings=recoding.meanings(table), numeric=numeric, rows=order
-    )
-    for qi in table.qis:
-        if not qi.exact and qi.name not in numeric:
-            kept[qi.name] = False  # a base interval is no value of the data
+    kept = kept_cells(table, frame, recoding, order)
     levels = mean_levels(frame, recoding.relative_levels(), table.qi_names).to_numpy()
     height = (levels * len(frame) + n - len(frame)) / n
     shown = _cells_as_values(table, frame, recoding)
@@ -163,15 +167,28 @@ def _cell_utility(
     }
 
 
+def kept_cells(
+    table: Table, frame: pd.DataFrame, recoding: CellRecoding, order: NDArray[np.int64]
+) -> pd.DataFrame:
+    """Per released row and quasi-identifier, whether the original value is published unchanged."""
+    original, numeric = own_values(table)
+    kept = kept_values(
+        original, frame, meanings=recoding.meanings(table), numeric=numeric, rows=order
+    )
+    for qi in table.qis:
+        if not qi.exact and qi.name not in numeric:
+            kept[qi.name] = False  # a base interval is no value of the data
+    return kept
+
+
 def own_values(table: Table) -> tuple[pd.DataFrame, list[str]]:
     """Original numbers, and the leaves of other columns; and which are numbers."""
-    original = {}
-    columns = numeric_columns(table)
-    for j, (qi, own) in enumerate(zip(table.qis, columns, strict=True)):
-        leaves = np.array(qi.leaves, dtype=object)[table.tuples[table.row_tuple, j]]
-        original[qi.name] = pd.Series(leaves, dtype="str") if own is None else pd.Series(own)
-    numeric = [qi.name for qi, own in zip(table.qis, columns, strict=True) if own is not None]
-    return pd.DataFrame(original), numeric
+    original, numeric = _leaves(table), []
+    for qi, own in zip(table.qis, numeric_columns(table), strict=True):
+        if own is not None:
+            original[qi.name] = own
+            numeric.append(qi.name)
+    return original, numeric
 
 
 def _cells_as_values(table: Table, frame: pd.DataFrame, recoding: CellRecoding) -> pd.DataFrame:
@@ -200,17 +217,17 @@ def disclosure_of(
     frame: pd.DataFrame,
     recoding: Recoding,
     order: NDArray[np.int64],
-    *,
     known: Sequence[str] | None = None,
-    tolerance: float = 0.0,
 ) -> dict[str, NDArray[np.float64]]:
     """Per sensitive attribute the disclosure risk of every released person, by the audit's code."""
     original, numeric = own_values(table)
-    if not isinstance(recoding, CellRecoding):  # generalised numbers are labels of leaves
-        numeric = []
-        for j, qi in enumerate(table.qis):
-            leaves = np.array(qi.leaves, dtype=object)[table.tuples[table.row_tuple, j]]
-            original[qi.name] = pd.Series(leaves, dtype="str")
+    noise = {}
+    if isinstance(recoding, CellRecoding):
+        for qi, column in zip(table.qis, recoding.columns, strict=True):
+            if column.scales:
+                noise[qi.name] = np.array(column.scales)[recoding.parts[order]]
+    else:  # generalised numbers are labels of leaves
+        original, numeric = _leaves(table), []
     names = table.qi_names if known is None else list(known)
     return {
         name: disclosure_risks(
@@ -220,32 +237,50 @@ def disclosure_of(
             meanings=recoding.meanings(table),
             numeric=[n for n in names if n in numeric],
             rows=order,
-            tolerance=tolerance,
+            noise=noise,
         )
         for name in table.sensitive
     }
 
 
-def outside_view(
-    m: Measure, measured: Any, useful: Mapping[str, Any], release: tuple[Any, ...] | None = None
-) -> float | None:
-    """The audit's value of a measure, or None where only the optimiser can know it.
+class Outside:
+    """What the audit's code says of a release, each thing computed once.
 
     Args:
-        m: The measure.
+        table: The original.
+        frame: The released rows.
+        recoding: What made them.
+        order: The original row of every released row.
         measured: The audit of the released rows.
-        useful: What `utility_of` gave.
-        release: Table, released rows, recoding and order, for measures that compare both sides.
     """
-    if m.stage == "before":
-        return None
-    if m.name == DisclosureRisk.name and isinstance(m, DisclosureRisk) and release is not None:
-        risks = disclosure_of(*release, known=m.known, tolerance=m.tolerance).values()
-        return max(float(r.max() if m.aggregate == "max" else r.mean()) for r in risks)
-    if m.audited:
-        return float(measured.measure(m.name, **m.parameters))
-    choices = [value for value in m.parameters.values() if isinstance(value, str | bool)]
-    for choice in choices:
-        if (m.name, choice) in _UTILITY_NAMES:
-            return useful.get(_UTILITY_NAMES[(m.name, choice)])
-    return useful.get(m.name)
+
+    def __init__(
+        self,
+        table: Table,
+        frame: pd.DataFrame,
+        recoding: Recoding,
+        order: NDArray[np.int64],
+        measured: Any,
+    ) -> None:
+        self._release = (table, frame, recoding, order)
+        self._measured = measured
+        self.utility = utility_of(*self._release)
+        self._risks: dict[tuple[str, ...] | None, dict[str, NDArray[np.float64]]] = {}
+
+    def value_of(self, m: Measure) -> float | None:
+        """The audit's value of a measure, or None where only the optimiser can know it."""
+        if m.stage == "before":
+            return None
+        if isinstance(m, DisclosureRisk):
+            known = None if m.known is None else tuple(m.known)
+            if known not in self._risks:
+                self._risks[known] = disclosure_of(*self._release, known)
+            risks = self._risks[known].values()
+            return max(float(r.max() if m.aggregate == "max" else r.mean()) for r in risks)
+        if m.audited:
+            return float(self._measured.measure(m.name, **m.parameters))
+        choices = [value for value in m.parameters.values() if isinstance(value, str | bool)]
+        for choice in choices:
+            if (m.name, choice) in _UTILITY_NAMES:
+                return self.utility.get(_UTILITY_NAMES[(m.name, choice)])
+        return self.utility.get(m.name)

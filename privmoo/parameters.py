@@ -80,16 +80,24 @@ class ParameterSpace:
 
     def to_unit(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Rows with every parameter from 0 to 1, by its logarithm where that is asked for."""
+        low, high = self._ends()
         with np.errstate(divide="ignore", invalid="ignore"):
-            low, high = (np.where(self._log, np.log(end), end) for end in (self.low, self.high))
             rows = np.where(self._log, np.log(X), X)
         return np.asarray((rows - low) / np.where(high > low, high - low, 1.0))
 
-    def from_unit(self, units: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The rows of numbers from 0 to 1; a whole number gets an equal share of them."""
-        units = np.clip(units, 0.0, 1.0)
+    def _ends(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Both ends on the scale of each parameter; a whole number reaches half a step to either side."""
+        half = np.where(self.whole, 0.5, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            low, high = (np.where(self._log, np.log(end), end) for end in (self.low, self.high))
+            low, high = (
+                np.where(self._log, np.log(end), end) for end in (self.low - half, self.high + half)
+            )
+        return low, high
+
+    def from_unit(self, units: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The rows of numbers from 0 to 1; whole numbers get equal shares, or of their logarithm."""
+        units = np.clip(units, 0.0, 1.0)
+        low, high = self._ends()
         rows = low + units * (high - low)
         with np.errstate(over="ignore"):
             rows = np.where(self._log, np.exp(rows), rows)

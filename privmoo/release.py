@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.audit import audit, nearly_unique
+from privmoo.audit import audit, group_sizes, nearly_unique
 from privmoo.canonical import canonical
 from privmoo.cells import CellRecoding
 from privmoo.certificate import NOT_GUARANTEED, Certificate, Claim
@@ -23,7 +23,7 @@ from privmoo.engine import Engine
 from privmoo.errors import AuditError, ReleaseError
 from privmoo.grouping import Grouping
 from privmoo.measures.base import Measure
-from privmoo.outside import outside_view, utility_of
+from privmoo.outside import Outside
 from privmoo.partition import PartitionRecoding
 from privmoo.recoding import Recoding
 from privmoo.suppression import ExplicitRecords, NoSuppression, Suppression
@@ -187,14 +187,15 @@ def make_release(
         target=table.target_name if table.target_name not in table.qi_names else None,
         hierarchies=_sensitive_hierarchies(table),
     )
-    useful = utility_of(table, frame, recoding, order)
+    outside = Outside(table, frame, recoding, order, measured)
+    useful = outside.utility
     values = dict(claims or {})
     confirmed = []
     for m in wanted:
         stage = before if m.stage == "before" else after
         own = float(m.values(stage)[0])
         claimed = values.get(m.key, own)
-        found = outside_view(m, measured, useful, (table, frame, recoding, order))
+        found = outside.value_of(m)
         for what in (claimed, own):
             if found is not None and not math.isclose(
                 what, found, rel_tol=_TOLERANCE, abs_tol=1e-12
@@ -237,7 +238,7 @@ def make_release(
             "columns": {name: table.roles[name] for name in frame.columns},
             "columns_left_out": [c for c in table.frame.columns if c not in frame.columns],
         },
-        privacy={**measured.to_dict(), **_without_noise(table, recoding, frame)},
+        privacy={**measured.to_dict(), **_without_noise(table, recoding, frame, measured.k)},
         utility=useful,
         claims=tuple(confirmed),
         warnings=tuple(notes),
@@ -246,7 +247,7 @@ def make_release(
     return Release(frame, certificate, order, recoding.meanings(table), recoding)
 
 
-def _without_noise(table: Table, recoding: Recoding, frame: pd.DataFrame) -> dict[str, Any]:
+def _without_noise(table: Table, recoding: Recoding, frame: pd.DataFrame, k: int) -> dict[str, Any]:
     """K on the quasi-identifiers without noise, where some have it: two attackers, two numbers."""
     noised = recoding.noised()
     rest = [name for name in table.qi_names if name not in noised]
@@ -254,8 +255,8 @@ def _without_noise(table: Table, recoding: Recoding, frame: pd.DataFrame) -> dic
         return {}
     return {
         "k_on": {
-            "all quasi-identifiers": audit(frame, quasi_identifiers=table.qi_names).k,
-            f"those without noise ({', '.join(rest)})": audit(frame, quasi_identifiers=rest).k,
+            "all quasi-identifiers": k,
+            f"those without noise ({', '.join(rest)})": int(group_sizes(frame, rest).min()),
         }
     }
 

@@ -15,11 +15,10 @@ from privmoo.candidates import Candidates
 from privmoo.cells import CellRecoding, node_cells
 from privmoo.errors import ProblemError
 from privmoo.front import Front
+from privmoo.hybrid.checks import check_numbers, check_pair, check_table, check_whole
 from privmoo.hybrid.patterns import Patterns, find_patterns
-from privmoo.hybrid.scheme import friendly_names
-from privmoo.hybrid.space import HybridParameters, HybridSpace, check_table
-from privmoo.hybrid.splitting import Split, split_records
-from privmoo.hybrid.values import value_classes
+from privmoo.hybrid.space import HybridParameters, HybridSpace
+from privmoo.hybrid.splitting import Split, split_by_patterns
 from privmoo.measures import (
     Constraint,
     DisclosureRisk,
@@ -42,6 +41,11 @@ from privmoo.table import Table
 
 __all__ = ["Hybrid"]
 
+_SHARED = (
+    "All solutions of one front share the draws of their noise: two of them published together would give "
+    "it away. Publish one."
+)
+
 
 class Hybrid(AnonymizationProblem):
     """Laplace noise and k-member clusters: which parameters give which trade-off?
@@ -51,8 +55,9 @@ class Hybrid(AnonymizationProblem):
 
     Objectives are those of the very noise that a release of the solution will have, so that the release
     keeps what the front promises. All candidates share the draws of that noise, which ε only scale
-    (common random numbers): what makes one better is its parameters, not its luck. `spread` says how
-    much every measure changes under other draws.
+    (common random numbers), so they are compared alike; still the search fits these draws a little, by
+    up to about a standard deviation. `spread` says what other draws would give. Publish one solution of
+    a front only: the difference of two would undo the noise that they share.
 
     Args:
         table: The records, with a categorical quasi-identifier and a sensitive attribute.
@@ -67,6 +72,8 @@ class Hybrid(AnonymizationProblem):
         strict: Whether every cluster publishes one label per quasi-identifier, in both partitions.
         patterns: The pattern-friendly quasi-identifiers; found by a random forest by default.
         split: The violating and other records, instead of patterns.
+        thresholds: See `privmoo.hybrid.value_classes`.
+        non_violating: See `privmoo.hybrid.split_records`.
         sensitivity: Δf of the noise, for all numbers or by quasi-identifier.
         bounds: Smallest and largest number, by quasi-identifier.
         weight: How much diversity counts against similarity in clusters.
@@ -99,6 +106,8 @@ class Hybrid(AnonymizationProblem):
         strict: bool = False,
         patterns: Sequence[str] | Patterns | None = None,
         split: Split | None = None,
+        thresholds: tuple[float, float, float] = (0.25, 0.05, 0.01),
+        non_violating: Sequence[str] = ("super-major",),
         sensitivity: float | Mapping[str, float] = 1.0,
         bounds: Mapping[str, tuple[float, float]] | None = None,
         weight: float = 0.5,
@@ -110,13 +119,24 @@ class Hybrid(AnonymizationProblem):
             raise ProblemError(
                 "split: the records are split already, so patterns would not be used"
             )
+        check_numbers(table, sensitivity, bounds, weight)
+        check_whole("noise_seed", noise_seed, 0)
+        if split is None:
+            found = find_patterns(table) if patterns is None else patterns
+            names = found.friendly if isinstance(found, Patterns) else found
+            split = split_by_patterns(
+                table, names, thresholds=thresholds, non_violating=non_violating
+            )
+        elif not isinstance(split, Split):
+            raise ProblemError(f"split: must be a Split, got {type(split).__name__}")
         self.hybrid_space = HybridSpace(
             table,
-            _split(table, patterns) if split is None else split,
+            split,
             strict=strict,
             sensitivity=sensitivity,
             bounds=bounds,
             weight=weight,
+            cautions=[_SHARED],
         )
         self.noise_seed = noise_seed
         self.parameter_space = ParameterSpace(_parameters(self.hybrid_space, k, epsilon))
@@ -187,9 +207,10 @@ class Hybrid(AnonymizationProblem):
             A row per solution and measure: its value with the noise that is released, and mean, standard
             deviation, smallest and largest value under the other draws.
         """
-        if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 2:
-            raise ProblemError(f"repeats: must be a whole number of at least 2, got {repeats!r}")
+        check_whole("repeats", repeats, 2)
         rows = np.atleast_2d(X.X if isinstance(X, Front) else np.asarray(X))
+        if rows.dtype == object or rows.ndim != 2 or rows.shape[1] != self.n_var:
+            raise ProblemError(f"spread: takes a front or rows of {self.n_var} variables")
         own = self.evaluate_measures(rows)
         tables = []
         for repeat in range(1, repeats + 1):
@@ -232,7 +253,13 @@ class Hybrid(AnonymizationProblem):
             "sensitivity": dict(
                 zip((self.table.qi_names[j] for j in space.numeric), space.sensitivity, strict=True)
             ),
-            "bounds": [list(ends) for ends in space.bounds],
+            "bounds": dict(
+                zip(
+                    (self.table.qi_names[j] for j in space.numeric),
+                    map(list, space.bounds),
+                    strict=True,
+                )
+            ),
             "weight": space.weight,
             "ranges": {p.name: [p.low, p.high] for p in self.parameter_space.parameters},
             "noise": self._noise_id(),
@@ -253,12 +280,6 @@ class Hybrid(AnonymizationProblem):
         }
 
 
-def _split(table: Table, patterns: Sequence[str] | Patterns | None) -> Split:
-    found = find_patterns(table) if patterns is None else patterns
-    names = found.friendly if isinstance(found, Patterns) else list(found)
-    return split_records(table, [value_classes(table, n) for n in friendly_names(table, names)])
-
-
 def _parameters(
     space: HybridSpace, k: tuple[int, int] | None, epsilon: tuple[float, float]
 ) -> list[Parameter]:
@@ -266,8 +287,7 @@ def _parameters(
         clustered = [space.split.n_violating, *([space.split.n_other] if space.strict else [])]
         k = 2, max(2, min([50, *(n for n in clustered if n)]))
     for name, ends in (("k", k), ("epsilon", epsilon)):
-        if len(ends) != 2 or not ends[0] <= ends[1]:
-            raise ProblemError(f"{name}: must be a smallest and a largest value, got {ends!r}")
+        check_pair(name, ends)
     for end in k:
         space.check_k(end)
     table = space.table

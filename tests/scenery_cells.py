@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -57,13 +59,16 @@ def random_cells(table: pm.Table, rng: np.random.Generator) -> CellRecoding:
             continue
         step = 1.0 if table.qi_names[j] == "age" else 0.25
         noised = np.clip(own + step * rng.integers(-2, 3, len(own)), 18 if step == 1 else 0, 30)
+        # Without scales the attacker takes numbers as they are.
+        scales = tuple(rng.choice([0.1, 0.5, 3.0], 2)) if rng.random() < 0.7 else ()
         if not strict:
-            columns.append(CellColumn.of_numbers(noised, step))
+            columns.append(replace(CellColumn.of_numbers(noised, step), scales=scales))
             continue
         clusters, place = np.unique(owner, return_inverse=True)
         ends = [f([noised[place == c] for c in range(len(clusters))]) for f in (_lows, _highs)]
-        columns.append(CellColumn.of_intervals(*ends, place))
-    return CellRecoding(table, columns)
+        columns.append(replace(CellColumn.of_intervals(*ends, place), scales=scales))
+    parts = rng.integers(0, 2, table.n_records).astype(np.int8)
+    return CellRecoding(table, columns, parts=parts)
 
 
 def _lows(parts: list[np.ndarray]) -> np.ndarray:
@@ -74,24 +79,29 @@ def _highs(parts: list[np.ndarray]) -> np.ndarray:
     return np.array([part.max() for part in parts])
 
 
-def fits(released: object, known: object, meaning: dict[str, list[str]], slack: float) -> bool:
-    """Whether a released cell can be of a person of whom this is known, read as a person would."""
+def weight(
+    released: object, known: object, meaning: Mapping[str, list[str]], scale: float
+) -> float:
+    """How well a released cell fits a person of whom this is known, read as a person would."""
     if isinstance(known, str):
-        return known in meaning.get(str(released), [str(released)])
+        return float(known in meaning.get(str(released), [str(released)]))
     low, _, high = str(released).partition("–")
-    return float(low) - slack <= float(known) <= float(high or low) + slack  # type: ignore[arg-type]
+    away = max(float(low) - float(known), float(known) - float(high or low), 0.0)  # type: ignore[arg-type]
+    if away == 0:
+        return 1.0
+    return math.exp(-away / scale) if scale else 0.0
 
 
 def obvious_risks(
     table: pm.Table,
     released: pd.DataFrame,
     rows: np.ndarray,
-    meanings: dict[str, dict[str, list[str]]],
+    meanings: Mapping[str, Mapping[str, list[str]]],
     secret: str,
     known: Sequence[str],
-    slack: float = 0.0,
+    noise: Mapping[str, np.ndarray] | None = None,
 ) -> list[float]:
-    """Person by person, row by row."""
+    """Person by person, row by row; distances are far from where a float ends."""
     texts = [
         name
         for name, own in zip(table.qi_names, numeric_columns(table), strict=True)
@@ -101,16 +111,16 @@ def obvious_risks(
     values = list(released[secret])
     risks = []
     for place, row in enumerate(rows):
-        found = [
-            values[r]
-            for r in range(len(released))
-            if all(
-                fits(
-                    released[name].iloc[r], original[name].iloc[row], meanings.get(name, {}), slack
-                )
-                for name in known
-            )
-        ]
-        pool = found or values
-        risks.append(pool.count(values[place]) / len(pool))
+        weights = []
+        for r in range(len(released)):
+            fit = 1.0
+            for name in known:
+                scale = (noise or {}).get(name, np.zeros(len(released)))[r]
+                own = original[name].iloc[row]
+                fit *= weight(released[name].iloc[r], own, meanings.get(name, {}), scale)
+            weights.append(fit)
+        if not sum(weights):
+            weights = [1.0] * len(values)
+        told = sum(w for w, value in zip(weights, values, strict=True) if value == values[place])
+        risks.append(told / sum(weights))
     return risks

@@ -30,7 +30,7 @@ PLAIN = pm.Table(  # without pay, which makes everybody unique
 )
 ALL = (
     pm.Originality(),
-    pm.DisclosureRisk(known=["age", "sex"], tolerance=2),
+    pm.DisclosureRisk(known=["age", "sex"]),
     pm.Distortion(),
     pm.InformationLoss(),
 )
@@ -70,12 +70,16 @@ def test_its_operators_keep_to_the_contract() -> None:
         (lambda: ParameterCrossover(2), "alpha: must be"),
         (lambda: Parameter("k", 5, 2), "k: needs a smallest"),
         (lambda: Parameter("epsilon", 0, 2, logarithmic=True), "epsilon: must be above 0"),
-        (lambda: Hybrid(TABLE, patterns=NAMES, k=(5, 2)), "k: must be a smallest and a largest"),
+        (lambda: Hybrid(TABLE, patterns=NAMES, k=(5, 2)), "k: must be a smallest and a largest number"),
         (lambda: Hybrid(TABLE, patterns=NAMES, k=(1, 9)), "k: must be a whole number of at least 2"),
         (lambda: Hybrid(TABLE, patterns=NAMES, k=(2, 199)), "in the violating partition"),
         (lambda: Hybrid(TABLE, patterns=NAMES, epsilon=(0, 1)), "epsilon_violating: must be above 0"),
         (lambda: Hybrid(TABLE, patterns=["age"]), "no categorical quasi-identifier"),
-        (lambda: Hybrid(TABLE, patterns=NAMES, noise_seed=-1).describe(), "seed: must be a whole number"),
+        (lambda: Hybrid(TABLE, patterns=NAMES, noise_seed=-1), "noise_seed: must be a whole number"),
+        (lambda: Hybrid(TABLE, patterns=NAMES, k=5), "k: must be a smallest and a largest number"),
+        (lambda: Hybrid(TABLE, patterns=NAMES, epsilon=3.0), "epsilon: must be a smallest"),
+        (lambda: Hybrid(TABLE, split=5), "split: must be a Split"),
+        (lambda: Hybrid(TABLE, patterns=NAMES).spread([[1.0]]), "spread: takes a front or rows of 10"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence(make: Callable[[], object], sentence: str) -> None:
@@ -102,6 +106,9 @@ def test_parameters_are_spread_on_their_scale() -> None:
     rows = space.from_unit(units)
     assert rows.tolist() == [[0.01, 0.0], [pytest.approx(0.316), 0.5], [10.0, 1.0]]
     assert np.allclose(space.to_unit(rows), units, atol=1e-3)
+    levels = ParameterSpace([Parameter("level", 0, 2, whole=True)])
+    drawn = levels.from_unit(np.linspace(0, 1, 3001)[:, None])[:, 0]
+    assert np.allclose(np.bincount(drawn.astype(int)) / 3001, 1 / 3, atol=0.01)
 
 
 def test_candidates_share_their_draws_and_the_release_has_them() -> None:

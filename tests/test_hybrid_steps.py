@@ -53,6 +53,17 @@ def test_incomplete_and_repeated_records_can_be_kept() -> None:
     assert clean.report["why"].tolist()[-2:] == ["2 were kept", "1 were kept"]
 
 
+def test_any_index_and_nullable_numbers_are_fine() -> None:
+    odd = PEOPLE.assign(age=PEOPLE["age"].astype("Int64")).set_axis([7, 7, 8, 8, 7])
+    kept = hybrid.preprocess(
+        odd, **ROLES, ranges={"age": (0, 120)}, missing_values="?", incomplete="keep", duplicates="keep"  # type: ignore[arg-type]
+    )  # fmt: skip
+    assert len(kept.frame) == 4 and kept.report["dropped"].tolist() == [1, 1, 1, 0, 0]
+    twice = pd.concat([PEOPLE, PEOPLE["age"]], axis=1)
+    with pytest.raises(TableError, match="occurs more than once"):
+        hybrid.preprocess(twice, **ROLES)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
@@ -60,12 +71,12 @@ def test_incomplete_and_repeated_records_can_be_kept() -> None:
         ({"quasi_identifiers": []}, "at least one column"),
         ({"sensitive": "age"}, "already"),
         ({"ranges": {"shoe": (1, 2)}}, "not one of the columns that are kept"),
-        ({"ranges": {"age": (2, 1)}}, "smallest and largest"),
+        ({"ranges": {"age": (2, 1)}}, "smallest and a largest"),
         ({"incomplete": "maybe"}, "'drop' or 'keep'"),
     ],
 )
 def test_wrong_wishes_are_refused(changes: dict[str, object], sentence: str) -> None:
-    with pytest.raises(TableError, match=sentence):
+    with pytest.raises((TableError, ProblemError), match=sentence):
         hybrid.preprocess(PEOPLE, **{**ROLES, **changes})  # type: ignore[arg-type]
     with pytest.raises(TableError, match="DataFrame"):
         hybrid.preprocess([1], **ROLES)  # type: ignore[arg-type]
@@ -114,6 +125,15 @@ def test_patterns_need_something_to_predict() -> None:
     few = pm.Table(frame.head(4), quasi_identifiers=["race"], sensitive="ill")
     with pytest.raises(ProblemError, match="too few"):
         hybrid.find_patterns(few)
+    for wrong in (
+        {"trees": 0},
+        {"repeats": 0},
+        {"test_size": 2},
+        {"seed": -1},
+        {"most_records": 0},
+    ):
+        with pytest.raises(ProblemError, match=next(iter(wrong))):
+            hybrid.find_patterns(table, **wrong)  # type: ignore[arg-type]
 
 
 @given(seeds)

@@ -8,7 +8,7 @@ original and release (`privmoo.audit.utility`).
 from __future__ import annotations
 
 from privmoo.audit.counts import Counts, ValueCounts
-from privmoo.audit.frame import count_frame
+from privmoo.audit.frame import count_frame, group_sizes
 from privmoo.audit.labels import check_covers
 from privmoo.audit.records import disclosure_risks, kept_values, mean_levels, numbers_of_labels
 from privmoo.audit.report import Audit, audit, nearly_unique
@@ -26,6 +26,7 @@ __all__ = [
     "class_utility",
     "count_frame",
     "disclosure_risks",
+    "group_sizes",
     "information_loss",
     "kept_values",
     "mean_levels",

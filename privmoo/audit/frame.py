@@ -13,7 +13,7 @@ from privmoo.audit.counts import Counts, ValueCounts
 from privmoo.audit.values import canonical, factorize, hierarchy_rows, node_ids
 from privmoo.errors import AuditError, ColumnError, nearest
 
-__all__ = ["count_frame", "group_numbers"]
+__all__ = ["count_frame", "group_numbers", "group_sizes"]
 
 IntArray = npt.NDArray[np.int64]
 
@@ -76,6 +76,15 @@ def group_numbers(df: pd.DataFrame, columns: Sequence[Hashable]) -> IntArray:
     codes = pd.DataFrame({i: factorize(df[name], name)[0] for i, name in enumerate(columns)})
     numbers = codes.groupby(list(codes.columns), sort=False, observed=True, dropna=False).ngroup()
     return np.asarray(numbers, dtype=np.int64)
+
+
+def group_sizes(df: pd.DataFrame, columns: Sequence[Hashable]) -> IntArray:
+    """Rows of every QI-group.
+
+    >>> group_sizes(pd.DataFrame({"a": [1, 1, 2]}), ["a"])
+    array([2, 1])
+    """
+    return np.bincount(group_numbers(df, columns)).astype(np.int64)
 
 
 def _names(columns: Iterable[Hashable] | str) -> list[Hashable]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from privmoo.audit.frame import group_numbers
 from privmoo.audit.labels import Meanings, read_positions, require
 from privmoo.audit.values import canonical, canonical_codes, factorize
 from privmoo.errors import AuditError
@@ -20,6 +18,8 @@ __all__ = ["disclosure_risks", "kept_values", "mean_levels", "numbers_of_labels"
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+_FAR = 40.0  # scales of noise: beyond, a row counts nothing beside one that fits
+_POINTS = 256
 
 
 def numbers_of_labels(column: pd.Series[Any], name: Hashable) -> tuple[FloatArray, FloatArray]:
@@ -105,13 +105,23 @@ def disclosure_risks(
     meanings: Meanings,
     numeric: Collection[Hashable],
     rows: Sequence[int] | IntArray,
-    tolerance: float = 0.0,
+    noise: Mapping[Any, FloatArray] | None = None,
 ) -> FloatArray:
     """Per released person, how probably an attacker who knows the original values tells the secret.
 
-    Known are the columns of `original`. Among the released rows whose labels cover what is known (numbers
-    within `tolerance`), it is the share with the person's sensitive value; where none fits, the value's
-    share in the release.
+    Known are the columns of `original`. Released rows fit whose labels cover the known categories; each
+    counts e^-d, d the distance of its numbers from the known ones in scales of their noise; numbers
+    without noise must be equal, or in the interval. The risk is the share of the person's sensitive value
+    among them; where nothing fits, the value's share in the release.
+
+    Args:
+        original: What is known of every original row.
+        released: The release.
+        sensitive: A column of it.
+        meanings: Per column and label the values it stands for.
+        numeric: The columns that are numbers.
+        rows: The original row of every released row.
+        noise: Per numeric column the scale of the noise of every released row.
 
     >>> df = pd.DataFrame({"age": [1, 2, 2]})
     >>> out = pd.DataFrame({"age": [1, 2, 2], "ill": ["x", "x", "y"]})
@@ -120,100 +130,116 @@ def disclosure_risks(
     """
     positions = _positions(original, released, rows)
     require(released, [sensitive], "sensitive")
-    if not (math.isfinite(tolerance) and tolerance >= 0):
-        raise AuditError(f"tolerance: must be a finite number from 0, got {tolerance!r}")
     secret = factorize(released[sensitive].astype(object), sensitive)[0]
     secret = np.where(secret < 0, secret.max() + 1, secret)
-    n_values = int(secret.max()) + 1
+    prior = np.bincount(secret) / len(released)
     categories: list[Hashable] = [name for name in original.columns if name not in numeric]
     numbers: list[Hashable] = [name for name in original.columns if name in numeric]
-    sides = _Sides.of(original.iloc[positions], released, categories, numbers, meanings)
-    prior = np.bincount(secret, minlength=n_values) / len(released)
+    shape = (len(released), len(numbers))
+    own = original.iloc[positions]
+    points = own[numbers].to_numpy(np.float64).reshape(shape)
+    ends = [numbers_of_labels(released[name], name) for name in numbers]
+    scale = [np.asarray((noise or {}).get(name, 0.0)) * np.ones(len(released)) for name in numbers]
+    with np.errstate(divide="ignore"):
+        cells = _Cells(
+            np.array([low for low, _ in ends]).T.reshape(shape),
+            np.array([high for _, high in ends]).T.reshape(shape),
+            np.array([1 / each for each in scale]).T.reshape(shape),
+            secret,
+        )
     risk = np.empty(len(released))
-    for known, fits in sides.pairs():
-        low, high = sides.low[fits] - tolerance, sides.high[fits] + tolerance
-        counts = np.bincount(secret[fits], minlength=n_values)
-        # persons of one kind that know the same numbers are asked once
-        asked, place = np.unique(sides.own[known], axis=0, return_inverse=True)
-        place = place.ravel()
-        shares = np.empty((len(asked), n_values))
-        for i, point in enumerate(asked):
-            found = counts
-            if numbers:
-                inside = ((low <= point) & (point <= high)).all(axis=1)
-                found = np.bincount(secret[fits[inside]], minlength=n_values)
-            total = found.sum()
-            shares[i] = found / total if total else prior
-        risk[known] = shares[place, secret[known]]
+    for persons, fitting in _pairs(own, released, categories, meanings):
+        asked, place = np.unique(
+            np.column_stack([points[persons], secret[persons]]), axis=0, return_inverse=True
+        )
+        shares = cells.shares(asked[:, :-1], asked[:, -1].astype(np.int64), fitting)
+        risk[persons] = np.where(np.isnan(shares), prior[asked[:, -1].astype(int)], shares)[
+            place.ravel()
+        ]
     return risk
 
 
 @dataclass(frozen=True)
-class _Sides:
-    """Persons by the categories an attacker knows of them, and released rows by their labels."""
+class _Cells:
+    """Released numbers: both ends, one over the scale of their noise, and the secrets behind them."""
 
-    person: IntArray
-    kinds: list[tuple[str, ...]]
-    row: IntArray
-    covers: list[list[frozenset[str]]]
-    own: FloatArray
     low: FloatArray
     high: FloatArray
+    inverse: FloatArray
+    secret: IntArray
 
-    @classmethod
-    def of(
-        cls,
-        original: pd.DataFrame,
-        released: pd.DataFrame,
-        categories: list[Hashable],
-        numbers: list[Hashable],
-        meanings: Meanings,
-    ) -> _Sides:
-        def texts(frame: pd.DataFrame) -> pd.DataFrame:
-            columns = {}
-            for name in categories:
-                codes, strings = canonical_codes(frame[name], name)
-                columns[name] = np.array(strings, object)[codes]
-            return pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
+    def shares(self, points: FloatArray, wanted: IntArray, fitting: IntArray) -> FloatArray:
+        """The share of each wanted value among the fitting rows; nan where nothing fits."""
+        if not points.shape[1] or not len(fitting):
+            counts = np.bincount(self.secret[fitting], minlength=int(wanted.max()) + 1)
+            with np.errstate(invalid="ignore"):
+                return np.asarray(counts[wanted] / np.float64(len(fitting)))
+        # Far away in one number is far away: rows are looked at near each few points only.
+        slowest = self.inverse[fitting].min(axis=0)
+        with np.errstate(invalid="ignore"):
+            j = int(np.argmax(np.nan_to_num(np.ptp(points, axis=0) * slowest)))
+        low, high, reach = self.low[fitting, j], self.high[fitting, j], _FAR / slowest[j]
+        result = np.empty(len(points))
+        order = np.argsort(points[:, j], kind="stable")
+        for begin in range(0, len(points), _POINTS):
+            some = order[begin : begin + _POINTS]
+            first, last = points[some[0], j], points[some[-1], j]
+            near = (low <= last + reach) & (high >= first - reach)
+            found, best = self._weigh(points[some], wanted[some], fitting[near])
+            alone = best > _FAR / 4  # somebody whom only distant rows fit
+            if alone.any() and not near.all():
+                found[alone] = self._weigh(points[some][alone], wanted[some][alone], fitting)[0]
+            result[some] = found
+        return result
 
-        def numbered(frame: pd.DataFrame) -> tuple[IntArray, list[tuple[str, ...]]]:
-            if not categories:
-                return np.zeros(len(frame), np.int64), [()]
-            group = group_numbers(frame, categories)
-            _, first = np.unique(group, return_index=True)
-            return group, [tuple(row) for row in frame.iloc[first].itertuples(index=False)]
+    def _weigh(
+        self, points: FloatArray, wanted: IntArray, rows: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        away = np.zeros((len(points), len(rows)))
+        for j in range(points.shape[1]):
+            x = points[:, j, None]
+            gap = np.maximum(np.maximum(self.low[rows, j] - x, x - self.high[rows, j]), 0.0)
+            away += np.where(gap > 0, gap * np.where(gap > 0, self.inverse[rows, j], 0.0), 0.0)
+        best = away.min(axis=1, initial=np.inf)
+        with np.errstate(invalid="ignore"):
+            weights = np.where(np.isfinite(away), np.exp(best[:, None] - away), 0.0)
+            told = np.where(self.secret[rows] == wanted[:, None], weights, 0.0).sum(axis=1)
+            return told / weights.sum(axis=1), best
 
-        person, kinds = numbered(texts(original))
-        row, labels = numbered(texts(released))
-        covers = [
-            [frozenset(_leaves(meanings, name, text)) for name, text in zip(categories, own, strict=True)]
-            for own in labels
-        ]  # fmt: skip
-        shape = (len(released), len(numbers))
-        ends = [numbers_of_labels(released[name], name) for name in numbers]
-        return cls(
-            person,
-            kinds,
-            row,
-            covers,
-            original[numbers].to_numpy(np.float64).reshape(shape),
-            np.array([low for low, _ in ends]).T.reshape(shape),
-            np.array([high for _, high in ends]).T.reshape(shape),
-        )
 
-    def pairs(self) -> list[tuple[IntArray, IntArray]]:
-        """Persons of one kind, and the released rows whose labels cover it."""
-        rows_of = [np.flatnonzero(self.row == i) for i in range(len(self.covers))]
-        found = []
-        for i, kind in enumerate(self.kinds):
-            fitting = [
-                rows_of[r]
-                for r, cover in enumerate(self.covers)
-                if all(value in leaves for value, leaves in zip(kind, cover, strict=True))
-            ]
-            fits = np.concatenate(fitting) if fitting else np.empty(0, np.int64)
-            found.append((np.flatnonzero(self.person == i), fits))
-        return found
+def _pairs(
+    original: pd.DataFrame, released: pd.DataFrame, categories: list[Hashable], meanings: Meanings
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Persons who are alike in what is known of their categories, and the rows whose labels cover it."""
+    everyone = np.arange(len(released))
+    if not categories:
+        yield everyone, everyone
+        return
+    person, row = np.zeros(len(released), np.int64), np.zeros(len(released), np.int64)
+    texts = []
+    for name in categories:
+        codes, strings = canonical_codes(original[name], name)
+        labels, names = canonical_codes(released[name], name)
+        person = pd.factorize(person * len(strings) + codes)[0]
+        row = pd.factorize(row * len(names) + labels)[0]
+        texts.append((codes, strings, labels, names))
+    _, first_person = np.unique(person, return_index=True)
+    _, first_row = np.unique(row, return_index=True)
+    fits = np.ones((len(first_person), len(first_row)), np.bool_)
+    for name, (codes, strings, labels, names) in zip(categories, texts, strict=True):
+        known = {text: i for i, text in enumerate(strings)}
+        covers = np.zeros((len(names), len(strings)), np.bool_)
+        for i, text in enumerate(names):
+            covers[i, [known[x] for x in _leaves(meanings, name, text) if x in known]] = True
+        fits &= covers[labels[first_row]][:, codes[first_person]].T
+    by_person, by_row = np.argsort(person, kind="stable"), np.argsort(row, kind="stable")
+    starts = [np.searchsorted(k[o], np.arange(n + 1)) for k, o, n in (
+        (person, by_person, len(first_person)), (row, by_row, len(first_row)),
+    )]  # fmt: skip
+    for i in range(len(first_person)):
+        parts = [by_row[starts[1][r] : starts[1][r + 1]] for r in np.flatnonzero(fits[i])]
+        fitting = np.concatenate(parts) if parts else np.empty(0, np.int64)
+        yield by_person[starts[0][i] : starts[0][i + 1]], fitting
 
 
 def _leaves(meanings: Meanings, name: Hashable, text: str) -> Collection[str]:

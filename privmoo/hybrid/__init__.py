@@ -9,7 +9,7 @@ from privmoo.hybrid.patterns import Patterns, find_patterns
 from privmoo.hybrid.preprocessing import Preprocessed, preprocess
 from privmoo.hybrid.scheme import HybridScheme
 from privmoo.hybrid.space import HybridParameters, HybridSpace, default_diversity, default_levels
-from privmoo.hybrid.splitting import Split, split_records
+from privmoo.hybrid.splitting import Split, split_by_patterns, split_records
 from privmoo.hybrid.values import ValueClasses, value_classes
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "member_clusters",
     "preprocess",
     "preservation",
+    "split_by_patterns",
     "split_records",
     "value_classes",
 ]

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.baselines.common import Kinds as Alike
-from privmoo.baselines.common import labels_of_rows
+from privmoo.baselines.common import Kinds, labels_of_rows
 from privmoo.cells import node_cells, numeric_columns
 from privmoo.errors import ProblemError
-from privmoo.kernels.members import Kinds, grow_members
+from privmoo.hybrid.checks import check_number, check_whole
+from privmoo.kernels.members import Units, grow_members
 from privmoo.table import Table
 
 __all__ = ["MemberClusters", "check_k", "member_clusters"]
@@ -72,6 +72,9 @@ def member_clusters(
     words only. Here the price is `(1 - weight) · width + weight · excess`, with excess the share of the
     record's sensitive value in the cluster less that among all records: clusters come to mirror them.
 
+    `pm.baselines.k_member` is the same greedy walk with another price, the spread around mean and mode,
+    which fits clusters that publish these; here clusters publish common ancestors and intervals.
+
     Records that are alike are one kind with a weight. Where there are more than 4,096 kinds they are
     first halved, and halved again, along the quasi-identifier that spreads most, and clustered half by
     half: time grows with the records, not with their square.
@@ -87,8 +90,7 @@ def member_clusters(
     >>> member_clusters(table, 2).labels.tolist()
     [1, 0, 1, 0, 1]
     """
-    if not 0 <= weight <= 1:
-        raise ProblemError(f"weight: must be from 0 to 1, got {weight!r}")
+    check_number("weight", weight, 0, 1)
     rows = np.arange(table.n_records) if rows is None else np.asarray(rows, np.int64)
     check_k(k, len(rows), "the records to cluster")
     if not len(rows):
@@ -109,15 +111,14 @@ def member_clusters(
 
 def check_k(k: object, n_records: int, what: str) -> None:
     """Raise unless so many records make at least one cluster."""
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 2:
-        raise ProblemError(f"k: must be a whole number of at least 2, got {k!r}")
-    if 0 < n_records < k:
+    check_whole("k", k, 2)
+    if 0 < n_records < k:  # type: ignore[operator]  # it is a number
         raise ProblemError(f"k: must be at most {n_records:,}, the number of {what}, got {k}")
 
 
-def _kinds(table: Table, rows: IntArray) -> tuple[IntArray, Kinds]:
+def _kinds(table: Table, rows: IntArray) -> tuple[IntArray, Units]:
     """The kind of every row, and what the kinds are; numbers from 0 to 1."""
-    alike = Alike.of(table, sensitive=bool(table.sensitive))
+    alike = Kinds.of(table, sensitive=bool(table.sensitive))
     kinds, of_row, weights = np.unique(alike.of_row[rows], return_inverse=True, return_counts=True)
     first = np.empty(len(kinds), np.int64)
     first[of_row[::-1]] = rows[::-1]
@@ -131,7 +132,7 @@ def _kinds(table: Table, rows: IntArray) -> tuple[IntArray, Kinds]:
             numbers.append((own[first] - own.min()) / span)
     levels = [nodes.start[nodes.ids] for nodes in blocks]
     places = np.cumsum([0, *(level.size for level in levels)])[:-1]
-    return of_row, Kinds(
+    return of_row, Units(
         _columns(numbers, len(kinds), np.float64),
         _columns(leaves, len(kinds), np.int64),
         np.concatenate([np.empty(0, np.int64), *(level.ravel() for level in levels)]),
@@ -148,7 +149,7 @@ def _columns(columns: list[Any], n: int, kind: type) -> NDArray[Any]:
     return np.column_stack(columns).astype(kind) if columns else np.empty((n, 0), kind)
 
 
-def _blocks(kinds: Kinds, least: int) -> list[IntArray]:
+def _blocks(kinds: Units, least: int) -> list[IntArray]:
     """Kinds in blocks of at most 4,096, or as many as have `least` records on both sides."""
     done, todo = [], [np.arange(len(kinds.weights))]
     while todo:
@@ -161,7 +162,7 @@ def _blocks(kinds: Kinds, least: int) -> list[IntArray]:
     return done
 
 
-def _halved(kinds: Kinds, units: IntArray, least: int) -> list[IntArray] | None:
+def _halved(kinds: Units, units: IntArray, least: int) -> list[IntArray] | None:
     spread = [
         *(float(np.ptp(column)) for column in kinds.numbers[units].T),
         *(len(np.unique(c)) / n for c, n in zip(kinds.leaves[units].T, kinds.sizes, strict=True)),

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from privmoo.audit import kept_values, mean_levels
+from privmoo.audit import mean_levels
 from privmoo.cells import CellRecoding, numeric_columns
 from privmoo.errors import ReleaseError
 from privmoo.hybrid.splitting import Split
 from privmoo.learning.values import Reading, check_release, read_original, read_released
-from privmoo.outside import disclosure_of, own_values
+from privmoo.outside import disclosure_of, kept_cells
 from privmoo.release import Release
 from privmoo.table import Table
 
@@ -105,10 +105,11 @@ def by_partition(table: Table, release: Release, split: Split) -> pd.DataFrame:
     recoding = release.recoding
     if not isinstance(recoding, CellRecoding):
         raise ReleaseError("release: is not by the hybrid scheme, which publishes cell by cell")
-    original, numeric = own_values(table)
-    kept = kept_values(
-        original, release.frame, meanings=release.meanings, numeric=numeric, rows=release.rows
-    )
+    if len(split.violating) != table.n_records:
+        raise ReleaseError(
+            f"split: is of {len(split.violating):,} records, the table has {table.n_records:,}"
+        )
+    kept = kept_cells(table, release.frame, recoding, release.rows)
     risks = list(disclosure_of(table, release.frame, recoding, release.rows).values())
     violating = split.violating[release.rows]
     weights = np.array([qi.weight for qi in table.qis])

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.errors import ProblemError
+from privmoo.hybrid.checks import check_positive, check_seed
 from privmoo.table import Table
 
-__all__ = ["Noise", "add_noise", "check_positive", "expected_unchanged", "laplace_draws"]
+__all__ = ["Noise", "add_noise", "expected_unchanged", "laplace_draws"]
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,7 @@ def add_noise(
     """
     check_positive("epsilon", epsilon)
     check_positive("sensitivity", sensitivity)
+    check_positive("step", step)
     scale = sensitivity / epsilon
     shifted = values + np.rint(draws * (scale / step)) * step
     if step < 1:  # sums of fractions have digits that nobody wrote
@@ -97,19 +98,12 @@ def expected_unchanged(epsilon: float, sensitivity: float = 1.0, step: float = 1
 def laplace_draws(table: Table, n_columns: int, seed: int, repeat: int = 0) -> NDArray[np.float64]:
     """Standard Laplace draws for every record, from a seed mixed with the data.
 
-    The seed alone does not bring the noise back: whoever lacks the original table cannot undo it.
+    The seed alone does not bring the noise back: whoever lacks the original table cannot undo it. But
+    draws that are used twice, with scales a and b, can be undone by the difference of both releases.
     """
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ProblemError(f"seed: must be a whole number of at least 0, got {seed!r}")
+    check_seed(seed)
     digest = hashlib.sha256(b"noise" + table.content.encode() + table.fingerprint.encode())
     secret = int(digest.hexdigest(), 16)
     return np.random.default_rng([int(seed), repeat, secret]).laplace(
         size=(table.n_records, n_columns)
     )
-
-
-def check_positive(name: str, value: object) -> None:
-    """Raise unless a parameter is a finite number above 0."""
-    is_number = isinstance(value, int | float | np.integer | np.floating)
-    if isinstance(value, bool) or not is_number or not 0 < value < math.inf:  # type: ignore[operator]
-        raise ProblemError(f"{name}: must be a finite number above 0, got {value!r}")

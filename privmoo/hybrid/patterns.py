@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from privmoo.cells import numeric_columns
 from privmoo.errors import ProblemError
+from privmoo.hybrid.checks import check_number, check_seed, check_whole
 from privmoo.table import Table
 
 __all__ = ["Patterns", "find_patterns"]
@@ -24,7 +25,7 @@ class Patterns:
     Attributes:
         frame: Per quasi-identifier: by how much the score falls when it is shuffled (mean and standard
             deviation over repeats), share of the most frequent value and of the two most frequent ones,
-            how many further values there are, and the verdict.
+            how many further values there are, whether it is categorical, and the verdict.
         score: What the forest reaches on records that it has not seen.
         measure: What the score is: accuracy, or R² where the sensitive attribute is a number of many
             values.
@@ -67,7 +68,8 @@ def find_patterns(
     time is shuffled, in records that the forest has not seen. A quasi-identifier is pattern-friendly
     if its shuffling changes the score by at most `change`, and one value holds more than `one` of the
     records or two more than `two`, and at least `rare` further values share the rest. Without the last
-    condition every binary attribute would qualify, as the paper's own text has it for a gender.
+    condition every binary attribute would qualify, as the paper's own text has it for a gender. Numbers
+    have noise, not classes of values, so only categories can be pattern-friendly.
 
     Args:
         table: The records.
@@ -102,6 +104,13 @@ def find_patterns(
     name = next(iter(table.sensitive)) if sensitive is None else sensitive
     if name not in table.sensitive:
         raise ProblemError(f"sensitive: {name!r} is not one of {', '.join(table.sensitive)}")
+    for word, number in (("trees", trees), ("repeats", repeats), ("most_records", most_records)):
+        check_whole(word, number, 1 if word != "most_records" else 10)
+    check_seed(seed)
+    for word, value in (("change", change), ("one", one), ("two", two), ("rare", rare)):
+        check_number(word, value, 0)
+    if not 0 < test_size < 1:
+        raise ProblemError(f"test_size: must lie between 0 and 1, got {test_size!r}")
     if table.n_records < 10:
         raise ProblemError(f"table: {table.n_records} records are too few for a forest; give 10")
     attribute = table.sensitive[name]
@@ -132,7 +141,9 @@ def find_patterns(
     )
     by_one = (frame["top_value"] > one) & (frame["other_values"] + 1 >= rare)
     by_two = (frame["top_two"] > two) & (frame["other_values"] >= rare)
-    frame["pattern_friendly"] = (frame["change"].abs() <= change) & (by_one | by_two)
+    frame["categorical"] = [own is None for own in numeric_columns(table)]
+    small = frame["change"].abs() <= change
+    frame["pattern_friendly"] = frame["categorical"] & small & (by_one | by_two)
     score = float(forest.score(X[test], y[test]))
     return Patterns(frame, score, "R²" if as_number else "accuracy")
 

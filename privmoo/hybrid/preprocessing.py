@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from privmoo.errors import ColumnError, TableError, nearest
+from privmoo.hybrid.checks import check_pair, names_in
 
 __all__ = ["Preprocessed", "preprocess"]
 
@@ -84,12 +85,13 @@ def preprocess(
         ("identifiers", "columns", len(names), _list(names, "they name a person")),
         ("other columns", "columns", len(others), _list(others, "neither known nor sensitive")),
     ]
-    frame = data[kept].mask(data[kept].isin(list(missing_values)))
+    data = data.reset_index(drop=True)  # a row is told by its place, whatever the index says
+    frame = data[kept].mask(data[kept].isin(names_in("missing_values", missing_values)))
     frame = frame.infer_objects()
     outside = np.zeros(len(frame), np.bool_)
     for name, (low, high) in (ranges or {}).items():
         numbers = pd.to_numeric(frame[name], errors="coerce")
-        outside |= ((numbers < low) | (numbers > high)).to_numpy()
+        outside |= ((numbers < low) | (numbers > high)).fillna(False).to_numpy(np.bool_)
     said = ", ".join(f"{name} {low:g} to {high:g}" for name, (low, high) in (ranges or {}).items())
     lines.append(("out of range", "records", int(outside.sum()), said or "no range was given"))
     frame = frame[~outside]
@@ -120,6 +122,11 @@ def _check(
 ) -> None:
     if not isinstance(data, pd.DataFrame):
         raise TableError(f"data: must be a pandas DataFrame, got {type(data).__name__}")
+    twice = data.columns[data.columns.duplicated()]
+    if len(twice):
+        raise TableError(
+            f"data: the column name {str(twice[0])!r} occurs more than once; rename it"
+        )
     roles = {"quasi_identifiers": qis, "sensitive": secrets, "identifiers": names}
     taken: dict[str, str] = {}
     for role, columns in roles.items():
@@ -138,7 +145,4 @@ def _check(
                 f"ranges: {name!r} is not one of the columns that are kept"
                 f"{nearest(name, [*qis, *secrets])}"
             )
-        if len(ends) != 2 or not ends[0] <= ends[1]:
-            raise TableError(
-                f"ranges: {name!r} needs its smallest and largest number, got {ends!r}"
-            )
+        check_pair(f"ranges of {name!r}", ends)

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+import numpy as np
+
 from privmoo.cells import CellRecoding, node_cells, numeric_columns
 from privmoo.errors import ProblemError, nearest
+from privmoo.hybrid.checks import (
+    check_number,
+    check_numbers,
+    check_positive,
+    check_seed,
+    check_table,
+)
 from privmoo.hybrid.clustering import MemberClusters, check_k
-from privmoo.hybrid.noise import check_positive
 from privmoo.hybrid.patterns import Patterns, find_patterns
 from privmoo.hybrid.space import (
     HybridParameters,
     HybridSpace,
-    check_table,
     default_diversity,
     default_levels,
 )
-from privmoo.hybrid.splitting import Split, split_records
-from privmoo.hybrid.values import ValueClasses, value_classes
+from privmoo.hybrid.splitting import Split, check_classes, friendly_names, split_records
+from privmoo.hybrid.values import ValueClasses, check_thresholds, value_classes
 from privmoo.measures import DisclosureRisk, Distortion, InformationLoss, KAnonymity, Originality
 from privmoo.release import Release, make_release
 from privmoo.table import Table
 
-__all__ = ["HybridScheme", "friendly_names"]
+__all__ = ["HybridScheme"]
 
 
 class HybridScheme:
@@ -93,13 +101,15 @@ class HybridScheme:
         check_table(table)
         check_positive("epsilon_violating", epsilon_violating)
         check_positive("epsilon_other", epsilon_other)
-        if diversity is not None and not 0 <= diversity < float("inf"):
-            raise ProblemError(f"diversity: must be a number from 0, in nats, got {diversity!r}")
+        if diversity is not None:
+            check_number("diversity", diversity, 0)
+        check_numbers(table, sensitivity, bounds, weight)
         self.table, self.strict = table, strict
         self._given = patterns
         if patterns is not None and not isinstance(patterns, Patterns):
             friendly_names(table, patterns)
-        self._thresholds, self._non_violating = thresholds, tuple(non_violating)
+        self._thresholds = check_thresholds(thresholds)
+        self._non_violating = check_classes(non_violating)
         low, middle = default_levels(table)
         self.parameters = HybridParameters(
             k=k,
@@ -153,7 +163,13 @@ class HybridScheme:
 
     def recoding(self, seed: int) -> CellRecoding:
         """What every record publishes with the noise of a seed."""
-        return self.space.recoding(self.parameters, seed)
+        check_seed(seed)
+        return self.space.recoding(self.parameters, self._own_seed(seed))
+
+    def _own_seed(self, seed: int) -> int:
+        """Another seed for other parameters: noise that is used twice could be undone."""
+        text = repr((seed, self.parameters, self.strict, self.space.sensitivity, self.space.weight))
+        return int(hashlib.sha256(text.encode()).hexdigest(), 16)
 
     def run(self, seed: int | None = None) -> Release:
         """The union of both partitions as one release, audited, with a certificate.
@@ -163,6 +179,7 @@ class HybridScheme:
                 repeat them.
         """
         recoding = self.recoding(secrets.randbits(64) if seed is None else seed)
+        order = None if seed is None else self._own_seed(seed)
         measures = [
             KAnonymity(),
             Originality(),
@@ -175,7 +192,7 @@ class HybridScheme:
             self.table,
             recoding,
             measures=measures,
-            seed=seed,
+            seed=order,
             method={"scheme": "hybrid of Laplace noise and k-member clusters (Majeed, Hwang 2023)"},
         )
 
@@ -188,25 +205,14 @@ class HybridScheme:
         )
 
 
-def friendly_names(table: Table, names: Sequence[str]) -> list[str]:
-    """Names of pattern-friendly quasi-identifiers, if they are categorical ones."""
-    given = [names] if isinstance(names, str) else list(names)
-    own = dict(zip(table.qi_names, numeric_columns(table), strict=True))
-    known = [name for name, numbers in own.items() if numbers is None]
-    for name in given:
-        if name not in known:
-            raise ProblemError(
-                f"patterns: {name!r} is no categorical quasi-identifier{nearest(name, known)}"
-            )
-    return given
-
-
 def _levels(
     table: Table, what: str, given: Mapping[str, int] | None, default: tuple[int, ...]
 ) -> tuple[int, ...]:
     places = [j for j, own in enumerate(numeric_columns(table)) if own is None]
     names = [table.qi_names[j] for j in places]
     chosen = dict(zip(names, default, strict=True))
+    if given is not None and not isinstance(given, Mapping):
+        raise ProblemError(f"{what}: must be levels by column, got {type(given).__name__}")
     for name, level in (given or {}).items():
         if name not in chosen:
             raise ProblemError(
@@ -214,10 +220,10 @@ def _levels(
             )
         qi = table.qis[places[names.index(name)]]
         highest = min(qi.max_level, node_cells(table)[table.qi_names.index(name)].height)
-        whole = isinstance(level, int) and not isinstance(level, bool)
+        whole = isinstance(level, int | np.integer) and not isinstance(level, bool)
         if not whole or not qi.min_level <= level <= highest:
             raise ProblemError(
                 f"{what}: {name!r} may have levels {qi.min_level} to {highest}, got {level!r}"
             )
-        chosen[name] = level
+        chosen[name] = int(level)
     return tuple(chosen.values())

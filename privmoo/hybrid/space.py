@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.cells import CellColumn, CellRecoding, node_cells, numeric_columns
-from privmoo.errors import ProblemError, nearest
+from privmoo.errors import ProblemError
+from privmoo.hybrid.checks import check_numbers, check_table
 from privmoo.hybrid.clustering import MemberClusters, check_k, member_clusters
-from privmoo.hybrid.noise import Noise, add_noise, check_positive, laplace_draws
+from privmoo.hybrid.noise import Noise, add_noise, laplace_draws
 from privmoo.hybrid.splitting import Split
 from privmoo.table import Table
 
@@ -25,7 +26,11 @@ NO_DP = (
     "Laplace noise was added to single values. This is not ε-differential privacy of the release: which "
     "records violate and which cluster they are in was read from the original data, categories are "
     "published without noise, and every record is published.",
-    "The noise protects a number only where it changes it; the shares left unchanged are stated above.",
+    "A number with noise is still near the original one: where few people have numbers near it, it still "
+    "points at them. The disclosure risk stated here is for an attacker who knows that.",
+)
+OF_NOISE = (
+    "A label is made of numbers with noise, so that it need not cover the original number of its record.",
 )
 
 
@@ -63,6 +68,7 @@ class HybridSpace:
         sensitivity: Δf of the noise, for all numeric quasi-identifiers or by name.
         bounds: Smallest and largest number of a column; those of its hierarchy, or of the data, by default.
         weight: How much diversity counts against similarity in clusters.
+        cautions: Further sentences for the certificate.
 
     Attributes:
         categorical: Places of the categorical quasi-identifiers.
@@ -78,6 +84,7 @@ class HybridSpace:
         sensitivity: float | Mapping[str, float] = 1.0,
         bounds: Mapping[str, tuple[float, float]] | None = None,
         weight: float = 0.5,
+        cautions: Sequence[str] = (),
     ) -> None:
         check_table(table)
         if len(split.violating) != table.n_records:
@@ -88,10 +95,14 @@ class HybridSpace:
         self.table, self.split, self.strict = table, split, bool(strict)
         self.categorical = [j for j, own in enumerate(columns) if own is None]
         self.numeric = [j for j, own in enumerate(columns) if own is not None]
+        check_numbers(table, sensitivity, bounds, weight)
         self.sensitivity = self._sensitivities(sensitivity)
-        self.bounds = [self._bounds(j, dict(bounds or {})) for j in self.numeric]
         self._steps = [_step(np.asarray(columns[j])) for j in self.numeric]
-        self.weight = weight
+        self.bounds = [
+            self._bounds(j, step, bounds or {})
+            for j, step in zip(self.numeric, self._steps, strict=True)
+        ]
+        self.weight, self.cautions = weight, tuple(cautions)
         if strict:
             for j in self.categorical:
                 qi = table.qis[j]
@@ -106,19 +117,14 @@ class HybridSpace:
         self._draws: tuple[tuple[int, int], NDArray[np.float64]] | None = None
 
     def _sensitivities(self, given: float | Mapping[str, float]) -> list[float]:
-        names = [self.table.qi_names[j] for j in self.numeric]
         if not isinstance(given, Mapping):
-            check_positive("sensitivity", given)
-            return [float(given)] * len(names)
-        for name, value in given.items():
-            if name not in names:
-                raise ProblemError(
-                    f"sensitivity: {name!r} is no numeric quasi-identifier{nearest(name, names)}"
-                )
-            check_positive(f"sensitivity of {name!r}", value)
-        return [float(given.get(name, 1.0)) for name in names]
+            return [float(given)] * len(self.numeric)
+        return [float(given.get(self.table.qi_names[j], 1.0)) for j in self.numeric]
 
-    def _bounds(self, j: int, given: dict[str, tuple[float, float]]) -> tuple[float, float]:
+    def _bounds(
+        self, j: int, step: float, given: Mapping[str, tuple[float, float]]
+    ) -> tuple[float, float]:
+        """The domain, with both ends on the grid of the noise: a clipped number looks like any other."""
         qi = self.table.qis[j]
         own = np.asarray(numeric_columns(self.table)[j])
         low, high = float(own.min()), float(own.max())
@@ -129,10 +135,13 @@ class HybridSpace:
                     f"bounds: those of {qi.name!r}, {ends!r}, leave out numbers of the data, which go "
                     "further"
                 )
-            return float(ends[0]), float(ends[1])
-        if qi.hierarchy is not None and qi.exact and qi.numbers is not None:
-            return min(low, float(np.nanmin(qi.numbers))), max(high, float(np.nanmax(qi.numbers)))
-        return low, high
+            low, high = float(ends[0]), float(ends[1])
+        elif qi.hierarchy is not None and qi.exact and qi.numbers is not None:
+            low = min(low, float(np.nanmin(qi.numbers)))
+            high = max(high, float(np.nanmax(qi.numbers)))
+        digits = max(0, -math.floor(math.log10(step)))
+        inner = math.ceil(low / step - 1e-9) * step, math.floor(high / step + 1e-9) * step
+        return round(inner[0], digits), round(max(inner), digits)
 
     def check_k(self, k: int) -> None:
         """Raise unless every partition that is clustered has k records."""
@@ -193,19 +202,22 @@ class HybridSpace:
         for (violating, other), j, step in zip(noise, self.numeric, self._steps, strict=True):
             values = np.empty(self.table.n_records)
             values[self._rows[0]], values[self._rows[1]] = violating.values, other.values
+            scales = violating.scale, other.scale
             if owner is None:
-                columns[j] = CellColumn.of_numbers(values, step)
+                columns[j] = replace(CellColumn.of_numbers(values, step), scales=scales)
                 continue
             low = np.full(int(owner.max()) + 1, np.inf)
             high = -low
             np.minimum.at(low, owner, values)
             np.maximum.at(high, owner, values)
-            columns[j] = CellColumn.of_intervals(low, high, owner)
+            columns[j] = replace(CellColumn.of_intervals(low, high, owner), scales=scales)
+        cautions = (*NO_DP, *(OF_NOISE if self.strict else ())) if self.numeric else ()
         return CellRecoding(
             self.table,
             [columns[j] for j in range(self.table.n_qis)],
+            parts=(~self.split.violating).astype(np.int8),
             facts=self._facts(parameters, noise),
-            cautions=NO_DP if self.numeric else (),
+            cautions=(*cautions, *self.cautions),
         )
 
     def _published_levels(self, parameters: HybridParameters) -> NDArray[np.int64]:
@@ -259,6 +271,7 @@ class HybridSpace:
     ) -> dict[str, Any]:
         """What was done, for the certificate."""
         names = self.table.qi_names
+        others = self.strict and self.split.n_other > 0
         entropy = self.clusters(parameters.k).entropy if self.split.n_violating else np.empty(0)
         return {
             "k_of_clusters": parameters.k,
@@ -267,8 +280,11 @@ class HybridSpace:
             "records_other": self.split.n_other,
             "split_by": ", ".join(self.split.values) or "nothing: all records are violating",
             "diversity_threshold_in_nats": parameters.diversity,
-            "clusters": len(entropy),
-            "clusters_generalised_least": int((entropy >= parameters.diversity).sum()),
+            "clusters_of_violating_records": len(entropy),
+            "of_them_generalised_least": int((entropy >= parameters.diversity).sum()),
+            **(
+                {"clusters_of_other_records": len(self.clusters(parameters.k, 1))} if others else {}
+            ),
             "levels": {
                 names[j]: f"{least} in diverse clusters, {average} in others"
                 + (", or the lowest common one" if self.strict else "")
@@ -283,48 +299,19 @@ class HybridSpace:
                     "scale": own.scale,
                     "epsilon": own.epsilon,
                     "sensitivity": own.sensitivity,
+                    "rounded to": step,
+                    "kept within": f"{ends[0]:.10g} to {ends[1]:.10g}",
                     "share expected unchanged": own.expected,
                     "share unchanged": own.unchanged,
                 }
-                for both, j in zip(noise, self.numeric, strict=True)
+                for both, j, step, ends in zip(
+                    noise, self.numeric, self._steps, self.bounds, strict=True
+                )
                 for own, partition in zip(both, PARTITIONS, strict=True)
                 if len(own.values)
             ]
             or "none: there is no numeric quasi-identifier",
         }
-
-
-def check_table(table: Table) -> None:
-    """Refuse tables that the scheme cannot work on, in one sentence."""
-    if not isinstance(table, Table):
-        raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
-    if not table.sensitive:
-        raise ProblemError(
-            "table: the scheme looks at the diversity of a sensitive attribute, and there is none; name "
-            "one in Table(..., sensitive=...)"
-        )
-    if table.subjects is not None:
-        raise ProblemError(
-            "table: has several rows per person, and k would count rows, not persons; give a table "
-            "without subject= that has one row per person"
-        )
-    columns = numeric_columns(table)
-    if all(own is not None for own in columns):
-        raise ProblemError(
-            "table: has no categorical quasi-identifier, so there is nothing to split by and nothing to "
-            "generalise; cluster numbers with pm.problems.Clusters or pm.baselines.mdav instead"
-        )
-    for qi, own in zip(table.qis, columns, strict=True):
-        if own is not None and np.isnan(own).any():
-            raise ProblemError(
-                f"table: column {qi.name!r} has missing numbers, which take no noise; leave those rows "
-                "out with Table(..., missing='drop')"
-            )
-        if own is not None and qi.min_level > 0:
-            raise ProblemError(
-                f"table: {qi.name!r} must be generalised (min_level={qi.min_level}), but the scheme "
-                "publishes numbers with noise; leave its min_level out"
-            )
 
 
 def default_diversity(table: Table) -> float:

@@ -9,11 +9,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo.cells import numeric_columns
 from privmoo.errors import ProblemError, nearest
-from privmoo.hybrid.values import CLASSES, ValueClasses, column_of
+from privmoo.hybrid.checks import names_in
+from privmoo.hybrid.values import CLASSES, ValueClasses, column_of, value_classes
 from privmoo.table import Table
 
-__all__ = ["Split", "split_records"]
+__all__ = ["Split", "check_classes", "friendly_names", "split_by_patterns", "split_records"]
 
 
 @dataclass(frozen=True)
@@ -77,19 +79,59 @@ def split_records(
     >>> split_records(table, [value_classes(table, "race")])
     10 violating records (10.0%), 90 others: race in {w}
     """
-    for name in non_violating:
-        if name not in CLASSES:
-            raise ProblemError(
-                f"non_violating: {name!r} is not one of {', '.join(CLASSES)}{nearest(name, CLASSES)}"
-            )
+    chosen = check_classes(non_violating)
     others = np.full(table.n_records, bool(classes))
     values = {}
     for own in classes:
         j = column_of(table, own.column)
-        kept = own.of(*non_violating)
+        kept = own.of(*chosen)
         values[own.column] = tuple(kept)
+        if not set(own.frame.index) <= set(table.qis[j].leaves):
+            raise ProblemError(f"classes: those of {own.column!r} are of another table")
         codes = [i for i, leaf in enumerate(table.qis[j].leaves) if leaf in set(kept)]
         others &= np.isin(table.tuples[table.row_tuple, j], codes)
     violating = ~others
     violating.setflags(write=False)
     return Split(violating, values)
+
+
+def split_by_patterns(
+    table: Table,
+    patterns: Sequence[str],
+    *,
+    thresholds: tuple[float, float, float] = (0.25, 0.05, 0.01),
+    non_violating: Sequence[str] = ("super-major",),
+) -> Split:
+    """The split by the value classes of some quasi-identifiers.
+
+    >>> df = pd.DataFrame({"race": ["w"] * 90 + ["b"] * 8 + ["o"] * 2})
+    >>> split_by_patterns(Table(df, quasi_identifiers=["race"]), ["race"]).n_violating
+    10
+    """
+    names = friendly_names(table, patterns)
+    classes = [value_classes(table, name, thresholds=thresholds) for name in names]
+    return split_records(table, classes, non_violating=non_violating)
+
+
+def check_classes(non_violating: Sequence[str]) -> list[str]:
+    """Names of value classes, or one sentence that one is none."""
+    chosen = names_in("non_violating", non_violating)
+    for name in chosen:
+        if name not in CLASSES:
+            raise ProblemError(
+                f"non_violating: {name!r} is not one of {', '.join(CLASSES)}{nearest(name, CLASSES)}"
+            )
+    return chosen
+
+
+def friendly_names(table: Table, names: Sequence[str]) -> list[str]:
+    """Names of pattern-friendly quasi-identifiers, if they are categorical ones."""
+    own = dict(zip(table.qi_names, numeric_columns(table), strict=True))
+    known = [name for name, numbers in own.items() if numbers is None]
+    given = names_in("patterns", names)
+    for name in given:
+        if name not in known:
+            raise ProblemError(
+                f"patterns: {name!r} is no categorical quasi-identifier{nearest(name, known)}"
+            )
+    return given

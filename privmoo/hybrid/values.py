@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,7 @@ import pandas as pd
 from privmoo.errors import ColumnError, ProblemError, nearest
 from privmoo.table import Table
 
-__all__ = ["CLASSES", "ValueClasses", "column_of", "value_classes"]
+__all__ = ["CLASSES", "ValueClasses", "check_thresholds", "column_of", "value_classes"]
 
 CLASSES = ("super-major", "major", "minor", "super-minor")
 
@@ -56,11 +58,7 @@ def value_classes(
     >>> value_classes(Table(df, quasi_identifiers=["race"]), "race").frame["class"].tolist()
     ['super-major', 'major', 'minor']
     """
-    limits = tuple(float(limit) for limit in thresholds)
-    if len(limits) != 3 or not 1 >= limits[0] >= limits[1] >= limits[2] >= 0:
-        raise ProblemError(
-            f"thresholds: must be three shares from 1 to 0, largest first, got {thresholds!r}"
-        )
+    limits = check_thresholds(thresholds)
     j = column_of(table, column)
     records = np.bincount(
         table.tuples[:, j], weights=table.weights, minlength=table.qis[j].n_leaves
@@ -74,6 +72,19 @@ def value_classes(
         index=pd.Index([table.qis[j].leaves[i] for i in order], name=column),
     )
     return ValueClasses(column, frame, limits)
+
+
+def check_thresholds(thresholds: Any) -> tuple[float, float, float]:
+    """Three shares, or one sentence that they are none."""
+    try:
+        first, second, third = (float(limit) for limit in thresholds)
+    except (TypeError, ValueError):
+        first, second, third = math.nan, math.nan, math.nan
+    if not 1 >= first >= second >= third >= 0:
+        raise ProblemError(
+            f"thresholds: must be three shares from 1 to 0, largest first, got {thresholds!r}"
+        )
+    return first, second, third
 
 
 def column_of(table: Table, column: str) -> int:

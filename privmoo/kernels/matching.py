@@ -1,90 +1,151 @@
-"""Which published tuples an attacker's knowledge fits, and what they tell."""
+"""Which published records an attacker's knowledge fits, how well, and what they tell."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
 
-__all__ = ["match_known"]
+__all__ = ["Known", "Published", "match_known"]
+
+# e^-40 of the best fit is lost in the rounding of a sum.
+_NEGLIGIBLE = 40.0
+_BLOCK = 64
+
+
+class Known(NamedTuple):
+    """What an attacker knows of persons, ordered by their categories: by kind.
+
+    Attributes:
+        numbers: Known tuples × numbers.
+        kind: The kind of every known tuple.
+        leaves: Kinds × categories.
+        starts: Where the values asked for each known tuple begin, and the end.
+        values: The sensitive values asked for.
+    """
+
+    numbers: NDArray[np.float64]
+    kind: NDArray[np.int64]
+    leaves: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    values: NDArray[np.int64]
+
+
+class Published(NamedTuple):
+    """What is published, ordered by categories (by kind), then by the lower end of the first number.
+
+    Attributes:
+        low: Published tuples × numbers: lower ends.
+        high: Upper ends.
+        inverse: One over the scale of the noise; infinite where there is none.
+        starts: Where the tuples of each kind begin, and the end.
+        first: Kinds × categories: first leaves of the labels.
+        last: Last leaves.
+        entries: Where the sensitive values of each tuple begin, and the end.
+        values: The values.
+        counts: How many records have them.
+    """
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    inverse: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    first: NDArray[np.float64]
+    last: NDArray[np.float64]
+    entries: NDArray[np.int64]
+    values: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+@compiled()
+def _away(published: Published, r: int, point: NDArray[np.float64]) -> float:
+    """How far a tuple's numbers are from the known ones, in scales of its noise; inf if impossible."""
+    total = 0.0
+    for j in range(len(point)):
+        gap = max(published.low[r, j] - point[j], point[j] - published.high[r, j])
+        if gap > 0:
+            total += gap * published.inverse[r, j]
+    return total
 
 
 @compiled()
 def match_known(
-    known: NDArray[np.float64],
-    known_kind: NDArray[np.int64],
-    kinds: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    kind_starts: NDArray[np.int64],
-    kind_low: NDArray[np.float64],
-    kind_high: NDArray[np.float64],
-    entry_starts: NDArray[np.int64],
-    entry_values: NDArray[np.int64],
-    entry_counts: NDArray[np.int64],
-    asked_starts: NDArray[np.int64],
-    asked_values: NDArray[np.int64],
-    prior: NDArray[np.float64],
-    out: NDArray[np.float64],
+    known: Known, published: Published, prior: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None:
-    """For every known tuple and asked value, the share of fitting published records that have the value.
+    """For every known tuple and asked value, the share of fitting records that have the value.
 
-    A published tuple fits where every known coordinate lies within its cell. Tuples are ordered by
-    their categories (their kind), so that kinds that do not fit are passed over as a whole. Where
-    nothing fits, the share is the value's `prior`.
-
-    Args:
-        known: Known tuples × numbers.
-        known_kind: The kind of every known tuple.
-        kinds: Kinds of known tuples × categories.
-        low: Published tuples × numbers, lower ends.
-        high: Upper ends.
-        kind_starts: Where the published tuples of each kind begin, and the end.
-        kind_low: Kinds of published tuples × categories, first leaves.
-        kind_high: Last leaves.
-        entry_starts: Where the sensitive values of each published tuple begin, and the end.
-        entry_values: The values.
-        entry_counts: How many records have them.
-        asked_starts: Where the values asked for each known tuple begin, and the end.
-        asked_values: The values.
-        prior: Share of every value in the whole release.
-        out: One share for every asked value.
+    A record fits where its labels cover the known categories; it counts e^-d, where d is the distance of
+    its numbers from the known ones in scales of their noise. Where nothing fits, the share is the value's
+    `prior`. Within a kind only tuples near the known number are looked at.
     """
-    n_kinds = len(kind_low)
+    n_kinds = len(published.first)
+    n_numbers = known.numbers.shape[1]
+    # The loudest noise of every kind, and the highest end of every block of tuples, bound the search.
+    slowest = np.full(n_kinds, np.inf)
+    highest = np.full(len(published.low) // _BLOCK + 1, -np.inf)
+    for c in range(n_kinds if n_numbers else 0):
+        for r in range(published.starts[c], published.starts[c + 1]):
+            slowest[c] = min(slowest[c], published.inverse[r, 0])
+            highest[r // _BLOCK] = max(highest[r // _BLOCK], published.high[r, 0])
     fitting = np.empty(n_kinds, np.int64)
-    tally = np.zeros(len(prior), np.int64)
-    last_kind = -1
-    n_fitting = 0
-    for v in range(len(known)):
-        if known_kind[v] != last_kind:
-            last_kind = known_kind[v]
-            n_fitting = 0
+    tally = np.zeros(len(prior))
+    near = np.empty(len(published.low), np.int64)
+    distance = np.empty(len(published.low))
+    last_kind, n_fitting = -1, 0
+    for v in range(len(known.numbers)):
+        if known.kind[v] != last_kind:
+            last_kind, n_fitting = known.kind[v], 0
             for c in range(n_kinds):
                 fits = True
-                for j in range(kinds.shape[1]):
-                    leaf = kinds[last_kind, j]
-                    if leaf < kind_low[c, j] or leaf > kind_high[c, j]:
+                for j in range(known.leaves.shape[1]):
+                    leaf = known.leaves[last_kind, j]
+                    if leaf < published.first[c, j] or leaf > published.last[c, j]:
                         fits = False
                         break
                 if fits:
                     fitting[n_fitting] = c
                     n_fitting += 1
-        total = 0
+        point = known.numbers[v]
+        best, n_near = np.inf, 0
         for i in range(n_fitting):
             c = fitting[i]
-            for r in range(kind_starts[c], kind_starts[c + 1]):
-                fits = True
-                for j in range(known.shape[1]):
-                    if known[v, j] < low[r, j] or known[v, j] > high[r, j]:
-                        fits = False
-                        break
-                if fits:
-                    for e in range(entry_starts[r], entry_starts[r + 1]):
-                        tally[entry_values[e]] += entry_counts[e]
-                        total += entry_counts[e]
-        for a in range(asked_starts[v], asked_starts[v + 1]):
-            value = asked_values[a]
+            begin, end = published.starts[c], published.starts[c + 1]
+            middle = begin
+            if n_numbers:
+                middle += np.searchsorted(published.low[begin:end, 0], point[0], side="right")
+            for r in range(middle, end):
+                ahead = (published.low[r, 0] - point[0]) * slowest[c] if n_numbers else 0.0
+                if ahead > best + _NEGLIGIBLE:
+                    break
+                d = _away(published, r, point)
+                if d <= best + _NEGLIGIBLE and d < np.inf:
+                    near[n_near], distance[n_near] = r, d
+                    n_near += 1
+                    best = min(best, d)
+            r = middle - 1
+            while r >= begin:
+                if (point[0] - highest[r // _BLOCK]) * slowest[c] > best + _NEGLIGIBLE:
+                    r = (r // _BLOCK) * _BLOCK - 1  # nothing in the block reaches so far
+                    continue
+                d = _away(published, r, point)
+                if d <= best + _NEGLIGIBLE and d < np.inf:
+                    near[n_near], distance[n_near] = r, d
+                    n_near += 1
+                    best = min(best, d)
+                r -= 1
+        total = 0.0
+        for i in range(n_near):
+            if distance[i] > best + _NEGLIGIBLE:
+                continue
+            weight = np.exp(best - distance[i])
+            for e in range(published.entries[near[i]], published.entries[near[i] + 1]):
+                tally[published.values[e]] += weight * published.counts[e]
+                total += weight * published.counts[e]
+        for a in range(known.starts[v], known.starts[v + 1]):
+            value = known.values[a]
             out[a] = tally[value] / total if total > 0 else prior[value]
         if total > 0:
             tally[:] = 0

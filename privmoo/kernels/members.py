@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
 
-__all__ = ["Kinds", "grow_members"]
+__all__ = ["Units", "grow_members"]
 
 
-class Kinds(NamedTuple):
+class Units(NamedTuple):
     """Kinds of records that are alike in quasi-identifiers and sensitive values.
 
     Attributes:
@@ -39,7 +39,7 @@ class Kinds(NamedTuple):
 
 
 @compiled()
-def _common_level(kinds: Kinds, j: int, a: int, b: int, level: int) -> int:
+def _common_level(kinds: Units, j: int, a: int, b: int, level: int) -> int:
     """The lowest level, from `level` on, at which two leaves of category j are under one node."""
     size = kinds.sizes[j]
     place = kinds.places[j] + level * size
@@ -51,7 +51,7 @@ def _common_level(kinds: Kinds, j: int, a: int, b: int, level: int) -> int:
 
 @compiled()
 def _width(
-    kinds: Kinds,
+    kinds: Units,
     unit: int,
     low: NDArray[np.float64],
     high: NDArray[np.float64],
@@ -77,7 +77,7 @@ def _width(
 
 @compiled()
 def _join(
-    kinds: Kinds,
+    kinds: Units,
     unit: int,
     low: NDArray[np.float64],
     high: NDArray[np.float64],
@@ -96,7 +96,7 @@ def _join(
 
 @compiled()
 def grow_members(
-    kinds: Kinds, units: NDArray[np.int64], k: int, diversity: float
+    kinds: Units, units: NDArray[np.int64], k: int, diversity: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Which kind gives a record to which cluster, one entry per record of the given units.
 

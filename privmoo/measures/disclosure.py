@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from privmoo.cells import CellRecoding, numeric_columns
 from privmoo.columns import Attribute
+from privmoo.distinct import counted, numbered
 from privmoo.errors import MeasureError, nearest
 from privmoo.grouping import GroupBatch, Stage
-from privmoo.kernels.matching import match_known
+from privmoo.kernels.matching import Known, Published, match_known
 from privmoo.measures.parts import FloatArray, Staged, check_choice, leaf_offsets
 from privmoo.measures.records import kept_records
 from privmoo.table import Table
@@ -27,16 +28,19 @@ IntArray = NDArray[np.int64]
 class DisclosureRisk(Staged):
     """DR: with what probability an attacker who knows some quasi-identifiers tells the sensitive value.
 
-    Majeed & Hwang 2023, Eq. 2. The attacker knows the original values of a released person and looks
-    at all released records that fit them: labels that cover a known category, numbers within
-    `tolerance` of the known one. The probability is the share of these records that have the person's
-    sensitive value; where none fits, that of the value in the whole release. It is computed for every
+    Majeed & Hwang 2023, Eq. 2. The attacker knows the original values of a released person, and how noise
+    was made. Released records fit where their labels cover the known categories; each counts e^-d, where
+    d is the distance of its numbers from the known ones in scales of their noise (1 without a distance;
+    numbers without noise must be equal). The probability is the share of the person's sensitive value
+    among them; where nothing fits, that of the value in the whole release. It is computed for every
     person, not for a sample. Of several sensitive attributes the riskiest counts. Less is better.
+
+    An attacker who insisted on equal numbers would be put off by any noise, however small: a pay that is
+    off by a cent fits nobody, and the risk would look like that of guessing.
 
     Args:
         known: The quasi-identifiers that the attacker knows; all by default.
         aggregate: The `"mean"` over persons, as in the paper's tables, or the `"max"`, as in Eq. 2.
-        tolerance: How far a released number may be from the known one, in the unit of its column.
         stage: `"after"` or `"before"` suppression.
 
     >>> import pandas as pd, privmoo as pm
@@ -55,7 +59,6 @@ class DisclosureRisk(Staged):
         *,
         known: Sequence[str] | None = None,
         aggregate: Aggregate = "mean",
-        tolerance: float = 0.0,
         stage: Stage = "after",
     ) -> None:
         check_choice("aggregate", aggregate, ("mean", "max"))
@@ -63,12 +66,8 @@ class DisclosureRisk(Staged):
             known = [known]
         if known is not None and not known:
             raise MeasureError("known: name at least one quasi-identifier, or leave it out for all")
-        is_number = isinstance(tolerance, int | float) and not isinstance(tolerance, bool)
-        if not (is_number and 0 <= tolerance < float("inf")):
-            raise MeasureError(f"tolerance: must be a finite number from 0, got {tolerance!r}")
         self.known = None if known is None else list(dict.fromkeys(known))
         self.aggregate: Aggregate = aggregate
-        self.tolerance = float(tolerance)
         super().__init__(stage=stage)
 
     def check(self, table: Table) -> None:
@@ -102,7 +101,7 @@ class DisclosureRisk(Staged):
                     shares, persons = _by_blocks(groups.table, blocks, rows, attribute, columns)
                 else:
                     shares, persons = _by_cells(
-                        groups.table, groups.cells[c], rows, attribute, columns, self.tolerance
+                        groups.table, groups.cells[c], rows, attribute, columns
                     )
                 own = shares.max() if self.aggregate == "max" else shares @ persons / len(rows)
                 risks[c] = max(risks[c], own)
@@ -128,7 +127,8 @@ def _by_blocks(
         keys = keys * (int(own[-1]) + 1) + own[table.tuples[:, j]]
         _, keys = np.unique(keys, return_inverse=True)
     of_row = keys[table.row_tuple[rows]]
-    pairs, persons = np.unique(_with_values(of_row, rows, attribute), return_counts=True)
+    own = of_row * attribute.n_values + attribute.row_codes[rows].astype(np.int64)
+    pairs, persons = counted(own, attribute.n_values * (int(of_row.max()) + 1))
     return persons / np.bincount(of_row)[pairs // attribute.n_values], persons
 
 
@@ -138,47 +138,86 @@ def _by_cells(
     rows: IntArray,
     attribute: Attribute,
     columns: list[int],
-    tolerance: float,
 ) -> tuple[FloatArray, IntArray]:
     """Shares and persons, for every group of persons that know the same and have the same value."""
     everyone = len(rows) == table.n_records
-    asking = (attribute.name, *columns, tolerance)
+    asking = (attribute.name, *columns)
     if everyone and asking in (remembered := _answers.setdefault(cells, {})):
         return remembered[asking]  # the mean was asked before, now the largest is
     nodes = [j for j in columns if cells.columns[j].kind == "nodes"]
     numbers = [j for j in columns if cells.columns[j].kind != "nodes"]
-    known = _known(table, rows, tuple(nodes), tuple(numbers))
-    shown = {j: cells.columns[j].codes[rows] for j in columns}
-    sizes = [len(cells.nodes[j].labels) for j in nodes], [len(cells.columns[j]) for j in numbers]
-    published = _distinct([shown[j] for j in nodes], [shown[j] for j in numbers], *sizes)
-    n, n_known, n_published = attribute.n_values, len(known.first), len(published.first)
-    asked, persons = _counted(_with_values(known.of_row, rows, attribute), n * n_known)
-    entries, counts = _counted(_with_values(published.of_row, rows, attribute), n * n_published)
-    own = numeric_columns(table)
-    leaves = table.tuples[table.row_tuple[rows[known.first_of_kind]]]
-    ends = {j: cells.columns[j].ends for j in numbers}
-    kinds = {j: shown[j][published.first_of_kind] for j in nodes}
+    numbers.sort(key=lambda j: -_selective(table, cells, j))  # the kernel searches along the first
+    persons = _known(table, rows, tuple(nodes), tuple(numbers))
+    n = attribute.n_values
+    secret = attribute.row_codes[rows].astype(np.int64)
+    asked, counts = counted(persons.of_row * n + secret, n * len(persons.first))
     shares = np.empty(len(asked))
+    leaves = table.tuples[table.row_tuple[rows[persons.first_of_kind]]]
     match_known(
-        _matrix([np.asarray(own[j])[rows[known.first]] for j in numbers], n_known),
-        known.kind,
-        _matrix([leaves[:, j] for j in nodes], len(leaves)),
-        _matrix([ends[j][0][shown[j][published.first]] for j in numbers], n_published) - tolerance,
-        _matrix([ends[j][1][shown[j][published.first]] for j in numbers], n_published) + tolerance,
-        _starts(published.kind, len(published.first_of_kind)),
-        _matrix([cells.nodes[j].start[kinds[j]] for j in nodes], len(published.first_of_kind)),
-        _matrix([cells.nodes[j].stop[kinds[j]] - 1 for j in nodes], len(published.first_of_kind)),
-        _starts(entries // n, n_published),
-        entries % n,
-        counts,
-        _starts(asked // n, n_known),
-        asked % n,
-        np.bincount(attribute.row_codes[rows], minlength=n) / len(rows),
+        Known(
+            _matrix([_numbers(table, j)[rows[persons.first]] for j in numbers], len(persons.first)),
+            persons.kind,
+            _matrix([leaves[:, j] for j in nodes], len(leaves)),
+            _starts(asked // n, len(persons.first)),
+            asked % n,
+        ),
+        _published(cells, rows, nodes, numbers, secret, n),
+        np.bincount(secret, minlength=n) / len(rows),
         shares,
     )
     if everyone:
-        _answers[cells][asking] = shares, persons
-    return shares, persons
+        _answers[cells][asking] = shares, counts
+    return shares, counts
+
+
+def _published(
+    cells: CellRecoding,
+    rows: IntArray,
+    nodes: list[int],
+    numbers: list[int],
+    secret: IntArray,
+    n_values: int,
+) -> Published:
+    """Distinct published tuples with their sensitive values, as the kernel wants them ordered."""
+    shown = {j: cells.columns[j].codes[rows] for j in (*nodes, *numbers)}
+    # Cells of a column are numbered by their lower ends, so the codes order the tuples.
+    parts = cells.parts[rows] if numbers else np.zeros(len(rows), np.int8)
+    tuples = _distinct(
+        [shown[j] for j in nodes],
+        [*(shown[j] for j in numbers), parts],
+        [len(cells.nodes[j].labels) for j in nodes],
+        [*(len(cells.columns[j]) for j in numbers), int(parts.max()) + 1],
+    )
+    first, n = tuples.first, len(tuples.first)
+    entries, counts = counted(tuples.of_row * n_values + secret, n_values * n)
+    ends = {j: cells.columns[j].ends for j in numbers}
+    spans = [(cells.nodes[j], shown[j][tuples.first_of_kind]) for j in nodes]
+    n_kinds = len(tuples.first_of_kind)
+    return Published(
+        _matrix([ends[j][0][shown[j][first]] for j in numbers], n),
+        _matrix([ends[j][1][shown[j][first]] for j in numbers], n),
+        _matrix([_inverse(cells.columns[j].scales)[parts[first]] for j in numbers], n),
+        _starts(tuples.kind, n_kinds),
+        _matrix([own.start[at] for own, at in spans], n_kinds),
+        _matrix([own.stop[at] - 1 for own, at in spans], n_kinds),
+        _starts(entries // n_values, n),
+        entries % n_values,
+        counts,
+    )
+
+
+def _inverse(scales: tuple[float, ...]) -> FloatArray:
+    """One over the scale of every part; without noise any distance is too far."""
+    return 1 / np.array(scales) if scales else np.full(128, np.inf)
+
+
+def _selective(table: Table, cells: CellRecoding, j: int) -> float:
+    """How many scales of its noise a column spans."""
+    return float(np.ptp(_numbers(table, j))) / max(cells.columns[j].scales, default=1e-9)
+
+
+def _numbers(table: Table, j: int) -> FloatArray:
+    return np.asarray(numeric_columns(table)[j])
 
 
 class _Distinct(NamedTuple):
@@ -200,39 +239,9 @@ def _distinct(
 ) -> _Distinct:
     """Distinct rows of some columns of codes."""
     n = len([*categories, *numbers][0])
-    kind, first_of_kind = _numbered(np.zeros(n, np.int64), categories, n_categories)
-    of_row, first = _numbered(kind, numbers, n_numbers)
+    kind, first_of_kind = numbered(np.zeros(n, np.int64), categories, n_categories)
+    of_row, first = numbered(kind, numbers, n_numbers)
     return _Distinct(of_row, first, kind[first], first_of_kind)
-
-
-def _numbered(
-    keys: IntArray, columns: Sequence[NDArray[np.integer]], sizes: Sequence[int]
-) -> tuple[IntArray, IntArray]:
-    """Number equal rows in the order of keys and columns; and one row of each number."""
-    span = int(keys.max()) + 1
-    for column, size in zip(columns, sizes, strict=True):
-        if span * size >= 2**62:  # renumbered, so that keys stay numbers
-            keys = np.unique(keys, return_inverse=True)[1]
-            span = len(keys)
-        keys, span = keys * size + column, span * size
-    if span > 8 * len(keys):
-        _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
-        return of_row, first
-    row = np.full(span, -1)  # few numbers: looked up instead of sorted
-    row[keys[::-1]] = np.arange(len(keys))[::-1]
-    used = np.flatnonzero(row >= 0)
-    number = np.empty(span, np.int64)
-    number[used] = np.arange(len(used))
-    return number[keys], row[used]
-
-
-def _counted(keys: IntArray, span: int) -> tuple[IntArray, IntArray]:
-    """Distinct keys below `span`, ascending, and how often each occurs."""
-    if span > 8 * len(keys):
-        return np.unique(keys, return_counts=True)
-    counts = np.bincount(keys, minlength=span)
-    used = np.flatnonzero(counts)
-    return used, counts[used]
 
 
 _answers: WeakKeyDictionary[CellRecoding, dict[tuple[object, ...], tuple[FloatArray, IntArray]]] = (
@@ -264,10 +273,6 @@ def _known(
     if everyone:
         remembered[nodes, numbers] = found
     return found
-
-
-def _with_values(of_row: IntArray, rows: IntArray, attribute: Attribute) -> IntArray:
-    return np.asarray(of_row * attribute.n_values + attribute.row_codes[rows], np.int64)
 
 
 def _matrix(columns: Sequence[NDArray[np.generic]], n: int) -> FloatArray:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
-import zlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,144 +13,13 @@ from numpy.typing import NDArray
 
 from privmoo.candidates import Candidates
 from privmoo.canonical import canonical
-from privmoo.columns import QIColumn
+from privmoo.cells.columns import CellColumn, Kind, packed, unpacked
+from privmoo.cells.nodes import node_cells
 from privmoo.errors import ReleaseError
-from privmoo.hierarchy import Hierarchy
-from privmoo.per_table import per_table
 from privmoo.recoding import Recoding
 from privmoo.table import Table
 
-__all__ = ["CellColumn", "CellRecoding", "NodeCells", "node_cells", "numeric_columns"]
-
-Kind = Literal["nodes", "numbers", "intervals"]
-
-
-@dataclass(frozen=True)
-class NodeCells:
-    """The nodes of one hierarchy as cells of a release: one for every label that can be published.
-
-    Attributes:
-        ids: Levels × leaves: the cell that a leaf is published as at a level.
-        labels: What each cell says.
-        start: The first leaf below each cell.
-        stop: One after its last leaf.
-        level: The lowest level that has the cell.
-        height: The highest level.
-    """
-
-    ids: NDArray[np.int32]
-    labels: tuple[str, ...]
-    start: NDArray[np.int64]
-    stop: NDArray[np.int64]
-    level: NDArray[np.int64]
-    height: int
-
-    @classmethod
-    def of(cls, qi: QIColumn) -> NodeCells:
-        """The cells of a quasi-identifier; without a hierarchy a value or `*`."""
-        hierarchy = qi.hierarchy or Hierarchy.flat(qi.leaves)
-        ids = np.empty((hierarchy.n_levels, qi.n_leaves), np.int32)
-        known: dict[str, int] = {}
-        spans: list[tuple[int, int]] = []
-        levels: list[int] = []
-        for level, blocks in enumerate(hierarchy.level_blocks):
-            starts = np.flatnonzero(np.diff(blocks, prepend=-1))
-            stops = np.append(starts[1:], qi.n_leaves)
-            names = hierarchy.level_labels(level)
-            for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
-                label = names[int(blocks[start])]
-                # A label has one meaning: another node of the same name is marked.
-                while label in known and spans[known[label]] != (start, stop):
-                    label += "·"
-                cell = known.setdefault(label, len(spans))
-                if cell == len(spans):
-                    spans.append((start, stop))
-                    levels.append(level)
-                ids[level, start:stop] = cell
-        bounds = np.array(spans, np.int64)
-        return cls(
-            ids, tuple(known), bounds[:, 0], bounds[:, 1], np.array(levels), hierarchy.height
-        )
-
-
-@per_table
-def node_cells(table: Table) -> tuple[NodeCells, ...]:
-    """The nodes of every quasi-identifier as cells.
-
-    >>> table = Table(pd.DataFrame({"sex": ["f", "m"]}), quasi_identifiers=["sex"])
-    >>> node_cells(table)[0].labels
-    ('f', 'm', '*')
-    """
-    return tuple(NodeCells.of(qi) for qi in table.qis)
-
-
-@per_table
-def numeric_columns(table: Table) -> tuple[NDArray[np.float64] | None, ...]:
-    """The numbers of every quasi-identifier by record, None for categories.
-
-    Text is a category also where it consists of digits: a ZIP code has no noise and no mean.
-
-    >>> df = pd.DataFrame({"age": [20, 30], "zip": ["123", "124"]})
-    >>> [c is None for c in numeric_columns(Table(df, quasi_identifiers=["age", "zip"]))]
-    [False, True]
-    """
-    columns: list[NDArray[np.float64] | None] = []
-    for qi in table.qis:
-        own = table.frame[qi.name]
-        is_number = pd.api.types.is_numeric_dtype(own.dtype) and own.dtype != np.bool_
-        if qi.numbers is None or not is_number:
-            columns.append(None)
-            continue
-        numbers = own.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0
-        numbers.setflags(write=False)
-        columns.append(numbers)
-    return tuple(columns)
-
-
-@dataclass(frozen=True)
-class CellColumn:
-    """What every record publishes of one quasi-identifier.
-
-    Attributes:
-        kind: `"nodes"` of its hierarchy, `"numbers"`, or `"intervals"` of numbers.
-        codes: The cell of every record: its place in `NodeCells`, or in `low` and `high`.
-        low: The number, or the lower end.
-        high: The same number, or the upper end.
-    """
-
-    kind: Kind
-    codes: NDArray[np.int32]
-    low: NDArray[np.float64] | None = None
-    high: NDArray[np.float64] | None = None
-
-    @classmethod
-    def of_numbers(cls, values: NDArray[np.float64], step: float | None = None) -> CellColumn:
-        """One number per record; `step`, if they are its multiples, spares the search for equal ones."""
-        low, high = float(values.min()), float(values.max())
-        if step == 1.0 and high - low < len(values):
-            grid = np.arange(low, high + 1)
-            return cls("numbers", (values - low).astype(np.int32), grid, grid)
-        distinct, codes = np.unique(values, return_inverse=True)
-        return cls("numbers", codes.astype(np.int32), distinct, distinct)
-
-    @classmethod
-    def of_intervals(
-        cls, low: NDArray[np.float64], high: NDArray[np.float64], owner: NDArray[np.int64]
-    ) -> CellColumn:
-        """The interval that owns every record."""
-        ends, place = np.unique(np.column_stack([low, high]), axis=0, return_inverse=True)
-        codes = place.ravel()[owner].astype(np.int32)
-        return cls("intervals", codes, ends[:, 0].copy(), ends[:, 1].copy())
-
-    @property
-    def ends(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Both ends of every cell of numbers."""
-        if self.low is None or self.high is None:
-            raise ReleaseError("recoding: nodes of a hierarchy have no numbers as ends")
-        return self.low, self.high
-
-    def __len__(self) -> int:
-        return 0 if self.low is None else len(self.low)
+__all__ = ["CellRecoding"]
 
 
 class CellRecoding(Recoding):
@@ -165,6 +30,7 @@ class CellRecoding(Recoding):
     Args:
         table: The records.
         columns: What becomes of every quasi-identifier.
+        parts: The part of every record, where parts have noise of different scales.
         facts: What was done, as plain data, for the certificate.
         cautions: What does not follow from it, in sentences, for the certificate.
 
@@ -182,6 +48,7 @@ class CellRecoding(Recoding):
         table: Table,
         columns: Sequence[CellColumn],
         *,
+        parts: NDArray[np.int8] | None = None,
         facts: Mapping[str, Any] | None = None,
         cautions: Sequence[str] = (),
     ) -> None:
@@ -189,8 +56,11 @@ class CellRecoding(Recoding):
         self.columns = tuple(columns)
         self.nodes = node_cells(table)
         self._facts, self._cautions = dict(facts or {}), tuple(cautions)
+        self.parts = np.zeros(table.n_records, np.int8) if parts is None else parts
         frame = table.frame
-        self._whole = tuple(pd.api.types.is_integer_dtype(frame[qi.name].dtype) for qi in table.qis)
+        self._whole = tuple(
+            pd.api.types.infer_dtype(frame[qi.name], skipna=True) == "integer" for qi in table.qis
+        )
 
     @cached_property
     def labels(self) -> NDArray[np.int32]:
@@ -257,13 +127,21 @@ class CellRecoding(Recoding):
                 }
             elif column.kind == "intervals":
                 numbers = np.asarray(qi.numbers)
-                own = {}
-                for name, low, high in zip(self._names(j), *column.ends, strict=True):
-                    inside = np.flatnonzero((numbers >= low) & (numbers <= high))
-                    if not len(inside):
-                        inside = np.array([np.nanargmin(np.abs(numbers - (low + high) / 2))])
-                    own[name] = [qi.leaves[i] for i in inside]
-                result[qi.name] = own
+                order = np.argsort(numbers, kind="stable")[: int((~np.isnan(numbers)).sum())]
+                ranked = numbers[order]
+                low, high = column.ends
+                first, last = np.searchsorted(ranked, low), np.searchsorted(ranked, high, "right")
+                place = np.empty(len(numbers), np.int64)
+                place[order] = np.arange(len(order))
+                nearest = place[_nearest(numbers, (low + high) / 2)]
+                first, last = (
+                    np.where(first < last, first, nearest),
+                    np.where(first < last, last, nearest + 1),
+                )
+                result[qi.name] = {
+                    name: _Leaves(qi.leaves, order, int(a), int(b))  # type: ignore[misc]
+                    for name, a, b in zip(self._names(j), first, last, strict=True)
+                }
         return result
 
     def relative_levels(self) -> dict[str, dict[str, float]]:
@@ -322,14 +200,16 @@ class CellRecoding(Recoding):
         """Cells as packed numbers, with what was done."""
         columns = {}
         for qi, column in zip(self.qis, self.columns, strict=True):
-            own: dict[str, Any] = {"kind": column.kind, "codes": _packed(column.codes, "<i4")}
+            own: dict[str, Any] = {"kind": column.kind, "codes": packed(column.codes, "<i4")}
             if column.kind != "nodes":
                 low, high = column.ends
-                own |= {"low": _packed(low, "<f8"), "high": _packed(high, "<f8"), "n": len(low)}
+                own |= {"low": packed(low, "<f8"), "high": packed(high, "<f8"), "n": len(low)}
+                own["scales"] = list(column.scales)
             columns[qi.name] = own
         return {
             "kind": "cells",
             "columns": columns,
+            "parts": packed(self.parts, "|i1"),
             "facts": self._facts,
             "cautions": list(self._cautions),
         }
@@ -338,36 +218,60 @@ class CellRecoding(Recoding):
     def from_json(cls, table: Table, data: Mapping[str, Any]) -> CellRecoding:
         """Read back what `to_json` wrote, for the same table."""
         columns = []
+        parts = unpacked(data["parts"], "|i1", table.n_records).astype(np.int8)
         for qi, nodes in zip(table.qis, node_cells(table), strict=True):
             own = data["columns"][qi.name]
             if own["kind"] not in get_args(Kind):
                 raise ReleaseError(f"recoding: {qi.name!r} has cells of an unknown kind")
-            codes = _unpacked(own["codes"], "<i4", table.n_records)
+            codes = unpacked(own["codes"], "<i4", table.n_records)
             n_cells, low, high = len(nodes.labels), None, None
+            scales: tuple[float, ...] = ()
             if own["kind"] != "nodes":
                 n_cells = int(own["n"])
                 if qi.numbers is None or not 0 < n_cells <= table.n_records:
                     raise ReleaseError(f"recoding: {qi.name!r} has impossible numbers")
-                low, high = (_unpacked(own[end], "<f8", n_cells) for end in ("low", "high"))
+                low, high = (unpacked(own[end], "<f8", n_cells) for end in ("low", "high"))
                 if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
                     raise ReleaseError(f"recoding: {qi.name!r} has numbers that are none")
+                scales = tuple(float(scale) for scale in own["scales"])
+                if not all(0 < scale < np.inf for scale in scales) or len(scales) > 100:
+                    raise ReleaseError(f"recoding: {qi.name!r} has noise of impossible scales")
+                if scales and not 0 <= parts.min() <= parts.max() < len(scales):
+                    raise ReleaseError(f"recoding: {qi.name!r} lacks the noise of some records")
             if codes.min() < 0 or codes.max() >= n_cells:
                 raise ReleaseError(f"recoding: {qi.name!r} has cells that it does not list")
-            columns.append(CellColumn(own["kind"], codes.astype(np.int32), low, high))
+            columns.append(CellColumn(own["kind"], codes.astype(np.int32), low, high, scales))
         facts, cautions = data.get("facts") or {}, data.get("cautions") or ()
-        return cls(table, columns, facts=facts, cautions=[str(words) for words in cautions])
+        said = [str(words) for words in cautions]
+        return cls(table, columns, parts=parts, facts=facts, cautions=said)
 
     def key(self) -> bytes:
         """Equal cells for every record."""
-        digest = hashlib.blake2b(digest_size=16)
+        digest = hashlib.blake2b(self.parts.tobytes(), digest_size=16)
         for column in self.columns:
             digest.update(column.kind.encode() + column.codes.tobytes())
+            digest.update(np.array(column.scales, np.float64).tobytes())
             for end in (column.low, column.high):
                 digest.update(b"" if end is None else end.tobytes())
         return digest.digest()
 
     def __repr__(self) -> str:
         return "\n".join(f"{name}: {words}" for name, words in self.describe().items())
+
+
+class _Leaves(Sequence[str]):
+    """Some neighbouring leaves, without a copy for each of many intervals."""
+
+    def __init__(self, leaves: Sequence[str], order: NDArray[np.intp], a: int, b: int) -> None:
+        self._leaves, self._order, self._range = leaves, order, range(a, b)
+
+    def __len__(self) -> int:
+        return len(self._range)
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [self._leaves[self._order[place]] for place in self._range[i]]
+        return self._leaves[self._order[self._range[i]]]
 
 
 def _nearest(numbers: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -380,18 +284,3 @@ def _nearest(numbers: NDArray[np.float64], values: NDArray[np.float64]) -> NDArr
     right = np.minimum(right, len(ranked) - 1)
     closer = np.abs(values - ranked[left]) <= np.abs(values - ranked[right])
     return np.asarray(order[np.where(closer, left, right)])
-
-
-def _packed(values: NDArray[Any], kind: str) -> str:
-    return base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 6)).decode("ascii")
-
-
-def _unpacked(text: Any, kind: str, n: int) -> NDArray[Any]:
-    size = n * np.dtype(kind).itemsize
-    try:
-        content = zlib.decompressobj().decompress(base64.b64decode(text, validate=True), size + 1)
-    except (binascii.Error, zlib.error) as error:
-        raise ReleaseError("recoding: its cells cannot be unpacked") from error
-    if len(content) != size:
-        raise ReleaseError("recoding: it has cells for another number of records")
-    return np.frombuffer(content, kind)

@@ -1,0 +1,9 @@
+"""Cells: releases in which every record is published with values of its own, such as noised numbers."""
+
+from __future__ import annotations
+
+from privmoo.cells.columns import CellColumn
+from privmoo.cells.nodes import NodeCells, node_cells, numeric_columns
+from privmoo.cells.recoding import CellRecoding
+
+__all__ = ["CellColumn", "CellRecoding", "NodeCells", "node_cells", "numeric_columns"]

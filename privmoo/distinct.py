@@ -1,0 +1,51 @@
+"""Distinct keys of many records: looked up where keys are few, sorted where they are many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["counted", "numbered"]
+
+IntArray = NDArray[np.int64]
+_DENSE = 8
+
+
+def numbered(
+    keys: IntArray, columns: Sequence[NDArray[np.integer]], sizes: Sequence[int]
+) -> tuple[IntArray, IntArray]:
+    """Number equal rows, in the order of keys and then columns of codes; and one row of each number.
+
+    >>> numbered(np.array([1, 0, 1]), [np.array([0, 5, 0])], [6])
+    (array([1, 0, 1]), array([1, 0]))
+    """
+    span = int(keys.max()) + 1
+    for column, size in zip(columns, sizes, strict=True):
+        if span * size >= 2**62:  # renumbered, so that keys stay numbers
+            keys = np.unique(keys, return_inverse=True)[1]
+            span = len(keys)
+        keys, span = keys * size + column, span * size
+    if span > _DENSE * len(keys):
+        _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
+        return of_row, first
+    row = np.full(span, -1)
+    row[keys[::-1]] = np.arange(len(keys))[::-1]
+    used = np.flatnonzero(row >= 0)
+    number = np.empty(span, np.int64)
+    number[used] = np.arange(len(used))
+    return number[keys], row[used]
+
+
+def counted(keys: IntArray, span: int) -> tuple[IntArray, IntArray]:
+    """Distinct keys below `span`, ascending, and how often each occurs.
+
+    >>> counted(np.array([2, 0, 2]), 3)
+    (array([0, 2]), array([1, 2]))
+    """
+    if span > _DENSE * len(keys):
+        return np.unique(keys, return_counts=True)
+    counts = np.bincount(keys, minlength=span)
+    used = np.flatnonzero(counts)
+    return used, counts[used]
