@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 from scenery_fronts import FRONT, THREE, toy
 
 from privmoo.errors import ProblemError
+from privmoo.explorer.data import gather
+from privmoo.front import choosing
 from privmoo.front.front import Front
+from privmoo.plot import picture_of
 
 STEPS = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=0, max_size=12)
 
@@ -347,3 +350,21 @@ def test_mistakes_are_told_in_one_sentence(ask: Callable[[Front], object], sente
     with pytest.raises(ProblemError) as raised:
         ask(toy([2, 5, 9], [0.1, 0.2, 0.3]))
     assert str(raised.value) == sentence
+
+
+def test_an_objective_that_is_the_same_for_all_takes_no_knee_away() -> None:
+    front = toy([1, 10, 12], [0, 0.1, 1])
+    same = toy([1, 10, 12], [0, 0.1, 1], z=[3.0, 3.0, 3.0])
+    assert "The knee: solution 1" in front.advice() and "The knee: solution 1" in same.advice()
+
+
+def test_the_knee_that_is_marked_is_the_one_that_is_told() -> None:
+    for front in (FRONT, THREE, toy([1, 10, 12], [0, 0.1, 1])):
+        place = choosing.marked_knee(front)
+        assert ("The knee" in front.advice()) == (place is not None)
+        assert picture_of(front).knee == place == gather(front).to_json()["fronts"][0]["knee"]
+
+
+def test_a_step_that_costs_nothing_says_so() -> None:
+    front = toy([140, 150], [0.3, 0.1 + 0.2], z=[2.0, 1.0])
+    assert str(front.next_step(0)).startswith("k +10 costs nothing in loss")

@@ -21,6 +21,7 @@ from privmoo.explorer import gather, write_report
 from privmoo.explorer.cards import card_of, packed, preview_of
 from privmoo.explorer.page import module, page_of, style
 from privmoo.explorer.widget import Explorer
+from privmoo.front.choosing import marked_knee
 
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.ReleaseWarning")
 
@@ -90,7 +91,7 @@ def test_data_are_plain_and_complete() -> None:
     data = gather(THREE, pick=THREE[3]).to_json()
     json.dumps(data, allow_nan=False)
     (front,) = data["fronts"]
-    assert front["pick"] == 3 and front["knee"] == THREE.knee().index and front["cards"]
+    assert front["pick"] == 3 and front["knee"] == marked_knee(THREE) and front["cards"]
     assert np.allclose(np.array(front["values"]), THREE.values, rtol=1e-9)
     assert [q["key"] for q in data["quantities"] if q["objective"]] == ["k", "l", "loss"]
 

@@ -19,9 +19,11 @@ from scenery_browser import (
     needs_browser,
     spot,
 )
+from scenery_fronts import toy
 
 import privmoo as pm
 from privmoo.explorer import write_report
+from privmoo.front.advising import remarks
 
 pytestmark = [needs_browser, pytest.mark.filterwarnings("ignore::privmoo.release.ReleaseWarning")]
 
@@ -199,8 +201,17 @@ def test_limits_as_numbers(page: Any, front: pm.Front) -> None:
     loss.fill("much")
     loss.press("Enter")
     assert "not a number" in page.locator(".pmx-said").inner_text()
+    assert selected(page) == np.flatnonzero(both).tolist()  # the limit that was there stays
+    for typed, said in (("2,5", "write 2.5"), ("%", "not a number"), ("1e9999", "not a number")):
+        k.fill(typed)
+        k.press("Enter")
+        assert said in page.locator(".pmx-said").inner_text()
+    k.fill("1,000")
+    k.press("Enter")
+    assert selected(page) == []
     page.get_by_role("button", name="Clear (Esc)").click()
     assert len(selected(page)) == len(front)
+    assert loss.get_attribute("aria-invalid") == "false" and loss.input_value() == ""
 
 
 def test_a_click_shows_a_card(page: Any, front: pm.Front) -> None:
@@ -224,8 +235,7 @@ def test_a_click_shows_a_card(page: Any, front: pm.Front) -> None:
     assert "rows of the pick only" in page.locator(".pmx-preview").inner_text()
     assert page.locator(".pmx-next").inner_text() == f"From here: {front.next_step(here)}"
     said = [line.inner_text() for line in page.locator(".pmx-advice p").all()]
-    words = front.advice().replace(" in front.flat_regions()", "")
-    assert said == [line for line in words.splitlines() if not line.startswith("To ask")]
+    assert said == [f"{title}: {text}" for title, text in remarks(front, calls=False)]
 
 
 def test_sorting(page: Any, front: pm.Front) -> None:
@@ -379,3 +389,18 @@ def test_several_fronts(browser: Any, front: pm.Front, tmp_path: Path) -> None:
     page.screenshot(path=ARTEFACTS / "explorer-several.png")
     assert not watched.troubles
     watched.close()
+
+
+def test_a_brush_is_as_fine_as_the_axis(watched: Watched, tmp_path: Path) -> None:
+    narrow = toy([20_001.0 + i for i in range(9)], [0.9999 + i * 1e-5 for i in range(9)])
+    narrow.report(tmp_path / "narrow.html")
+    page = watched.page
+    page.goto((tmp_path / "narrow.html").as_uri())
+    page.wait_for_selector(".pmx-parallel")
+    settle(page)
+    top, bottom = axis_spot(page, "k", 20_006), axis_spot(page, "k", 20_004)
+    page.mouse.move(top[0], top[1] - 3)
+    page.mouse.down()
+    page.mouse.move(bottom[0], bottom[1] + 3, steps=4)
+    page.mouse.up()
+    assert selected(page) == [3, 4, 5]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,6 +19,7 @@ from scenery_fronts import FRONT, TABLE, THREE, toy
 import privmoo as pm
 from privmoo import plot
 from privmoo.errors import ProblemError
+from privmoo.front.choosing import marked_knee
 from privmoo.front.front import Front
 from privmoo.plot.attainment import staircase
 
@@ -192,7 +194,7 @@ def test_heights_and_ticks_of_parallel_axes_agree() -> None:
         assert (np.diff(-quantity.sign * values[order]) >= 0).all()
         at = np.log10(written) if quantity.logarithmic(THREE.column(name)) else written
         assert np.allclose(np.diff(at) / np.diff(axis.ticks), (at[-1] - at[0]), rtol=0.05, atol=0.6)
-    assert picture.knee == THREE.knee().index
+    assert picture.knee == marked_knee(THREE)
     flat = plot.parallel_of(toy([2, 5], [0.1, 0.2], l=[3, 3])).axes[2]
     assert (flat.heights == 0.5).all() and flat.label == "ℓ-diversity (the same for all)"
 
@@ -357,3 +359,14 @@ def test_what_cannot_be_drawn_is_said(draw: Callable[[], object], sentence: str)
         draw()
     assert str(raised.value).startswith(sentence)
     assert not plt.get_fignums()
+
+
+def test_a_dollar_in_a_name_is_a_dollar() -> None:
+    name = "a$\\frac$" + "long" * 30
+    frame = pd.DataFrame({name: [1, 2, 3, 4]})
+    table = pm.Table(frame, quasi_identifiers={name: pm.Hierarchy.ordered()})
+    front = Front.of(pm.problems.Cuts(table), [[0, 1, 0], [1, 1, 1]])
+    release = front[0].release()
+    for ax in (front[0].plot_loss(), plot.plot_before_after(table, release, name)):
+        ax.figure.savefig(io.BytesIO())
+    plt.close("all")

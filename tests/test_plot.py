@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from privmoo.errors import ProblemError
+from privmoo.front.choosing import marked_knee
 from privmoo.front.front import Front
 from privmoo.hierarchy import Hierarchy
 from privmoo.measures import FrequencyDiversity, GeneralLoss, KAnonymity, WeightedK
@@ -141,7 +142,7 @@ def test_what_cannot_be_drawn_is_said() -> None:
 def test_the_data_of_a_picture_without_matplotlib() -> None:
     picture = picture_of(THREE, pick=THREE[2])
     assert [axis.logarithmic for axis in picture.axes] == [True, False, False]
-    assert picture.pick == 2 and picture.knee == THREE.knee().index
+    assert picture.pick == 2 and picture.knee == marked_knee(THREE)
     assert picture_of(TWO[:2]).knee is None
 
 

@@ -41,14 +41,18 @@ function phrase(quantity, value) {
 
 /** What somebody typed as a limit: {value}, null if nothing, or {problem}. */
 function parseLimit(quantity, typed) {
-  const text = typed.replace(/[,\s]/g, "").replace("−", "-");
+  const text = typed.replace(/\s/g, "").replace("−", "-");
   if (text === "") return null;
   const percent = text.endsWith("%");
-  const value = Number(percent ? text.slice(0, -1) : text);
-  if (Number.isNaN(value)) return { problem: "not a number" };
-  if (percent) return { value: value / 100 };
-  if (quantity.percent && value > 1) {
-    return { problem: `from 0 to 1; did you mean ${text} %?` };
+  const figure = percent ? text.slice(0, -1) : text;
+  // Commas part thousands only: 2,5 is not 25.
+  if (!/^-?(\d{1,3}(,\d{3})+|\d+|(?=\.))(\.\d+)?(e[-+]?\d{1,3})?$/i.test(figure)) {
+    return { problem: /^-?\d+,\d{1,2}$/.test(figure) ? `write ${figure.replace(",", ".")}, with a point` : "not a number" };
+  }
+  const value = Number(figure.replaceAll(",", "")) / (percent ? 100 : 1);
+  if (!Number.isFinite(value)) return { problem: "not a number" };
+  if (quantity.percent && (value > 1 || value < 0)) {
+    return { problem: percent ? "from 0 % to 100 %" : `from 0 to 1; did you mean ${figure} %?` };
   }
   return { value };
 }

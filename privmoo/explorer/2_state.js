@@ -113,7 +113,7 @@ class State {
     this.ranges = this.ranges.map(() => null);
     this.only = null;
     this.compared = [];
-    this.changed("filters", "compared");
+    this.changed("filters", "compared", "cleared");
   }
 
   get selected() {

@@ -295,7 +295,8 @@ class Scatter {
       parts.push(el("span", { text: `${q.words} ${write(q, palette.scale.low)}` }), bar,
         el("span", { text: write(q, palette.scale.high) }));
     }
-    const grey = (name) => this.grey && state.fronts.some((f, i) => state.visible[i] && f[name].length);
+    const known = [state.axes.x, state.axes.y].every((j) => state.objectives.includes(j));
+    const grey = (name) => this.grey && known && state.fronts.some((f, i) => state.visible[i] && f[name].length);
     if (grey("dominated")) parts.push(el("span", { class: "pmx-key-dot", text: "dominated" }));
     if (grey("infeasible")) parts.push(el("span", { class: "pmx-key-never", text: "not allowed" }));
     if (state.several) parts.push(el("span", { text: "hollow: dominated by another front" }));

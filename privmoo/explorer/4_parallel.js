@@ -61,13 +61,17 @@ class Parallel {
   typed(j) {
     const q = this.state.quantities[j];
     const { min, max } = this.inputs.get(j);
-    const [low, high] = [min, max].map((input) => {
+    const before = this.state.ranges[j] ?? { min: null, max: null };
+    const [low, high] = [[min, before.min], [max, before.max]].map(([input, old]) => {
+      // A limit that was brushed is finer than it is written.
+      if (old !== null && input.value === write(q, old)) return old;
       const read = parseLimit(q, input.value);
       const wrong = read !== null && read.problem !== undefined;
       input.setAttribute("aria-invalid", wrong ? "true" : "false");
       input.title = wrong ? `${q.label}: ${read.problem}` : "";
       if (wrong) this.said.textContent = `${q.words}: ${read.problem}`;
-      return read === null || wrong ? null : read.value;
+      if (wrong) return old;
+      return read === null ? null : read.value;
     });
     if ([min, max].every((input) => input.getAttribute("aria-invalid") !== "true")) {
       this.said.textContent = "";
@@ -78,8 +82,20 @@ class Parallel {
   update(names) {
     const all = ["size", "theme", "log", "fronts"].some((name) => names.has(name));
     if (all || names.has("selected") || names.has("colour")) this.draw(all);
+    if (names.has("cleared")) this.forget();
     if (names.has("selected")) this.showLimits();
     if (all || ["selected", "focus", "hover"].some((name) => names.has(name))) this.drawTop();
+  }
+
+  /** What was typed wrongly goes with the limits. */
+  forget() {
+    for (const both of this.inputs.values()) {
+      for (const input of [both.min, both.max]) {
+        input.setAttribute("aria-invalid", "false");
+        input.title = "";
+      }
+    }
+    this.said.textContent = "";
   }
 
   showLimits() {
@@ -88,7 +104,7 @@ class Parallel {
       for (const side of ["min", "max"]) {
         const input = both[side];
         const value = range === null ? null : range[side];
-        if (input.getAttribute("aria-invalid") === "true" && value === null && input.value) continue;
+        if (input.getAttribute("aria-invalid") === "true" && input.value) continue;
         input.value = value === null ? "" : write(this.state.quantities[j], value);
         input.classList.toggle("pmx-set", value !== null);
       }
@@ -275,8 +291,13 @@ class Parallel {
     const scale = this.scales[i];
     // An end beyond the axis is no limit, and stays none when the brush is moved.
     const free = (side) => moves !== null && open[side] === null;
-    const max = free("max") || high <= 44 ? null : digits(scale.invert(high), 4);
-    const min = free("min") || low >= this.height - 14 ? null : digits(scale.invert(low), 4);
+    // As fine as a pixel: a front may lie between 20,001 and 20,009.
+    const fine = (at) => {
+      const step = 10 ** Math.floor(Math.log10(Math.abs(scale.invert(at) - scale.invert(at + 1)) || 1e-12));
+      return Number((Math.round(scale.invert(at) / step) * step).toPrecision(12));
+    };
+    const max = free("max") || high <= 44 ? null : fine(high);
+    const min = free("min") || low >= this.height - 14 ? null : fine(low);
     this.state.setRange(axis, min, max);
   }
 

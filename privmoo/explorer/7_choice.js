@@ -110,7 +110,7 @@ class Comparison {
       if (Number.isNaN(va) || Number.isNaN(vb)) return [];
       const same = va === vb;
       const better = (q.sense === "min") === (vb < va);
-      const by = q.percent ? `${number(digits(Math.abs(vb - va) * 100, 3))} points` : number(digits(Math.abs(vb - va)));
+      const by = q.percent ? `${number(digits(Math.abs(vb - va) * 100, 3))} points` : number(Number.isInteger(vb - va) ? Math.abs(vb - va) : digits(Math.abs(vb - va)));
       const text = same ? "same" : `${better ? "✓ better" : "✗ worse"}: ${vb > va ? "+" : "−"}${by}`;
       return [el("tr", { class: same ? null : "pmx-changed" }, el("th", { scope: "row", text: q.label.replace(/ \(%\)$/, "") }),
         el("td", { text: write(q, va) }), el("td", { text: write(q, vb) }), el("td", { text }))];

@@ -130,6 +130,7 @@ function pressed(event, state, table) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
+  if (event.key.startsWith("Arrow") && event.target.closest(".pmx-preview")) return; // it scrolls
   const along = () => state.order(state.axes.x, false);
   const keys = {
     ArrowRight: () => state.step(along(), 1),

@@ -107,4 +107,4 @@ def _plain(value: Any) -> str:
         return value
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {_plain(own)}" for key, own in value.items())
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return json.dumps(value, ensure_ascii=False, default=lambda own: f"<{type(own).__name__}>")

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from privmoo.errors import ProblemError, nearest
 from privmoo.explorer.cards import SIZES
 from privmoo.front.advising import remarks
+from privmoo.front.choosing import marked_knee
 from privmoo.front.front import Front
 from privmoo.front.quantities import Quantity
 from privmoo.front.solution import Solution
@@ -106,13 +107,8 @@ class ExplorerData:
 
     def number(self, solution: Solution) -> int:
         """The number of a solution that is on one of the fronts."""
-        before = 0
-        for shown in self.fronts:
-            place = None if shown.front is None else _place(shown.front, solution)
-            if place is not None:
-                return before + place
-            before += len(shown)
-        raise ProblemError("explorer: the solution is not on the front")
+        which, place = _find(self.fronts, solution, "explorer")
+        return sum(len(shown) for shown in self.fronts[:which]) + place
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, described at the top of this module."""
@@ -147,7 +143,7 @@ class ExplorerData:
             "values": _numbers(shown.values),
             "dominated": _numbers(_some(nothing if front is None else front.dominated)),
             "infeasible": _numbers(_some(nothing if front is None else front.infeasible)),
-            "knee": None if front is None or len(front) < 3 else front.knee().index,
+            "knee": None if front is None else marked_knee(front),
             "pick": shown.pick,
             "cards": shown.explained,
             "advice": [] if front is None else [[*words] for words in told(front)],
@@ -156,8 +152,7 @@ class ExplorerData:
 
 def told(front: Front) -> list[tuple[str, str]]:
     """What a front says in words, without the calls that only Python can make."""
-    asked = " in front.flat_regions()"
-    return [(title, text.replace(asked, "")) for title, text in remarks(front) if title != "To ask"]
+    return remarks(front, calls=False)
 
 
 def gather(
@@ -265,11 +260,19 @@ def _names(given: Sequence[Front | pd.DataFrame], names: Sequence[str] | None) -
 
 
 def _with_pick(fronts: tuple[Shown, ...], pick: Solution) -> tuple[Shown, ...]:
-    for i, shown in enumerate(fronts):
-        place = None if shown.front is None else _place(shown.front, pick)
+    which, place = _find(fronts, pick, "pick")
+    return (*fronts[:which], replace(fronts[which], pick=place), *fronts[which + 1 :])
+
+
+def _find(fronts: tuple[Shown, ...], solution: Solution, what: str) -> tuple[int, int]:
+    """Front and place of a solution: its own front first, as others may have an equal one."""
+    own = [i for i, shown in enumerate(fronts) if shown.front is solution.front]
+    for i in (*own, *range(len(fronts))):
+        front = fronts[i].front
+        place = None if front is None else _place(front, solution)
         if place is not None:
-            return (*fronts[:i], replace(shown, pick=place), *fronts[i + 1 :])
-    raise ProblemError("pick: the solution is not on the front")
+            return i, place
+    raise ProblemError(f"{what}: the solution is not on the front")
 
 
 def _place(front: Front, solution: Solution) -> int | None:

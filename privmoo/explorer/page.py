@@ -19,6 +19,7 @@ from privmoo.errors import ProblemError, ReleaseError
 from privmoo.explorer.about import about_front
 from privmoo.explorer.cards import by_role, card_of, packed
 from privmoo.explorer.data import ExplorerData, gather
+from privmoo.front.choosing import compromise, marked_knee
 from privmoo.front.front import Front
 from privmoo.front.solution import Solution
 from privmoo.release import Release
@@ -98,6 +99,10 @@ def write_report(
 
 
 def _check_release(pick: Solution, release: Release) -> None:
+    if release.recoding is None or release.recoding.key() != pick.recoding.key():
+        raise ReleaseError(
+            "release: it is not of the pick; give the release of the pick, or leave it out"
+        )
     left_out = release.certificate.release.get("records_suppressed")
     if left_out != int(pick.values["records_suppressed"]):
         raise ReleaseError(
@@ -181,16 +186,18 @@ def _preview(release: Release) -> Mapping[str, Any]:
 
 
 def _start(data: ExplorerData) -> int:
-    """What is in focus at first: the pick, else the first knee, else the first solution."""
+    """What is in focus at first: the pick, else the first knee, else what is in the middle."""
     marked: dict[str, int] = {}
     before = 0
     for shown in data.fronts:
         if shown.pick is not None:
             marked["pick"] = before + shown.pick
-        if shown.front is not None and len(shown.front) > 2:
-            marked.setdefault("knee", before + shown.front.knee().index)
+        if shown.front is not None:
+            middle = marked_knee(shown.front)
+            middle = compromise(shown.front) if middle is None else middle
+            marked.setdefault("middle", before + middle)
         before += len(shown)
-    return marked.get("pick", marked.get("knee", 0))
+    return marked.get("pick", marked.get("middle", 0))
 
 
 def _lines(name: str, front: Front | None) -> str:

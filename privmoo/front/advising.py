@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privmoo.errors import ProblemError
-from privmoo.front.choosing import at_end, compromise, knee
+from privmoo.front.choosing import compromise, marked_knee
 from privmoo.front.pairs import Pair, join, pair_of
 from privmoo.front.questions import largest_regions
 from privmoo.front.rating import next_step
@@ -42,9 +42,12 @@ def advice(front: Front) -> str:
 
 
 def remarks(
-    front: Front, *, gain: str | None = None, cost: str | None = None
+    front: Front, *, gain: str | None = None, cost: str | None = None, calls: bool = True
 ) -> list[tuple[str, str]]:
-    """The sentences of `advice`, each with a title, about the trade-off of two quantities."""
+    """The sentences of `advice`, each with a title, about the trade-off of two quantities.
+
+    Without `calls` for readers who have no Python.
+    """
     if not len(front):
         raise ProblemError("advice: the front is empty")
     if front.n_objectives == 1 and (gain is None or cost is None):
@@ -58,25 +61,23 @@ def remarks(
     told = [("The range", f"{counted(len(front), 'solution')}, {span}.")]
     if not several:
         return told
-    place = knee(front)
-    title = "The knee"
-    if at_end(front, place):
-        place = compromise(front)
-        title = "No knee, but in the middle"
+    marked = marked_knee(front)
+    place = compromise(front) if marked is None else marked
+    title = "No knee, but in the middle" if marked is None else "The knee"
     said = join(q.phrase(front[place].values[q.key]) for q in front.objectives)
     step = next_step(front, place, gain=gain, cost=cost)
     told.append((title, f"solution {place}, {said}; from there {step}."))
-    told += _flat(front, pair)
+    told += _flat(front, pair, calls)
     others = [i for i in high_trade_off(front).index if i != place][:_KNEES]
     if others:
         listed = join(f"{i} ({_objectives(front, i)})" for i in others)
         what = "solution" if len(others) == 1 else "solutions"
         more = f"every step away from {what} {listed} loses more than it gains."
         told.append(("Other knees" if title == "The knee" else "Local knees", more))
-    return [*told, ("To ask", _questions(front, pair, place))]
+    return [*told, ("To ask", _questions(front, pair, place))] if calls else told
 
 
-def _flat(front: Front, pair: Pair) -> list[tuple[str, str]]:
+def _flat(front: Front, pair: Pair, calls: bool) -> list[tuple[str, str]]:
     regions, found = largest_regions(front, pair, _REGIONS)
     if not regions:
         return []
@@ -84,7 +85,8 @@ def _flat(front: Front, pair: Pair) -> list[tuple[str, str]]:
         " to ".join(pair.phrase(pair.gains[end], pair.costs[end]) for end in region)
         for region in regions
     ]
-    more = f"; {found - len(texts)} more in front.flat_regions()" if found > len(texts) else ""
+    where = " in front.flat_regions()" if calls else ""
+    more = f"; {found - len(texts)} more{where}" if found > len(texts) else ""
     return [("Much for little", f"from {'; from '.join(texts)}{more}.")]
 
 

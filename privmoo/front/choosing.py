@@ -27,6 +27,7 @@ __all__ = [
     "knee",
     "limit_in_words",
     "limited",
+    "marked_knee",
     "nearest_ideal",
     "need_solutions",
     "nothing_within",
@@ -137,7 +138,17 @@ def knee(front: Front) -> int:
 
 def at_end(front: Front, place: int) -> bool:
     """Whether a solution is the best in some objective, so that it is an end of the front."""
-    return bool((scaled(front, front.objectives)[place] == 0).any())
+    places = scaled(front, front.objectives)
+    varied = np.ptp(places, axis=0) > 0  # where all are equal, nobody is the best
+    return bool((places[place, varied] == 0).any())
+
+
+def marked_knee(front: Front) -> int | None:
+    """Place of the knee, if there is one worth marking: not on a front of two, and not at an end."""
+    if len(front) < 3:
+        return None
+    place = knee(front)
+    return None if at_end(front, place) else place
 
 
 def compromise(front: Front, weights: Mapping[str, float] | None = None) -> int:

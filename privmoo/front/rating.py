@@ -144,7 +144,7 @@ def _step(front: Front, pair: Pair, place: int, amount: float) -> Answer:
     bought = _change(gained, own_gain, float(pair.gains[chosen]))
     there = pair.phrase(float(pair.gains[chosen]), float(pair.costs[chosen]))
     next_amount = f"{_next(paid)} {paid.write(amount)} of {paid.words}"
-    if dearer[chosen] <= 0:
+    if paid.write(own_cost) == paid.write(float(pair.costs[chosen])):
         sentence = f"{bought} costs nothing in {paid.words}: {there}"
     elif len(near):
         sentence = f"{next_amount} buys {bought}: {there}"

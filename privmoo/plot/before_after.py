@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privmoo.canonical import canonical
 from privmoo.errors import ProblemError, nearest
 from privmoo.front.text import counted
-from privmoo.plot.style import BLUE, GREY, headline, new_figure, quiet_grid, whole_numbers
+from privmoo.plot.style import BLUE, GREY, headline, new_figure, quiet_grid, short, whole_numbers
 
 if TYPE_CHECKING:
     from privmoo.columns import QIColumn
@@ -26,7 +26,6 @@ __all__ = ["BeforeAfterPicture", "before_after_of", "plot_before_after"]
 
 _FEW = 20  # values that get a bar each, with its name
 _BINS = 30
-_LONGEST = 26
 
 
 @dataclass(frozen=True)
@@ -66,9 +65,10 @@ def before_after_of(table: Table, release: Release, column: str) -> BeforeAfterP
             f"column: {column!r} is not released{nearest(column, release.frame.columns)}"
         )
     released = release.frame[column]
+    shown = column if len(column) <= 60 else column[:59] + "…"
     n, kept = table.n_records, len(release.frame)
     gone = f", {n - kept:,} suppressed" if n > kept else ""
-    title = f"{column} before and after: {counted(n, 'record')}{gone}"
+    title = f"{shown} before and after: {counted(n, 'record')}{gone}"
     if column in table.qi_names:
         qi = table.qis[table.qi_names.index(column)]
         if not pd.api.types.is_numeric_dtype(released) or qi.numbers is None:
@@ -167,16 +167,12 @@ def _bars(ax: Axes, picture: BeforeAfterPicture) -> None:
         (picture.after, 0.2, BLUE, "after"),
     ):
         ax.barh(places + shift, values, height=0.4, color=colour, label=name)
-    ax.set_yticks(places.tolist(), [_short(name) for name in picture.labels])
+    ax.set_yticks(places.tolist(), [short(name) for name in picture.labels])
     ax.set_ylim(len(places) - 0.4, -0.6)
-    ax.set_ylabel(picture.column)
+    ax.set_ylabel(short(picture.column))
     ax.set_xlabel("records")
     whole_numbers(ax.xaxis)
     quiet_grid(ax, "x")
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
 
 
 def _steps(ax: Axes, picture: BeforeAfterPicture) -> None:
@@ -188,7 +184,7 @@ def _steps(ax: Axes, picture: BeforeAfterPicture) -> None:
 
         def name(at: float, _: int | None = None) -> str:
             whole = round(at)
-            return _short(texts[whole]) if at == whole and 0 <= whole < len(texts) else ""
+            return short(texts[whole]) if at == whole and 0 <= whole < len(texts) else ""
 
         whole_numbers(ax.xaxis)
         ax.xaxis.set_major_formatter(FuncFormatter(name))
@@ -198,7 +194,7 @@ def _steps(ax: Axes, picture: BeforeAfterPicture) -> None:
     ax.stairs(picture.before, edges, fill=True, color=GREY, label="before", zorder=2)
     ax.stairs(picture.after, edges, color=BLUE, lw=1.8, label="after", zorder=3)
     ax.set_xlim(float(edges[0]), float(edges[-1]))
-    ax.set_xlabel(picture.column)
+    ax.set_xlabel(short(picture.column, 60))
     ax.set_ylabel("records")
     whole_numbers(ax.yaxis)
     quiet_grid(ax, "y")

@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
-from privmoo.front.choosing import place_of
+from privmoo.front.choosing import marked_knee, place_of
 from privmoo.front.quantities import Quantity, find
 from privmoo.front.text import counted
 from privmoo.plot.style import (
@@ -105,7 +105,7 @@ def picture_of(
         )
     shown = [find(front.quantities, name, what="objectives") for name in names]
     place = None if pick is None else place_of(front, pick, "plot", "pick")
-    knee = front.knee().index if len(front) > 2 else None
+    knee = marked_knee(front)
     title = _title(front, shown, chosen=objectives is not None)
     return FrontPicture(tuple(axis_of(front, q) for q in shown), knee, place, title)
 

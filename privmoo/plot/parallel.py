@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
-from privmoo.front.choosing import need_solutions, place_of
+from privmoo.front.choosing import marked_knee, need_solutions, place_of
 from privmoo.front.quantities import Quantity, find
 from privmoo.front.text import counted
 from privmoo.plot.style import ORANGE, RED, headline, new_figure, wrapped
@@ -81,7 +81,7 @@ def parallel_of(
     shown = [find(front.quantities, name, what="objectives") for name in names]
     return ParallelPicture(
         axes=tuple(_axis(q, front.column(q.key)) for q in shown),
-        knee=front.knee().index if len(front) > 2 else None,
+        knee=marked_knee(front),
         pick=None if pick is None else place_of(front, pick, "plot_parallel", "pick"),
         title=f"{counted(len(front), 'solution')}, a line each, coloured by "
         f"{shown[0].label.removesuffix(' (%)')}; higher is better on every axis",

@@ -20,6 +20,7 @@ from privmoo.plot.style import (
     new_figure,
     plain_numbers,
     quiet_grid,
+    short,
     whole_numbers,
 )
 
@@ -166,7 +167,7 @@ def plot_loss(solution: Solution, *, ax: Axes | None = None) -> Axes:
         )
     mean = 100 * picture.mean
     ax.axvline(mean, color=ORANGE, linestyle="--", linewidth=1.4, label=f"mean: {mean:.3g} %")
-    ax.set_yticks(places.tolist(), list(picture.names))
+    ax.set_yticks(places.tolist(), [short(name) for name in picture.names])
     ax.set_ylim(len(places) - 0.4, -0.6)
     ax.set_xlim(0, max(100.0, float(shown.max())))
     ax.xaxis.set_major_formatter(PercentFormatter(symbol=""))

@@ -61,7 +61,25 @@ def headline(
         figure, spec = ax.get_figure(root=True), ax.get_subplotspec()
         columns = 1 if spec is None else spec.get_gridspec().ncols // len(spec.colspan)
         inches = 0.92 * (6.4 if figure is None else figure.get_figwidth()) / max(1, columns)
-    ax.set_title(wrapped(text, inches), fontsize="medium", pad=above)
+    ax.set_title(plain(wrapped(text, inches)), fontsize="medium", pad=above)
+
+
+def plain(text: str) -> str:
+    r"""Text that matplotlib does not take for mathematics: a column may be called "pay in $".
+
+    >>> print(plain("pay in $"))
+    pay in \$
+    """
+    return text.replace("$", r"\$")
+
+
+def short(name: str, longest: int = 30) -> str:
+    """A name of the data for an axis: its beginning, as plain text.
+
+    >>> short("abcdef", 4)
+    'abc…'
+    """
+    return plain(name if len(name) <= longest else name[: longest - 1] + "…")
 
 
 def quiet_grid(ax: Axes, axis: Any = "both") -> None:

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, ScalarFormatter
 from numpy.typing import NDArray
 
 from privmoo.front.advising import remarks
-from privmoo.front.choosing import at_end, need_solutions, place_of
+from privmoo.front.choosing import marked_knee, need_solutions, place_of
 from privmoo.front.pairs import Pair, pair_of
 from privmoo.front.questions import largest_regions
 from privmoo.front.text import counted
@@ -112,7 +112,7 @@ def trade_off_of(
         cost=axis_of(front, pair.paid),
         along=pair.rows,
         regions=tuple(flat),
-        knee=None if at_end(front, front.knee().index) else front.knee().index,
+        knee=marked_knee(front),
         pick=None if pick is None else place_of(front, pick, "plot_trade_off", "pick"),
         title=f"What {names[0]} costs in {names[1]}: {counted(len(front), 'solution')}, {marked}",
         words=tuple(remarks(front, gain=gain, cost=cost)),
