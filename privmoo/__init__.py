@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         analysis,
         audit,
         baselines,
+        comparison,
         datasets,
         errors,
         evaluation,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from privmoo.centroids import CentroidSpace
     from privmoo.columns import QuasiIdentifier
     from privmoo.columns import QuasiIdentifier as QI  # noqa: N817
+    from privmoo.comparison import Solver, Study, compare
     from privmoo.cuts import CutSpace
     from privmoo.engine import Engine, group
     from privmoo.front import Answer, Front, Solution
@@ -69,6 +71,7 @@ _MODULES = (
     "analysis",
     "audit",
     "baselines",
+    "comparison",
     "datasets",
     "errors",
     "evaluation",
@@ -87,6 +90,7 @@ _HOMES = {
     "centroids": ["CentroidSpace"],
     "cuts": ["CutSpace"],
     "baselines": ["exact_front"],
+    "comparison": ["Solver", "Study", "compare"],
     "candidates": ["Candidates"],
     "cells": ["CellRecoding"],
     "engine": ["Engine", "group"],
@@ -155,8 +159,10 @@ __all__ = [
     "ReleaseWarning",
     "Seconds",
     "Solution",
+    "Solver",
     "SpreadSurvival",
     "Stalled",
+    "Study",
     "Table",
     "ViolatingGroups",
     "algorithm_names",
@@ -164,6 +170,8 @@ __all__ = [
     "audit",
     "baselines",
     "cluster_recoding",
+    "compare",
+    "comparison",
     "cut_recoding",
     "datasets",
     "errors",
