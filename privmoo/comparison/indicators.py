@@ -88,8 +88,10 @@ class Box:
         free = np.array([not q.bounded for q in objectives] or [False] * len(worst))
         everyone = np.concatenate([everyone, reference])
         worst = np.where(free, everyone.max(axis=0), np.maximum(worst, everyone.max(axis=0)))
-        ends = np.concatenate([everyone, worst[None, :]])
-        decades = tuple(_decades(column) if scale == "decades" else 0 for column in ends.T)
+        decades = tuple(_decades(column) if scale == "decades" else 0 for column in everyone.T)
+        # A k of 0, that of an empty release, has no logarithm.
+        usable = np.array(decades) * worst > 0
+        worst = np.where((np.array(decades) == 0) | usable, worst, everyone.max(axis=0))
         seen = _by_decades(reference, decades)
         low, high = seen.min(axis=0), _by_decades(worst[None, :], decades)[0]
         return cls(
