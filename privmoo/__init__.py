@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from privmoo.comparison import Solver, Study, compare
     from privmoo.cuts import CutSpace
     from privmoo.engine import Engine, group
+    from privmoo.entry_points import PluginWarning, plugin, plugins
     from privmoo.front import Answer, Front, Solution
     from privmoo.grouping import GroupBatch, Grouping
     from privmoo.hierarchy import Hierarchy
@@ -94,6 +95,7 @@ _HOMES = {
     "candidates": ["Candidates"],
     "cells": ["CellRecoding"],
     "engine": ["Engine", "group"],
+    "entry_points": ["PluginWarning", "plugin", "plugins"],
     "front": ["Answer", "Front", "Solution"],
     "grouping": ["GroupBatch", "Grouping"],
     "hierarchy": ["Hierarchy"],
@@ -153,6 +155,7 @@ __all__ = [
     "Measure",
     "NoSuppression",
     "PartitionRecoding",
+    "PluginWarning",
     "QuasiIdentifier",
     "Recoding",
     "Release",
@@ -190,6 +193,8 @@ __all__ = [
     "operators",
     "optimize",
     "plot",
+    "plugin",
+    "plugins",
     "problems",
     "range_recoding",
     "testing",

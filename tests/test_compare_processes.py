@@ -112,6 +112,10 @@ def test_on_a_cluster_of_which_a_worker_is_killed(tmp_path: Path) -> None:
         killer.join(timeout=10)
         assert killed and killed[0] < 17  # in the middle
         later = list(client.run(os.getpid).values())
+        deadly = study({"dying": dying, "small": SMALL}, client=client)
     assert pids[0] not in later
     same(found, study(solvers, **options))
     assert found.failures["solver"].tolist() == ["raising"]
+    # A run that takes its worker along, and the problem that lay there, is the only one that fails.
+    assert deadly.failures[["solver", "seed"]].to_numpy().tolist() == [["dying", 1]]
+    assert "worker" in deadly.failures["error"][0].lower()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +15,7 @@ from privmoo.problem import AnonymizationProblem
 
 __all__ = ["on_cluster"]
 
-_ATTEMPTS = 3
+_ALONE = 2  # times that a run may lose its worker with no other run beside it
 
 
 def on_cluster(
@@ -39,37 +41,54 @@ def on_cluster(
         )
     sent = {name: pickled(problem, f"problem {name!r}") for name, problem in problems.items()}
     content = [pickled(task, f"solver {task.solver.name!r}") for task in tasks]
-    left = list(range(len(tasks)))
-    for attempt in range(1, _ATTEMPTS + 1):
-        names = sorted({tasks[i].problem for i in left})
-        there = dict(
-            zip(names, client.scatter([sent[n] for n in names], broadcast=True), strict=True)
-        )
+    left, alone, attempt = list(range(len(tasks))), 0, 0
+    while left:
+        attempt += 1
+        group = left[:1] if alone else left
+        lost = []
+        names = sorted({tasks[i].problem for i in group})
+        there = client.scatter([sent[name] for name in names], broadcast=True)
+        place = dict(zip(names, there, strict=True))
         futures = {
             client.submit(
                 unpickled,
-                there[tasks[i].problem],
+                place[tasks[i].problem],
                 content[i],
                 key=f"privmoo-{tasks[i].key}-{attempt}",
                 pure=False,
             ): i
-            for i in left
+            for i in group
         }
-        left = []
         try:
             for future in as_completed(list(futures)):
                 task = tasks[futures[future]]
-                if future.status == "finished":
-                    tell(task, Outcome.read(future.result()))
-                elif future.status == "error":
-                    error = future.exception()
-                    tell(task, failed(task, f"{type(error).__name__}: {error}"))
-                else:  # the problem was lost with the worker that had it
-                    left.append(futures[future])
+                outcome = _outcome(future, task)
+                if outcome is None:
+                    lost.append(futures[future])
+                else:
+                    tell(task, outcome)
+                    future.release()  # so that it is not computed again when its worker is lost
         finally:
             for future in futures:
                 future.cancel()
-        if not left:
-            return
-    for i in left:
-        tell(tasks[i], failed(tasks[i], f"it was lost with its worker {_ATTEMPTS} times"))
+        if alone == _ALONE and lost:
+            tell(tasks[lost[0]], failed(tasks[lost[0]], "its worker was lost whenever it ran"))
+            lost, alone = [], 0
+        elif len(lost) == len(group):  # one of them may take the workers along: one at a time, then
+            alone += 1
+        else:
+            alone = 0
+        left = sorted({*left[len(group) :], *lost})
+
+
+def _outcome(future: Any, task: Task) -> Outcome | None:
+    """What a run gave; None if it was lost, because the problem was lost with the workers that had it."""
+    if future.status == "error":
+        error = future.exception()
+        return failed(task, f"{type(error).__name__}: {error}")
+    if future.status != "finished":
+        return None
+    try:
+        return Outcome.read(future.result())
+    except (asyncio.CancelledError, concurrent.futures.CancelledError):
+        return None

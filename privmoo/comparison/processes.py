@@ -125,7 +125,7 @@ class _Worker:
 
     def _start(self) -> subprocess.Popen[bytes]:
         self._known = set()
-        self._process = subprocess.Popen(
+        self._process = subprocess.Popen(  # noqa: S603  # this Python, with a text of our own
             [sys.executable, "-c", _WORK],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

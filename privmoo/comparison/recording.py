@@ -101,6 +101,7 @@ class Recorder:
         self.at: list[int] = []
         self.seconds: list[float] = []
         self.fronts: list[NDArray[np.float64]] = []
+        self._brought: list[tuple[Any, ...]] = []
         self._marks = limit.marks()
         self._next: float = next(self._marks)
         self._began = time.perf_counter()
@@ -116,23 +117,34 @@ class Recorder:
         return min(self.evaluations, self.limit.evaluations or self.evaluations)
 
     def hear(self, X: Any, out: dict[str, Any]) -> None:
-        """Take a batch of evaluated candidates."""
+        """Take a batch of evaluated candidates.
+
+        Problems of levels tell first, by `brought_by`, what candidates of the next batch bring along: that
+        counts with its candidate.
+        """
         F = np.atleast_2d(out["F"])
         X = X if len(X) == len(F) else [X]
+        G = np.atleast_2d(out["G"]) if out.get("G") is not None else np.empty((len(F), 0))
+        if "brought_by" in out:
+            self._brought.append((X, F, G, np.asarray(out["brought_by"])))
+            return
         late = self.limit.seconds is not None and self.used > self.limit.seconds
         most = math.inf if self.limit.evaluations is None else self.limit.evaluations
         begin = 0
         while begin < len(F) and not late and self.evaluations + begin < most:
             room = min(self._next, most) - self.evaluations - begin
             end = int(min(len(F), begin + room))
-            G = out.get("G")
-            part = {"F": F[begin:end], "G": None if G is None else np.atleast_2d(G)[begin:end]}
-            self.archive.add(X[begin:end], part)
+            self.archive.add(X[begin:end], {"F": F[begin:end], "G": G[begin:end]})
+            for rows, values, violations, owners in self._brought:
+                own = (begin <= owners) & (owners < end)
+                if own.any():
+                    self.archive.add(rows[own], {"F": values[own], "G": violations[own]})
             if self.evaluations + end >= self._next:
                 self._keep(self.evaluations + end)
                 self._next = next(self._marks, math.inf)
             begin = end
         self.evaluations += len(F)
+        self._brought.clear()
 
     def _keep(self, evaluations: int) -> None:
         self.at.append(evaluations)
