@@ -179,8 +179,8 @@ def announce_stairs(problem: Any, levels: NDArray[np.int64], limit: float) -> No
     """Tell who listens to a problem of every threshold of some vectors of levels, once per run.
 
     For fixed levels the best records to publish are known for every k: all groups of at least k. So one
-    vector of levels gives a whole staircase of trade-offs, for the price of grouping once. `brought_by` tells
-    listeners which candidate of the next batch each belongs to: it is no evaluation of its own.
+    vector of levels gives a whole staircase of trade-offs, for the price of grouping once. Each is no
+    evaluation of its own: `brought_by` tells listeners to which candidate of the next batch it belongs.
     """
     problem.elite.begin(problem.callback)
     unique, first = np.unique(levels, axis=0, return_index=True)

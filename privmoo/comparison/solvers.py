@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from pymoo.core.algorithm import Algorithm
 
+from privmoo.comparison import ready_made
 from privmoo.comparison.recording import Limit, Recorder
-from privmoo.digest import content_digest
 from privmoo.errors import ProblemError
 from privmoo.front.front import Front
 from privmoo.problem import AnonymizationProblem
@@ -21,7 +21,6 @@ from privmoo.run.algorithms import (
     algorithm_names,
     check_algorithm,
     describe_algorithm,
-    described,
     make_algorithm,
 )
 from privmoo.run.optimization import optimize
@@ -117,14 +116,14 @@ class Solver:
         ks = (k,) if isinstance(k, int | np.integer) else tuple(k)
         if not ks:
             raise ProblemError("k: give at least one for a baseline")
-        points = partial(_points, function=function, ks=ks, options=options)
+        points = partial(ready_made.points, function=function, ks=ks, options=options)
         label = name or (given if isinstance(given, str) else _name_of(given))
         return _FunctionSolver(points, label, deterministic=True)
 
     @staticmethod
     def exact(*, name: str = "exact", seconds: float | None = None) -> Solver:
         """The proven front of a problem of levels; see `privmoo.exact_front`."""
-        return _FunctionSolver(partial(_exact, seconds=seconds), name, deterministic=True)
+        return _FunctionSolver(partial(ready_made.exact, seconds=seconds), name, deterministic=True)
 
     @staticmethod
     def pso_grid(
@@ -138,7 +137,12 @@ class Solver:
     ) -> Solver:
         """The papers' grid of swarms (`problems.scalar_grid`), which share the budget evenly."""
         grid = partial(
-            _pso_grid, n_clusters=n_clusters, k=k, lam=lam, particles=particles, options=options
+            ready_made.pso_grid,
+            n_clusters=n_clusters,
+            k=k,
+            lam=lam,
+            particles=particles,
+            options=options,
         )
         return _FunctionSolver(grid, name)
 
@@ -214,7 +218,7 @@ class _FunctionSolver(Solver):
         self.given = given
 
     def describe(self, problem: AnonymizationProblem) -> dict[str, Any]:
-        return {"kind": "function", **_described_function(self.given)}
+        return {"kind": "function", **ready_made.described_function(self.given)}
 
     def solve(
         self, problem: AnonymizationProblem, seed: int, recorder: Recorder
@@ -269,96 +273,12 @@ def _as_front(given: Any, problem: AnonymizationProblem, name: str) -> Front | N
         raise
 
 
-def _points(
-    problem: AnonymizationProblem,
-    seed: int,
-    budget: Any,
-    *,
-    function: Callable[..., Recoding],
-    ks: Sequence[int],
-    options: Mapping[str, Any],
-) -> list[Recoding]:
-    return [function(problem.table, k, **options) for k in ks]
-
-
-def _exact(
-    problem: AnonymizationProblem, seed: int, budget: Any, *, seconds: float | None
-) -> Front:
-    from privmoo.baselines import exact_front
-
-    return exact_front(problem, seconds=seconds, progress=False)
-
-
-def _pso_grid(
-    problem: AnonymizationProblem,
-    seed: int,
-    budget: Any,
-    *,
-    n_clusters: Sequence[int],
-    k: Sequence[int],
-    lam: Sequence[float],
-    particles: int,
-    options: Mapping[str, Any],
-) -> Front | list[Any]:
-    from privmoo.problems import scalar_grid
-
-    most = Limit.of(budget).evaluations
-    if most is None:
-        raise ProblemError("budget: the PSO grid shares out evaluations; give Evaluations(…)")
-    # The scaled form needs one more swarm per number of clusters and k.
-    cells = len(n_clusters) * len(k) * (len(lam) + bool(options.get("scaled")))
-    iterations = most // (cells * particles)
-    if iterations < 1:
-        raise ProblemError(
-            f"budget: {most:,} evaluations are fewer than one iteration of {cells} swarms of {particles}"
-        )
-    grid = scalar_grid(
-        problem.table,
-        n_clusters=n_clusters,
-        k=k,
-        lam=lam,
-        particles=particles,
-        iterations=iterations,
-        seed=seed,
-        progress=False,
-        threads=1,
-        **options,
-    )
-    return grid.front(problem) if grid.recodings else []
-
-
 def _name_of(function: Any) -> str:
     inner = function.func if isinstance(function, partial) else function
     name = getattr(inner, "__name__", type(inner).__name__)
     if name == "<lambda>":
         raise ProblemError("solvers: a lambda has no name; write {'name': lambda …}")
     return str(name)
-
-
-def _described_function(function: Any) -> dict[str, Any]:
-    """A function by its code, and what was bound to it; not what it calls by name."""
-    if isinstance(function, partial):
-        return {
-            **_described_function(function.func),
-            "arguments": [_content(value) for value in function.args],
-            "options": {key: _content(value) for key, value in function.keywords.items()},
-        }
-    inner = getattr(function, "__wrapped__", function)
-    cells = [cell.cell_contents for cell in getattr(inner, "__closure__", None) or ()]
-    return {
-        "function": str(getattr(inner, "__qualname__", type(inner).__qualname__)),
-        "code": content_digest(inner) if hasattr(inner, "__code__") else described(inner),
-        "defaults": [_content(value) for value in getattr(inner, "__defaults__", None) or ()],
-        "closure": [_content(value) for value in cells],
-    }
-
-
-def _content(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _content(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_content(entry) for entry in value]
-    return _described_function(value) if hasattr(value, "__code__") else described(value)
 
 
 def as_solvers(given: Any) -> tuple[Solver, ...]:
