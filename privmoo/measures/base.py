@@ -212,7 +212,7 @@ class FunctionMeasure(Measure):
         if self.batched:
             return np.asarray(self.function(groups), dtype=np.float64)
         worst = self.bounds[1] if self.sense == "min" else self.bounds[0]
-        values = np.full(len(groups), worst)
+        values = np.full(len(groups), worst, dtype=np.float64)  # bounds may be whole numbers
         for c in np.flatnonzero(groups.n_groups):
             value = self.function(groups[int(c)])
             try:
