@@ -7,11 +7,16 @@ import time
 from typing import Any
 
 import numpy as np
-from scenery_runs import small
+from scenery_runs import TABLE, small
 
 import privmoo as pm
 
 SMALL = pm.Solver.algorithm("nsga2", population=10, name="small")
+THREE = pm.problems.Cuts(
+    TABLE,
+    objectives=(pm.KAnonymity(), pm.FrequencyDiversity(), pm.GeneralLoss()),
+    suppression=pm.Budget(0.1),
+)
 CHANCE = pm.Solver.algorithm("random", population=10, name="chance")
 
 
@@ -22,7 +27,7 @@ def good(problem: Any, seed: int, budget: Any) -> np.ndarray:
 
 
 def slow(problem: Any, seed: int, budget: Any) -> np.ndarray:
-    time.sleep(0.4)
+    time.sleep(0.3)
     return good(problem, seed, budget)
 
 

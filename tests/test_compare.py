@@ -12,7 +12,7 @@ from pymoo.algorithms.moo.nsga2 import NSGA2
 from pymoo.algorithms.moo.nsga3 import NSGA3
 from pymoo.util.ref_dirs import get_reference_directions
 from scenery_clusters import people
-from scenery_compare import CHANCE, SMALL, good, greedy, hopeless, raising, study
+from scenery_compare import CHANCE, SMALL, THREE, good, greedy, hopeless, raising, study
 from scenery_runs import TABLE, Levels, small
 
 import privmoo as pm
@@ -25,7 +25,7 @@ from privmoo.front.archive import non_dominated
 def two() -> pm.Study:
     return study(
         {"small": SMALL, "chance": CHANCE, "own": good, "none": hopeless},
-        {"cuts": small(), "levels": pm.problems.Levels(TABLE)},
+        {"cuts": small(), "three": THREE},
     )
 
 
@@ -93,7 +93,7 @@ def test_what_a_candidate_brings_along_counts_with_it() -> None:
 def test_the_same_seeds_give_the_same_tables(two: pm.Study) -> None:
     again = study(
         {"small": SMALL, "chance": CHANCE, "own": good, "none": hopeless},
-        {"cuts": small(), "levels": pm.problems.Levels(TABLE)},
+        {"cuts": small(), "three": THREE},
     )
     assert again.to_markdown() == two.to_markdown()
     assert again.to_latex() == two.to_latex()
@@ -184,7 +184,8 @@ def test_a_failing_run_is_reported_and_the_others_go_on() -> None:
     (error,) = found.failures["error"]
     assert error.startswith("ValueError: tired (in raising, line ")
     assert found.summary()["runs"].tolist() == [3, 2]
-    assert "1 run of raising failed." in found.verdict()
+    for text in (found.verdict(), found.to_markdown(), found.to_latex()):
+        assert "1 run of raising failed." in text
     assert np.isnan(found.frame["hypervolume"][4])
 
 
@@ -300,7 +301,7 @@ def test_a_study_in_a_notebook(two: pm.Study) -> None:
 def test_every_picture_of_a_study(two: pm.Study) -> None:
     drawn = [
         two.plot_convergence("cuts"),
-        two.plot_convergence("levels", indicator="epsilon"),
+        two.plot_convergence("three", indicator="epsilon"),
         two.plot_indicator("cuts", indicator="igd_plus"),
         two.plot_attainment("cuts"),
         *two.plot_attainment_difference("small", "chance", "cuts"),
@@ -311,7 +312,7 @@ def test_every_picture_of_a_study(two: pm.Study) -> None:
         assert ax.get_xlabel() or ax.get_xticklabels()[0].get_text()
         ax.get_figure().canvas.draw()
     plt.close("all")
-    with pytest.raises(ProblemError, match="problem: name one of cuts, levels"):
+    with pytest.raises(ProblemError, match="problem: name one of cuts, three"):
         two.plot_convergence()
 
 

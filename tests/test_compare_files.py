@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scenery_compare import CHANCE, SMALL, good, hopeless, raising, study
-from scenery_runs import TABLE, small
+from scenery_compare import CHANCE, SMALL, THREE, good, hopeless, raising, study
+from scenery_runs import small
 
 import privmoo as pm
 from privmoo.errors import CheckpointError
@@ -21,7 +21,7 @@ from privmoo.errors import CheckpointError
 def two() -> pm.Study:
     return study(
         {"small": SMALL, "chance": CHANCE, "own": good, "none": hopeless},
-        {"cuts": small(), "levels": pm.problems.Levels(TABLE)},
+        {"cuts": small(), "three": THREE},
     )
 
 

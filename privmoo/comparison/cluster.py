@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from privmoo.comparison.outcomes import Outcome
-from privmoo.comparison.processes import pickled
+from privmoo.comparison.processes import pickled, pickled_problems
 from privmoo.comparison.tasks import Task, failed, unpickled
 from privmoo.errors import ProblemError
 from privmoo.problem import AnonymizationProblem
@@ -39,7 +39,7 @@ def on_cluster(
         raise ProblemError(
             f"client: must be a dask.distributed.Client, got {type(client).__name__}"
         )
-    sent = {name: pickled(problem, f"problem {name!r}") for name, problem in problems.items()}
+    sent = pickled_problems(problems)
     content = [pickled(task, f"solver {task.solver.name!r}") for task in tasks]
     left, alone, attempt = list(range(len(tasks))), 0, 0
     while left:
@@ -47,7 +47,8 @@ def on_cluster(
         group = left[:1] if alone else left
         lost = []
         names = sorted({tasks[i].problem for i in group})
-        there = client.scatter([sent[name] for name in names], broadcast=True)
+        # Not by its hash: a late release of an earlier attempt would take the same key away.
+        there = client.scatter([sent[name] for name in names], broadcast=True, hash=False)
         place = dict(zip(names, there, strict=True))
         futures = {
             client.submit(

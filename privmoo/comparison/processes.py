@@ -18,7 +18,7 @@ from privmoo.comparison.worker import read, write
 from privmoo.errors import CheckpointError, ProblemError
 from privmoo.problem import AnonymizationProblem
 
-__all__ = ["here", "in_processes", "pickled"]
+__all__ = ["here", "in_processes", "pickled", "pickled_problems"]
 
 Tell = Callable[[Task, Outcome], None]
 _WORK = "from privmoo.comparison.worker import main; main()"
@@ -44,6 +44,17 @@ def pickled(value: Any, what: str) -> bytes:
         ) from error
 
 
+def pickled_problems(problems: Mapping[str, AnonymizationProblem]) -> dict[str, bytes]:
+    """Problems as bytes, without what they have evaluated and who listens to them."""
+    sent = {}
+    for name, problem in problems.items():
+        bare = copy.copy(problem)
+        bare.forget()
+        bare.callback = None
+        sent[name] = pickled(bare, f"problem {name!r}")
+    return sent
+
+
 def in_processes(
     tasks: Sequence[Task],
     problems: Mapping[str, AnonymizationProblem],
@@ -52,7 +63,7 @@ def in_processes(
     jobs: int,
 ) -> None:
     """Do tasks in so many processes, started anew (not forked), until all are done or Ctrl-C."""
-    sent = {name: pickled(problem, f"problem {name!r}") for name, problem in problems.items()}
+    sent = pickled_problems(problems)
     waiting = [(task, pickled(task, f"solver {task.solver.name!r}")) for task in tasks][::-1]
     lock = threading.Lock()
     errors: list[BaseException] = []

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from privmoo.comparison.indicators import INDICATORS, better
+from privmoo.comparison.verdicts import beside
 
 if TYPE_CHECKING:
     from privmoo.comparison.study import Study
@@ -69,7 +70,8 @@ def to_markdown(
         own = [f"**{text}**" if best else text + mark for text, best, mark in cells]
         names = [escape_markdown(problem), escape_markdown(solver), str(runs)]
         lines.append("| " + " | ".join([*names, *own]) + " |")
-    return "\n".join([*lines, "", _NOTE.format(alpha=alpha)]) + "\n"
+    notes = [_NOTE.format(alpha=alpha), *(escape_markdown(line) for line in beside(self))]
+    return "\n".join([*lines, "", *notes]) + "\n"
 
 
 def to_latex(
@@ -100,7 +102,8 @@ def to_latex(
         lines.append(" & ".join([shown, escape_latex(solver), str(runs), *own]) + r" \\")
         earlier = problem
     note = _NOTE.format(alpha=alpha).replace("†", r"$\dagger$")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", f"% {note}"]) + "\n"
+    notes = [f"% {line}" for line in (note, *beside(self))]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *notes]) + "\n"
 
 
 def _rows(

@@ -15,7 +15,7 @@ from privmoo.front.text import counted
 if TYPE_CHECKING:
     from privmoo.comparison.study import StudiedProblem, Study
 
-__all__ = ["verdict"]
+__all__ = ["beside", "verdict"]
 
 _WORDS = {"hypervolume": "hypervolume", "igd_plus": "IGD+", "epsilon": "additive epsilon"}
 
@@ -37,7 +37,7 @@ def verdict(self: Study, indicator: str = "hypervolume", *, alpha: float = 0.05)
         lines += _on(self, problem, indicator, pairs[pairs["problem"] == problem.name], alpha)
     if len(self.problems) > 1 and len(self.solvers) > 1:
         lines.append(_over_all(self, indicator, alpha))
-    return "\n".join([*lines, *_beside(self)])
+    return "\n".join([*lines, *beside(self)])
 
 
 def _on(
@@ -109,7 +109,7 @@ def _over_all(study: Study, indicator: str, alpha: float) -> str:
     )
 
 
-def _beside(study: Study) -> list[str]:
+def beside(study: Study) -> list[str]:
     """What a reader must know beside the tests."""
     frame, lines = study.frame, []
     for solver in study.solvers:
