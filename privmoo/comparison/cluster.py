@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from privmoo.problem import AnonymizationProblem
 
 __all__ = ["on_cluster"]
 
+_LOOK = 5.0  # seconds between two looks whether the problems are still there
 _ALONE = 2  # times that a run may lose its worker with no other run beside it
 
 
@@ -30,7 +32,7 @@ def on_cluster(
     it, they are sent again.
     """
     try:
-        from distributed import Client, as_completed
+        from distributed import Client
     except ImportError:
         raise ProblemError(
             "client: needs Dask; install it with: pip install 'privmoo[dask]'"
@@ -61,14 +63,20 @@ def on_cluster(
             for i in group
         }
         try:
-            for future in as_completed(list(futures)):
-                task = tasks[futures[future]]
-                outcome = _outcome(future, task)
-                if outcome is None:
-                    lost.append(futures[future])
-                else:
-                    tell(task, outcome)
-                    future.release()  # so that it is not computed again when its worker is lost
+            pending = set(futures)
+            while pending:
+                ended = _ended(pending)
+                if not ended and not all(client.who_has(there).values()):
+                    ended = set(pending)  # nobody has the problem any more
+                pending -= ended
+                for future in ended:
+                    task = tasks[futures[future]]
+                    outcome = _outcome(future, task)
+                    if outcome is None:
+                        lost.append(futures[future])
+                    else:
+                        tell(task, outcome)
+                        future.release()  # not to be computed again when its worker is lost
         finally:
             for future in futures:
                 future.cancel()
@@ -80,6 +88,20 @@ def on_cluster(
         else:
             alone = 0
         left = sorted({*left[len(group) :], *lost})
+
+
+def _ended(futures: set[Any]) -> set[Any]:
+    """Those that ended, waited for some seconds."""
+    from distributed import wait
+
+    with contextlib.suppress(
+        TimeoutError,
+        asyncio.TimeoutError,
+        asyncio.CancelledError,
+        concurrent.futures.CancelledError,
+    ):
+        wait(list(futures), timeout=_LOOK, return_when="FIRST_COMPLETED")
+    return {future for future in futures if future.status in ("finished", "error", "cancelled")}
 
 
 def _outcome(future: Any, task: Task) -> Outcome | None:
