@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         analysis,
         audit,
         baselines,
+        comparison,
         datasets,
         errors,
         evaluation,
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
     from privmoo.centroids import CentroidSpace
     from privmoo.columns import QuasiIdentifier
     from privmoo.columns import QuasiIdentifier as QI  # noqa: N817
+    from privmoo.comparison import Solver, Study, compare
     from privmoo.cuts import CutSpace
     from privmoo.engine import Engine, group
+    from privmoo.entry_points import PluginWarning, plugin, plugins
     from privmoo.explorer.widget import explore
     from privmoo.front import Answer, Front, Solution
     from privmoo.grouping import GroupBatch, Grouping
@@ -71,6 +74,7 @@ _MODULES = (
     "analysis",
     "audit",
     "baselines",
+    "comparison",
     "datasets",
     "errors",
     "evaluation",
@@ -90,10 +94,12 @@ _HOMES = {
     "centroids": ["CentroidSpace"],
     "cuts": ["CutSpace"],
     "baselines": ["exact_front"],
+    "comparison": ["Solver", "Study", "compare"],
     "candidates": ["Candidates"],
     "cells": ["CellRecoding"],
     "engine": ["Engine", "group"],
     "explorer.widget": ["explore"],
+    "entry_points": ["PluginWarning", "plugin", "plugins"],
     "front": ["Answer", "Front", "Solution"],
     "grouping": ["GroupBatch", "Grouping"],
     "hierarchy": ["Hierarchy"],
@@ -153,14 +159,17 @@ __all__ = [
     "Measure",
     "NoSuppression",
     "PartitionRecoding",
+    "PluginWarning",
     "QuasiIdentifier",
     "Recoding",
     "Release",
     "ReleaseWarning",
     "Seconds",
     "Solution",
+    "Solver",
     "SpreadSurvival",
     "Stalled",
+    "Study",
     "Table",
     "ViolatingGroups",
     "algorithm_names",
@@ -168,6 +177,8 @@ __all__ = [
     "audit",
     "baselines",
     "cluster_recoding",
+    "compare",
+    "comparison",
     "cut_recoding",
     "datasets",
     "errors",
@@ -188,6 +199,8 @@ __all__ = [
     "operators",
     "optimize",
     "plot",
+    "plugin",
+    "plugins",
     "problems",
     "range_recoding",
     "testing",

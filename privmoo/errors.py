@@ -15,6 +15,7 @@ __all__ = [
     "ColumnError",
     "HierarchyError",
     "MeasureError",
+    "PluginError",
     "PrivmooError",
     "ProblemError",
     "ReleaseError",
@@ -76,6 +77,10 @@ class ProblemError(PrivmooError, ValueError):
 
 class CheckpointError(PrivmooError, ValueError):
     """A saved run or front is damaged or belongs to something else."""
+
+
+class PluginError(PrivmooError, LookupError):
+    """A plug-in is not there, or cannot be used."""
 
 
 class ReleaseError(PrivmooError, ValueError):

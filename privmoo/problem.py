@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from pymoo.core.problem import Problem
 
 from privmoo.candidates import Candidates
+from privmoo.digest import content_digest
 from privmoo.engine import Engine
 from privmoo.errors import ProblemError, nearest
 from privmoo.grouping import GroupBatch
@@ -210,6 +210,14 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         rows = np.ascontiguousarray(X)
         return [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in rows]
 
+    def limit_threads(self, threads: int) -> None:
+        """Evaluate with so many threads from now on, such as one where processes share the cores."""
+        self.engine.threads = threads
+
+    def forget(self) -> None:
+        """Forget what was evaluated, so that a run pays for all that it evaluates."""
+        self.cache = EvaluationCache(self.cache.width)
+
     # What all share
 
     @property
@@ -328,7 +336,7 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
 def _described(m: Measure) -> dict[str, Any]:
     """A measure as plain data, so exact that another one is never taken for it."""
     plain = {
-        key: value if isinstance(value, str | int | float | bool | list) else _digest(value)
+        key: value if isinstance(value, str | int | float | bool | list) else content_digest(value)
         for key, value in m.parameters.items()
     }
     described = {
@@ -339,23 +347,5 @@ def _described(m: Measure) -> dict[str, Any]:
         "parameters": plain,
     }
     if isinstance(m, FunctionMeasure):
-        described["code"] = _digest(m.function)
+        described["code"] = content_digest(m.function)
     return described
-
-
-def _digest(value: Any) -> str:
-    """The content of data, or the code of a function, in a few characters."""
-    digest = hashlib.blake2b(digest_size=8)
-    if isinstance(value, pd.DataFrame | pd.Series):
-        digest.update(pd.util.hash_pandas_object(value, index=False).to_numpy().tobytes())
-        digest.update(repr(list(getattr(value, "columns", ()))).encode())
-    elif isinstance(value, np.ndarray):
-        digest.update(np.ascontiguousarray(value).tobytes())
-    else:
-        code = getattr(getattr(value, "py_func", value), "__code__", None)
-        if code is None:
-            digest.update(repr(value).encode())
-        else:
-            constants = [c for c in code.co_consts if not hasattr(c, "co_code")]
-            digest.update(code.co_code + repr((constants, code.co_names)).encode())
-    return f"{type(value).__name__} {digest.hexdigest()}"

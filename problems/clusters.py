@@ -143,6 +143,11 @@ class Clusters(AnonymizationProblem):
             vtype=float,
         )
 
+    def limit_threads(self, threads: int) -> None:
+        """Assign records and evaluate with so many threads."""
+        super().limit_threads(threads)
+        self.centroids.threads = threads
+
     def candidates(self, X: NDArray[Any]) -> Candidates:
         """Classes of decision vectors, as the engine groups them."""
         decoded = self.centroids.decode(X, release=self.release)

@@ -179,12 +179,15 @@ def announce_stairs(problem: Any, levels: NDArray[np.int64], limit: float) -> No
     """Tell who listens to a problem of every threshold of some vectors of levels, once per run.
 
     For fixed levels the best records to publish are known for every k: all groups of at least k. So one
-    vector of levels gives a whole staircase of trade-offs, for the price of grouping once.
+    vector of levels gives a whole staircase of trade-offs, for the price of grouping once. Each is no
+    evaluation of its own: `brought_by` tells listeners to which candidate of the next batch it belongs.
     """
     problem.elite.begin(problem.callback)
-    nodes = problem.elite.new(np.unique(levels, axis=0))
+    unique, first = np.unique(levels, axis=0, return_index=True)
+    nodes = problem.elite.new(unique)
     if not len(nodes):
         return
+    place = {row.tobytes(): int(at) for row, at in zip(unique, first, strict=True)}
     most = most_suppressed(limit, problem.table.n_records)
     owners, thresholds, rows = [], [], []
     for i, stairs in enumerate(stairs_of(problem.engine, problem.lattice, nodes)):
@@ -201,6 +204,7 @@ def announce_stairs(problem: Any, levels: NDArray[np.int64], limit: float) -> No
         parts = problem.engine.map(asked, problem._measure)
         problem.cache.store([keys[i] for i in new], np.concatenate(parts))
     F, G = problem._judge(problem.cache.values(keys), np.ones(len(X), dtype=np.bool_))
-    problem.callback(X, {"F": F, "G": G})
+    brought_by = np.array([place[nodes[i].tobytes()] for i in owners])
+    problem.callback(X, {"F": F, "G": G, "brought_by": brought_by})
     fine = (G <= 0).all(axis=1)
     problem.elite.add(problem.lattice.levels(X[fine]), F[fine])

@@ -198,6 +198,15 @@ def test_breaches_are_found(m: Measure, sentence: str) -> None:
         check_measure(m)
 
 
+@pytest.mark.parametrize("bounds", [(0, 1), (0.0, 1.0)])
+def test_whole_bounds_do_not_make_whole_values(bounds: tuple[float, float]) -> None:
+    @pm.measure(sense="min", bounds=bounds)
+    def half(groups: pm.Grouping) -> float:
+        return 0.5
+
+    assert half(pm.group(example_table())) == 0.5
+
+
 def test_nan_is_refused() -> None:
     groups = group(example_table())
     with pytest.raises(MeasureError, match="gave NaN for candidate 0"):

@@ -263,12 +263,12 @@ def test_a_time_budget_is_stored_as_generations(tmp_path: Path) -> None:
     assert more.run["generations"] > generations
 
 
-def test_other_versions_are_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_otherversions_are_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.log"
     run(path, budget=3)
     import privmoo.run.optimization as module
 
-    monkeypatch.setattr(module, "_versions", lambda: {"pymoo": "0.0"})
+    monkeypatch.setattr(module, "versions", lambda: {"pymoo": "0.0"})
     front = run(path, budget=4)
     assert front.run["reproducible"] is False
     assert "other versions" in front.run["why_not_reproducible"]

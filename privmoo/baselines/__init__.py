@@ -11,7 +11,7 @@ from privmoo.baselines.mondrian import mondrian
 from privmoo.baselines.ward import ward
 from privmoo.baselines.zheng import zheng
 from privmoo.errors import ProblemError, nearest
-from privmoo.partition import PartitionRecoding
+from privmoo.recoding import Recoding
 
 __all__ = [
     "by_name",
@@ -26,7 +26,7 @@ __all__ = [
     "zheng",
 ]
 
-_ALL: dict[str, Callable[..., PartitionRecoding]] = {
+_ALL: dict[str, Callable[..., Recoding]] = {
     "mdav": mdav,
     "zheng": zheng,
     "k_member": k_member,
@@ -44,12 +44,19 @@ def names() -> list[str]:
     return list(_ALL)
 
 
-def by_name(name: str) -> Callable[..., PartitionRecoding]:
-    """The baseline of a name.
+def by_name(name: str) -> Callable[..., Recoding]:
+    """The baseline of a name: one of privmoo's own, or one of a plug-in.
 
     >>> by_name("mdav").__name__
     'mdav'
     """
-    if name not in _ALL:
-        raise ProblemError(f"baseline: {name!r} is none of {', '.join(_ALL)}{nearest(name, _ALL)}")
-    return _ALL[name]
+    if name in _ALL:
+        return _ALL[name]
+    from privmoo.entry_points import plugin, plugin_names
+
+    others = plugin_names("baselines")
+    if name in others:
+        found: Callable[..., Recoding] = plugin("baselines", name)
+        return found
+    known = [*_ALL, *others]
+    raise ProblemError(f"baseline: {name!r} is none of {', '.join(known)}{nearest(name, known)}")

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import io
-import json
-import math
-import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from privmoo.errors import CheckpointError, PrivmooError, ProblemError
+from privmoo.errors import CheckpointError, ProblemError
 from privmoo.front.front import Front
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, quantities_of
 from privmoo.measures.base import Measure
+from privmoo.packing import Packed, pack, plain
 from privmoo.recoding import Recoding, from_json
 from privmoo.suppression import (
     BelowAverage,
@@ -38,8 +34,6 @@ __all__ = ["load", "measures_from", "plain", "policy_from", "recoding_from", "sa
 
 _FORMAT = "privmoo front 1"
 _ARRAYS = ("values", "X", "dominated")
-_MEMBERS = {"front.json", *(f"{name}.npy" for name in _ARRAYS)}
-_LARGEST = 1 << 30  # bytes, unpacked
 _OF_POPULATIONS = frozenset({"journalist_risk", "marketer_risk"})
 # What Python raises where plain data of the right shape have the wrong types or values.
 _WRONG = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
@@ -68,16 +62,8 @@ def save(front: Front, path: str | Path, *, force: bool = False) -> None:
         "run": plain(front.run),
         "recodings": plain(recodings),
     }
-    with (
-        replacing(path, force=force) as temporary,
-        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
-    ):
-        archive.writestr("front.json", json.dumps(head, ensure_ascii=False, indent=1))
-        for name in _ARRAYS:
-            content = io.BytesIO()
-            array = np.ascontiguousarray(getattr(front, name))
-            npy.write_array(content, array, allow_pickle=False)
-            archive.writestr(f"{name}.npy", content.getvalue())
+    with replacing(path, force=force) as temporary:
+        pack(temporary, head, {name: getattr(front, name) for name in _ARRAYS}, name="front")
 
 
 def _described(problem: AnonymizationProblem, x: NDArray[Any]) -> dict[str, Any]:
@@ -97,33 +83,20 @@ def load(
     file = Path(path)
     if not file.is_file():
         raise CheckpointError(f"front: there is no file {str(file)!r}")
-    try:
-        with zipfile.ZipFile(file) as archive:
-            members = {info.filename: info for info in archive.infolist()}
-            if set(members) != _MEMBERS or len(archive.infolist()) != len(_MEMBERS):
-                raise _damaged(file, "it does not hold the parts of a front")
-            if sum(info.file_size for info in members.values()) > _LARGEST:
-                raise _damaged(file, f"it would unpack to more than {_LARGEST >> 20} MB")
-            content = {name: archive.read(info) for name, info in members.items()}
-    except PrivmooError:
-        raise
-    except Exception:  # zipfile, zlib and the system raise many kinds for a broken file
-        raise _damaged(file, "it is no complete zip file") from None
-    head = _head(file, content["front.json"])
-    arrays = {name: _array(file, name, content[f"{name}.npy"]) for name in _ARRAYS}
-    return _front(file, head, arrays, table, problem)
+    packed = Packed(file, where=repr(str(file)), what="front", form=_FORMAT, arrays=_ARRAYS)
+    return _front(file, packed, table, problem)
 
 
 def _front(
     file: Path,
-    head: dict[str, Any],
-    arrays: dict[str, NDArray[Any]],
+    packed: Packed,
     table: Table | None,
     problem: AnonymizationProblem | None,
 ) -> Front:
+    head, arrays = packed.head, packed.arrays
     listed = head.get("quantities")
     if not isinstance(listed, list) or not 0 < len(listed) <= 1000:
-        raise _damaged(file, "its measures cannot be read")
+        raise packed.damaged("its measures cannot be read")
     quantities = tuple(Quantity.from_json(entry) for entry in listed)
     n_objectives, values = head.get("n_objectives"), arrays["values"]
     recodings, run, description = head.get("recodings"), head.get("run"), head.get("description")
@@ -143,7 +116,7 @@ def _front(
         and all(isinstance(r, dict) for r in recodings or ())
     )
     if not good or not isinstance(n_objectives, int) or run is None or description is None:
-        raise _damaged(file, "its parts do not fit together")
+        raise packed.damaged("its parts do not fit together")
     if problem is not None:
         table = problem.table
     if table is not None and description.get("table") != table.fingerprint:
@@ -161,9 +134,9 @@ def _front(
     else:
         expected = quantities_of(problem)
         if [_essence(q) for q in quantities] != [_essence(q) for q in expected]:
-            raise _damaged(file, "its measures are not those of the problem")
+            raise packed.damaged("its measures are not those of the problem")
         if n_objectives != problem.n_obj or not _possible(arrays["X"], problem):
-            raise _damaged(file, "its solutions are not possible ones of the problem")
+            raise packed.damaged("its solutions are not possible ones of the problem")
         quantities = expected
     return Front(
         quantities=quantities,
@@ -190,56 +163,6 @@ def _possible(X: NDArray[Any], problem: AnonymizationProblem) -> bool:
         return False
     low, high = problem.bounds()
     return (low is None or bool((low <= X).all())) and (high is None or bool((high >= X).all()))
-
-
-def _head(file: Path, content: bytes) -> dict[str, Any]:
-    try:
-        head = json.loads(content)
-    except (ValueError, RecursionError):
-        raise _damaged(file, "its description is no JSON") from None
-    if not isinstance(head, dict) or head.get("format") != _FORMAT:
-        raise CheckpointError(f"front: {str(file)!r} is no front of this version ({_FORMAT!r})")
-    return head
-
-
-def _array(file: Path, name: str, content: bytes) -> NDArray[Any]:
-    """An array of plain numbers, without numpy's own reader, which allocates what a header claims."""
-    stream = io.BytesIO(content)
-    try:
-        major, _ = npy.read_magic(stream)
-        read = npy.read_array_header_1_0 if major == 1 else npy.read_array_header_2_0
-        shape, fortran, dtype = read(stream)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        raise _damaged(file, f"the array {name!r} has no valid header") from None
-    if dtype.kind not in "biuf" or fortran or any(n < 0 for n in shape):
-        raise _damaged(file, f"the array {name!r} is not of plain numbers")
-    size = math.prod(shape) * dtype.itemsize
-    if max(shape, default=0) > _LARGEST or size != len(content) - stream.tell():
-        raise _damaged(file, f"the array {name!r} has another size than it says")
-    return np.frombuffer(content, dtype, offset=stream.tell()).reshape(shape).copy()
-
-
-def _damaged(file: Path, why: str) -> CheckpointError:
-    return CheckpointError(f"front: {str(file)!r} is damaged or no front: {why}")
-
-
-def plain(value: Any) -> Any:
-    """Data as JSON would give it back; what JSON does not know becomes text.
-
-    >>> plain({"a": (1, np.float64(2.5)), 3: {4}})
-    {'a': [1, 2.5], '3': '{4}'}
-    """
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return value
-    return str(value)
 
 
 def policy_from(described: Any) -> Suppression:

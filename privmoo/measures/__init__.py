@@ -143,8 +143,18 @@ def names() -> list[str]:
     return list(_BY_NAME)
 
 
+def _from_plugin(name: str) -> type[Measure] | Measure:
+    from privmoo.entry_points import plugin, plugin_names
+
+    others = plugin_names("measures")
+    if name not in others:
+        raise MeasureError(f"measure: {name!r} is not known{nearest(name, [*_BY_NAME, *others])}")
+    found: type[Measure] | Measure = plugin("measures", name)
+    return found
+
+
 def measure_by_name(name: str, **parameters: Any) -> Measure:
-    """The built-in measure with this name.
+    """The measure with this name: a built-in one, or one of a plug-in.
 
     >>> measure_by_name("at_risk", tau=0.1)
     RecordsAtRisk(tau=0.1, count=False)
@@ -152,9 +162,11 @@ def measure_by_name(name: str, **parameters: Any) -> Measure:
     Traceback (most recent call last):
     privmoo.errors.MeasureError: measure: 'weighted-k' is not known; did you mean 'weighted_k'?
     """
-    if name not in _BY_NAME:
-        raise MeasureError(f"measure: {name!r} is not known{nearest(name, _BY_NAME)}")
-    made = _BY_NAME[name]
+    made = _BY_NAME.get(name) or _from_plugin(name)
+    if isinstance(made, Measure):  # made by `@measure`: it has no parameters
+        if parameters:
+            raise MeasureError(f"measure: {name!r} takes no parameters, got {sorted(parameters)}")
+        return made
     signature = inspect.signature(made)
     try:
         signature.bind(**parameters)

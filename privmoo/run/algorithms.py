@@ -210,7 +210,7 @@ def why_not_reproducible(algorithm: Algorithm, n_infeasible: int) -> str | None:
 
 def describe_algorithm(algorithm: Algorithm) -> dict[str, Any]:
     """The algorithm and its operators as plain data, the same for the same settings."""
-    settings = _described(algorithm, depth=5)
+    settings = described(algorithm, depth=5)
     return settings if isinstance(settings, dict) else {"class": str(settings)}
 
 
@@ -234,7 +234,8 @@ _STATE = frozenset(
 )
 
 
-def _described(value: Any, depth: int) -> Any:
+def described(value: Any, depth: int = 5) -> Any:
+    """An operator, a parameter or an array as plain data, so deep."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float | np.floating):
@@ -248,12 +249,12 @@ def _described(value: Any, depth: int) -> Any:
     if depth <= 0:
         return type(value).__name__
     if isinstance(value, Mapping):
-        return {str(key): _described(v, depth - 1) for key, v in sorted(value.items(), key=str)}
+        return {str(key): described(v, depth - 1) for key, v in sorted(value.items(), key=str)}
     if isinstance(value, list | tuple):
-        return [_described(v, depth - 1) for v in value]
+        return [described(v, depth - 1) for v in value]
     own = (
         {
-            key: _described(v, depth - 1)
+            key: described(v, depth - 1)
             for key, v in sorted(vars(value).items())
             if key not in _STATE and not key.startswith("_") and not _is_problem(v)
         }

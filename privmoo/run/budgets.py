@@ -47,7 +47,7 @@ class RunBudget(ABC):
         return self
 
     def __or__(self, other: RunBudget) -> RunBudget:
-        return _Either((*_parts(self), *_parts(as_budget(other))))
+        return _Either((*parts_of(self), *parts_of(as_budget(other))))
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,12 @@ class _Either(RunBudget):
         return " | ".join(map(repr, self.parts))
 
 
-def _parts(budget: RunBudget) -> tuple[RunBudget, ...]:
+def parts_of(budget: RunBudget) -> tuple[RunBudget, ...]:
+    """The budgets that one is joined of.
+
+    >>> parts_of(Generations(250) | Seconds(60))
+    (Generations(250), Seconds(60))
+    """
     return budget.parts if isinstance(budget, _Either) else (budget,)
 
 

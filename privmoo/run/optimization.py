@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import platform
 import secrets
 import signal
 import threading
@@ -13,7 +12,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +37,7 @@ from privmoo.run.algorithms import (
 from privmoo.run.budgets import Generations, RunBudget, RunState, as_budget
 from privmoo.run.log import RunLog
 from privmoo.run.progress import Progress
+from privmoo.versions import versions
 
 __all__ = ["optimize"]
 
@@ -237,7 +236,7 @@ class _Run:
             "seed": self.seed,
             "start": None if self.start is None else _digest(self.start),
             "known": [recoding.key().hex() for recoding in self.known],
-            "versions": _versions(),
+            "versions": versions(),
         }
         log = RunLog(path, identity, width=problem.cache.width)
         self._replayed, self._offset = len(log.seconds), 0.0
@@ -253,7 +252,7 @@ class _Run:
             reason = f"it was stopped by hand; repeat it with Generations({generations})"
         if reason is None and not self.budget.reproducible:
             reason = f"it ended by time; repeat it with Generations({generations})"
-        if reason is None and log is not None and log.header.get("versions") != _versions():
+        if reason is None and log is not None and log.header.get("versions") != versions():
             reason = "it was continued with other versions than it was begun with"
         return {
             "algorithm": type(self.algorithm).__name__,
@@ -268,7 +267,7 @@ class _Run:
             "exhausted": fraction < 1 and not self.stopped,
             "reproducible": reason is None,
             "why_not_reproducible": reason,
-            "versions": _versions(),
+            "versions": versions(),
         }
 
 
@@ -385,13 +384,3 @@ def _stop_signal() -> Iterator[threading.Event]:
         yield stop
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
-
-
-def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for name in ("privmoo", "pymoo", "numpy", "moocore"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "unknown"
-    return found

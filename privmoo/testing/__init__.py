@@ -1,8 +1,10 @@
-"""The conformance suite: what any measure, operator and problem must keep to, built-in ones and yours.
+"""The conformance suite: what any measure, operator, problem and baseline must keep to, also yours.
 
 In the tests of a plug-in::
 
-    from privmoo.testing import check_measure, check_operator, check_problem, example_table
+    from privmoo.testing import (
+        check_baseline, check_measure, check_operator, check_problem, example_table
+    )
 
     def test_my_measure():
         check_measure(MyMeasure())
@@ -13,11 +15,16 @@ In the tests of a plug-in::
         for operator in problem.default_operators().values():
             check_operator(operator, problem)
 
+    def test_my_baseline():
+        check_baseline(my_baseline)
+
+How a package makes its names known to privmoo is said in `privmoo.entry_points`.
 Each check raises an AssertionError with one sentence that says what is wrong.
 """
 
 from __future__ import annotations
 
+from privmoo.testing.baselines import check_baseline
 from privmoo.testing.measures import (
     check_measure,
     evaluate,
@@ -30,6 +37,7 @@ from privmoo.testing.problems import check_problem
 from privmoo.testing.tables import example_hybrid_table
 
 __all__ = [
+    "check_baseline",
     "check_measure",
     "check_operator",
     "check_problem",

@@ -1,0 +1,123 @@
+"""Outcome: what one run of a study gave, as plain data that travels and is kept without code."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.packing import Packed, pack, plain
+
+__all__ = ["Outcome", "Status"]
+
+Status = Literal["ok", "nothing feasible", "failed"]
+_FORM = "privmoo run 1"
+_ARRAYS = ("values", "F", "at", "seconds", "sizes", "points")
+
+
+def _none() -> NDArray[np.float64]:
+    return np.empty(0)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run.
+
+    Attributes:
+        problem: The problem's name.
+        solver: The solver's name.
+        seed: Its seed; None for a solver that has no chance in it.
+        status: Whether it found a front, found nothing feasible, or failed.
+        error: Why it failed.
+        facts: Evaluations, seconds, whether it can be repeated …
+        values: Solutions × recorded quantities, in their natural sense.
+        F: Solutions × objectives, as minimised.
+        at: Numbers of evaluations at which the front was kept.
+        seconds: When that was.
+        sizes: How many points the front had then.
+        points: These points one after the other, as minimised.
+    """
+
+    problem: str
+    solver: str
+    seed: int | None
+    status: Status
+    error: str = ""
+    facts: dict[str, Any] = field(default_factory=dict)
+    values: NDArray[np.float64] = field(default_factory=_none, repr=False)
+    F: NDArray[np.float64] = field(default_factory=_none, repr=False)
+    at: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
+    seconds: NDArray[np.float64] = field(default_factory=_none, repr=False)
+    sizes: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
+    points: NDArray[np.float64] = field(default_factory=_none, repr=False)
+
+    def fronts(self) -> list[NDArray[np.float64]]:
+        """The front at every mark, as minimised."""
+        return np.split(self.points, np.cumsum(self.sizes)[:-1]) if len(self.sizes) else []
+
+    def head(self) -> dict[str, Any]:
+        """All but the arrays, as plain data."""
+        return {
+            "problem": self.problem,
+            "solver": self.solver,
+            "seed": self.seed,
+            "status": self.status,
+            "error": self.error,
+            "facts": plain(self.facts),
+        }
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays by name."""
+        return {name: getattr(self, name) for name in _ARRAYS}
+
+    def to_bytes(self) -> bytes:
+        """Arrays and JSON in a zip."""
+        content = io.BytesIO()
+        pack(content, {"format": _FORM, **self.head()}, self.arrays(), name="run")
+        return content.getvalue()
+
+    @classmethod
+    def read(cls, source: bytes | Path) -> Outcome:
+        """What `to_bytes` gave, from anywhere.
+
+        >>> Outcome.read(Outcome("Cuts", "nsga2", 1, "failed", "it was tired").to_bytes()).error
+        'it was tired'
+        """
+        given = io.BytesIO(source) if isinstance(source, bytes) else source
+        where = "a run" if isinstance(source, bytes) else repr(str(source))
+        packed = Packed(given, where=where, what="run", form=_FORM, arrays=_ARRAYS)
+        return cls.of(packed, packed.head, packed.arrays)
+
+    @classmethod
+    def of(cls, packed: Packed, head: Any, arrays: dict[str, NDArray[Any]]) -> Outcome:
+        """The run that a head and arrays describe, after looking whether they can be right."""
+        values, F, points = arrays["values"], arrays["F"], arrays["points"]
+        at, seconds, sizes = arrays["at"], arrays["seconds"], arrays["sizes"]
+        good = (
+            isinstance(head, dict)
+            and all(isinstance(head.get(key), str) for key in ("problem", "solver", "error"))
+            and (head.get("seed") is None or type(head.get("seed")) is int)
+            and head.get("status") in get_args(Status)
+            and isinstance(head.get("facts"), dict)
+            and at.ndim == seconds.ndim == sizes.ndim == 1
+            and len(at) == len(seconds) == len(sizes)
+            and at.dtype.kind == sizes.dtype.kind == "i"
+            and (sizes >= 0).all()
+            and sizes.sum() == len(points)
+            and all(np.isfinite(array).all() for array in arrays.values())
+            and len(values) == len(F)
+            and (head.get("status") != "ok" or (F.ndim == values.ndim == 2 and len(F) > 0))
+            and (not len(points) or points.ndim == 2)
+        )
+        if not good:
+            raise packed.damaged("its parts do not fit together")
+        own: dict[str, Any] = {
+            key: head[key] for key in ("problem", "solver", "seed", "status", "error", "facts")
+        }
+        for key, array in arrays.items():
+            own[key] = array.astype(np.int64 if key in ("at", "sizes") else np.float64)
+        return cls(**own)

@@ -1,0 +1,151 @@
+"""Convergence: how good the fronts of solvers are as their budget is spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from privmoo.errors import ProblemError
+from privmoo.plot.style import COLOURS, headline, new_figure, quiet_grid, whole_numbers
+
+if TYPE_CHECKING:
+    from privmoo.comparison import Study
+
+__all__ = [
+    "INDICATOR_WORDS",
+    "ConvergenceLine",
+    "ConvergencePicture",
+    "convergence_of",
+    "plot_convergence",
+]
+
+Values = NDArray[np.float64]
+INDICATOR_WORDS = {
+    "hypervolume": "hypervolume",
+    "igd_plus": "IGD+",
+    "epsilon": "additive epsilon",
+}
+_STYLES = ("-", "--", "-.", ":")
+
+
+@dataclass(frozen=True)
+class ConvergenceLine:
+    """One solver: median and quartiles of its runs at every step; NaN where nothing is known.
+
+    Attributes:
+        name: The solver.
+        n_runs: Its runs.
+        low: The lower quartile.
+        median: The median.
+        high: The upper quartile.
+    """
+
+    name: str
+    n_runs: int
+    low: Values
+    median: Values
+    high: Values
+
+
+@dataclass(frozen=True)
+class ConvergencePicture:
+    """What the picture of convergence shows.
+
+    Attributes:
+        lines: One per solver.
+        steps: Evaluations or seconds.
+        labels: Of the two axes.
+        title: What it shows, in one line.
+    """
+
+    lines: tuple[ConvergenceLine, ...]
+    steps: Values
+    labels: tuple[str, str]
+    title: str
+
+
+def convergence_of(
+    study: Study, problem: str | None = None, *, indicator: str = "hypervolume"
+) -> ConvergencePicture:
+    """The data of the picture of convergence."""
+    own = study.problem(problem)
+    frame = study.convergence(indicator)
+    frame = frame[frame["problem"] == own.name]
+    if frame.empty:
+        raise ProblemError(f"plot_convergence: no run on {own.name!r} found anything")
+    by = "evaluations" if "evaluations" in frame.columns else "seconds"
+    lines = []
+    for solver in study.solvers:
+        mine = frame[frame["solver"] == solver.name]
+        if mine.empty:
+            continue
+        wide = mine[indicator].to_numpy(np.float64).reshape(-1, mine[by].nunique())
+        quartiles = np.quantile(wide, [0.25, 0.5, 0.75], axis=0, method="inverted_cdf")
+        lines.append(ConvergenceLine(solver.name, len(wide), *quartiles))
+    return ConvergencePicture(
+        lines=tuple(lines),
+        steps=np.unique(frame[by].to_numpy(np.float64)),
+        labels=(by, INDICATOR_WORDS[indicator]),
+        title=f"{own.name}: {INDICATOR_WORDS[indicator]} over {by}, median and quartiles of the runs",
+    )
+
+
+def plot_convergence(
+    study: Study,
+    problem: str | None = None,
+    *,
+    indicator: str = "hypervolume",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw an indicator over the budget: the line is the median of the runs, the band the quartiles.
+
+    Args:
+        study: What `compare` gave.
+        problem: Which one; not needed if there is one only.
+        indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
+        ax: Where to draw; a new figure by default.
+    """
+    picture = convergence_of(study, problem, indicator=indicator)
+    if ax is None:
+        ax = new_figure(6.8, 4.2)[0]
+    for i, line in enumerate(picture.lines):
+        colour = COLOURS[i % len(COLOURS)]
+        known = np.isfinite(line.median)
+        name = f"{line.name} ({line.n_runs})"
+        if known.sum() == 1:  # only the end is known
+            ax.plot(
+                picture.steps[known], line.median[known], "D", color=colour, label=name, zorder=4
+            )
+            continue
+        band = known & np.isfinite(line.low) & np.isfinite(line.high)
+        ax.fill_between(
+            picture.steps[band],
+            line.low[band],
+            line.high[band],
+            color=colour,
+            alpha=0.2,
+            lw=0,
+            zorder=2,
+        )
+        style = _STYLES[i // len(COLOURS) % len(_STYLES)]
+        ax.plot(
+            picture.steps[known],
+            line.median[known],
+            style,
+            color=colour,
+            lw=1.8,
+            label=name,
+            zorder=3,
+        )
+    if picture.labels[0] == "evaluations":
+        whole_numbers(ax.xaxis)
+    ax.set_xlabel(picture.labels[0])
+    ax.set_ylabel(picture.labels[1])
+    quiet_grid(ax)
+    headline(ax, picture.title)
+    ax.legend(frameon=False, fontsize="small", title="solver (runs)", title_fontsize="small")
+    return ax

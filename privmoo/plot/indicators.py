@@ -1,0 +1,104 @@
+"""Boxes of an indicator: how the runs of solvers spread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from privmoo.errors import ProblemError
+from privmoo.plot.convergence import INDICATOR_WORDS
+from privmoo.plot.style import COLOURS, headline, new_figure, quiet_grid
+
+if TYPE_CHECKING:
+    from privmoo.comparison import Study
+
+__all__ = ["IndicatorPicture", "indicator_of", "plot_indicator"]
+
+_FEW = 40  # runs up to which each is drawn
+
+
+@dataclass(frozen=True)
+class IndicatorPicture:
+    """What the picture of an indicator shows.
+
+    Attributes:
+        values: Finite values of the runs by solver.
+        nothing: How many runs of a solver found nothing feasible.
+        label: Of the axis.
+        title: What it shows, in one line.
+    """
+
+    values: Mapping[str, NDArray[np.float64]]
+    nothing: Mapping[str, int]
+    label: str
+    title: str
+
+
+def indicator_of(
+    study: Study, problem: str | None = None, *, indicator: str = "hypervolume"
+) -> IndicatorPicture:
+    """The data of the picture of an indicator."""
+    own = study.problem(problem)
+    values = {name: v for name, v in study.values(own.name, indicator).items() if len(v)}
+    if not any(np.isfinite(v).any() for v in values.values()):
+        raise ProblemError(f"plot_indicator: no run on {own.name!r} found anything")
+    rows = study.frame[(study.frame["problem"] == own.name)]
+    empty = rows[rows["status"] == "nothing feasible"]["solver"].value_counts()
+    more = "more" if indicator == "hypervolume" else "less"
+    return IndicatorPicture(
+        values={name: v[np.isfinite(v)] for name, v in values.items()},
+        nothing={str(name): int(n) for name, n in empty.items()},
+        label=INDICATOR_WORDS[indicator],
+        title=f"{own.name}: {INDICATOR_WORDS[indicator]} of every run, {more} is better",
+    )
+
+
+def plot_indicator(
+    study: Study,
+    problem: str | None = None,
+    *,
+    indicator: str = "hypervolume",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a box per solver, with every run as a point where they are few.
+
+    Args:
+        study: What `compare` gave.
+        problem: Which one; not needed if there is one only.
+        indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
+        ax: Where to draw; a new figure by default.
+    """
+    picture = indicator_of(study, problem, indicator=indicator)
+    names = list(picture.values)
+    if ax is None:
+        ax = new_figure(max(5.2, 1.6 + 0.95 * len(names)), 4.2)[0]
+    places = np.arange(len(names))
+    drawn = ax.boxplot(
+        [picture.values[name] for name in names],
+        positions=places,
+        widths=0.55,
+        showfliers=False,
+        patch_artist=True,
+        medianprops={"color": "#222222"},
+    )
+    for i, (box, name) in enumerate(zip(drawn["boxes"], names, strict=True)):
+        colour = COLOURS[i % len(COLOURS)]
+        box.set(facecolor=colour, alpha=0.35, edgecolor=colour)
+        own = picture.values[name]
+        if len(own) <= _FEW:
+            shift = np.linspace(-0.16, 0.16, len(own)) if len(own) > 1 else np.zeros(1)
+            ax.plot(places[i] + shift[: len(own)], own, "o", color=colour, ms=3.5, zorder=3)
+    labels = [
+        f"{name}\n({picture.nothing[name]} found nothing)" if name in picture.nothing else name
+        for name in names
+    ]
+    ax.set_xticks(places, labels)
+    ax.set_ylabel(picture.label)
+    quiet_grid(ax, "y")
+    headline(ax, picture.title)
+    return ax

@@ -1,0 +1,55 @@
+"""The conformance suite of baselines: what any of them must keep to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from privmoo.engine import Engine
+from privmoo.recoding import Recoding, from_json
+from privmoo.table import Table
+from privmoo.testing.measures import example_table
+
+__all__ = ["check_baseline"]
+
+
+def check_baseline(
+    baseline: Callable[..., Recoding],
+    *,
+    table: Table | None = None,
+    k: Sequence[int] = (2, 5),
+    **options: Any,
+) -> None:
+    """Raise an AssertionError with one sentence where a baseline does not keep to the protocol.
+
+    It must take a table and k, give a recoding whose QI-groups have at least k persons, give the same one
+    again, and the recoding must be one that can be stored.
+
+    Args:
+        baseline: The baseline.
+        table: To try it on; `example_table()` by default.
+        k: The k to try.
+        options: Further arguments of the baseline.
+
+    >>> import privmoo as pm
+    >>> check_baseline(pm.baselines.mdav)
+    """
+    given = example_table() if table is None else table
+    for least in k:
+        recoding = baseline(given, least, **options)
+        assert isinstance(recoding, Recoding), (
+            f"must give a Recoding, got {type(recoding).__name__}"
+        )
+        view = recoding.view(given)
+        _, groups = Engine(view, threads=1).groups(recoding.candidate(view))
+        sizes = groups[0].sizes
+        assert sizes.min() >= least, f"a QI-group has {sizes.min()} persons, fewer than k = {least}"
+        assert sizes.sum() == given.n_persons, "every person must be in a QI-group"
+        again = baseline(given, least, **options)
+        assert again.key() == recoding.key(), "the same call must give the same recoding"
+        stored = from_json(given, recoding.to_json())
+        rows = np.arange(given.n_records)
+        same = stored.apply(given, rows).equals(recoding.apply(given, rows))
+        assert same, "the recoding must be the same after it was stored"

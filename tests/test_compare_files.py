@@ -1,0 +1,117 @@
+"""Runs of a comparison on disk, and studies in files."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scenery_compare import CHANCE, SMALL, THREE, good, hopeless, raising, study
+from scenery_runs import small
+
+import privmoo as pm
+from privmoo.errors import CheckpointError
+
+
+@pytest.fixture(scope="module")
+def two() -> pm.Study:
+    return study(
+        {"small": SMALL, "chance": CHANCE, "own": good, "none": hopeless},
+        {"cuts": small(), "three": THREE},
+    )
+
+
+def test_finished_runs_are_kept_and_failed_ones_done_again(
+    tmp_path: Path,
+) -> None:
+    first = study([SMALL, raising], folder=tmp_path / "runs")
+    files = sorted((tmp_path / "runs").iterdir())
+    assert len(files) == 5
+    times = [f.stat().st_mtime_ns for f in files]
+    again = study([SMALL, raising], folder=tmp_path / "runs")
+    assert [f.stat().st_mtime_ns for f in files] == times
+    pd.testing.assert_frame_equal(
+        first.frame.drop(columns="seconds"), again.frame.drop(columns="seconds")
+    )
+    # Other seeds, budgets, problems and solvers are other runs; another name is not.
+    study({"renamed": SMALL}, folder=tmp_path / "runs", seeds=[0])
+    assert len(list((tmp_path / "runs").iterdir())) == 5
+    study(SMALL, folder=tmp_path / "runs", seeds=[9])
+    study(SMALL, folder=tmp_path / "runs", seeds=[0], budget=61)
+    study(SMALL, small(extras=[pm.Discernibility()]), folder=tmp_path / "runs", seeds=[0])
+    other = pm.Solver.algorithm("nsga2", population=11)
+    study(other, folder=tmp_path / "runs", seeds=[0])
+    assert len(list((tmp_path / "runs").iterdir())) == 9
+    files[0].write_bytes(files[0].read_bytes()[:100])  # half a file is done again
+    third = study([SMALL, raising], folder=tmp_path / "runs")
+    assert third.to_markdown() == first.to_markdown()
+    assert zipfile.is_zipfile(files[0])
+
+
+def test_functions_are_told_apart_by_their_code_and_what_is_bound(tmp_path: Path) -> None:
+    def with_rows(n: int) -> Any:
+        return lambda problem, seed, budget: np.ones((n, problem.n_var), bool)
+
+    for n, files in ((1, 1), (1, 1), (2, 2)):
+        study({"f": with_rows(n)}, seeds=1, folder=tmp_path)
+        assert len(list(tmp_path.iterdir())) == files
+
+
+def test_saved_and_loaded(two: pm.Study, tmp_path: Path) -> None:
+    path = tmp_path / "a.study"
+    two.save(path)
+    again = pm.Study.load(path)
+    pd.testing.assert_frame_equal(again.frame, two.frame)
+    assert again.to_latex() == two.to_latex() and again.verdict() == two.verdict()
+    assert again.settings["seeds"] == [0, 1, 2] and "pymoo" in again.settings["versions"]
+    assert again.solvers == two.solvers
+    pd.testing.assert_frame_equal(again.convergence("epsilon"), two.convergence("epsilon"))
+    with pytest.raises(pm.errors.ReleaseError, match="exists already"):
+        two.save(path)
+    with zipfile.ZipFile(path) as archive:
+        assert not [n for n in archive.namelist() if not n.endswith((".npy", ".json"))]
+    with pytest.raises(CheckpointError, match="there is no file"):
+        pm.Study.load(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("scale", "cubic"),
+        ("problems", []),
+        ("problems", [{"name": 3}]),
+        ("solvers", [{"name": "x", "deterministic": 1, "settings": {}}]),
+        ("settings", {}),
+        ("settings", {"evaluations": None, "seconds": None}),
+        ("runs", []),
+        ("runs", 4),
+    ],
+)
+def test_damaged_studies_are_refused(two: pm.Study, tmp_path: Path, part: str, value: Any) -> None:
+    path, bad = tmp_path / "a.study", tmp_path / "b.study"
+    two.save(path)
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(bad, "w") as other:
+        for name in archive.namelist():
+            content = archive.read(name)
+            if name == "study.json":
+                content = json.dumps({**json.loads(content), part: value}).encode()
+            other.writestr(name, content)
+    with pytest.raises(CheckpointError, match=r"b\.study' is damaged or no study"):
+        pm.Study.load(bad)
+
+
+def test_false_values_are_refused(two: pm.Study, tmp_path: Path) -> None:
+    path, bad = tmp_path / "a.study", tmp_path / "b.study"
+    two.save(path)
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(bad, "w") as other:
+        for name in archive.namelist():
+            content = archive.read(name)
+            if name == "F.npy":  # better than the values that were recorded
+                content = content[:128] + np.frombuffer(content[128:]).copy().__sub__(1).tobytes()
+            other.writestr(name, content)
+    with pytest.raises(CheckpointError, match="its parts do not fit together"):
+        pm.Study.load(bad)
