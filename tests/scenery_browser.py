@@ -146,3 +146,38 @@ def crowd(problem: AnonymizationProblem, n: int, seed: int = 1) -> Front:
         problem=problem,
         table=problem.table,
     )
+
+
+def settle(page: Any) -> None:
+    """Wait until the views show the state: they are told once per frame."""
+    page.evaluate('document.querySelector(".pmx").explorer.state.flush()')
+    page.wait_for_function(
+        """() => [...document.querySelectorAll(".pmx [aria-busy]")]
+            .every((n) => n.getAttribute("aria-busy") === "false")"""
+    )
+
+
+def selected(page: Any) -> list[int]:
+    settle(page)
+    numbers: list[int] = page.evaluate('document.querySelector(".pmx").explorer.state.selected')
+    return numbers
+
+
+def focus(page: Any) -> int | None:
+    settle(page)
+    number: int | None = page.evaluate('document.querySelector(".pmx").explorer.state.focus')
+    return number
+
+
+def axis_spot(page: Any, key: str, value: float) -> tuple[float, float]:
+    x, y = page.evaluate(
+        """([key, value]) => {
+            const { parallel, state } = document.querySelector(".pmx").explorer;
+            const j = state.quantities.findIndex((q) => q.key === key);
+            const i = parallel.axes.indexOf(j);
+            const box = parallel.top.getBoundingClientRect();
+            return [box.left + parallel.places[i], box.top + parallel.scales[i](value)];
+        }""",
+        [key, value],
+    )
+    return x, y

@@ -14,9 +14,13 @@ from scenery_browser import (
     HOSTILE_NAME,
     SCRIPT,
     Watched,
+    axis_spot,
     chromium,
+    focus,
     hostile_front,
     needs_browser,
+    selected,
+    settle,
     spot,
 )
 from scenery_fronts import toy
@@ -61,41 +65,6 @@ def watched(browser: Any) -> Iterator[Watched]:
 @pytest.fixture
 def page(watched: Watched, file: Path) -> Any:
     return watched.open(file)
-
-
-def settle(page: Any) -> None:
-    """Wait until the views show the state: they are told once per frame."""
-    page.evaluate('document.querySelector(".pmx").explorer.state.flush()')
-    page.wait_for_function(
-        """() => [...document.querySelectorAll(".pmx [aria-busy]")]
-            .every((n) => n.getAttribute("aria-busy") === "false")"""
-    )
-
-
-def selected(page: Any) -> list[int]:
-    settle(page)
-    numbers: list[int] = page.evaluate('document.querySelector(".pmx").explorer.state.selected')
-    return numbers
-
-
-def focus(page: Any) -> int | None:
-    settle(page)
-    number: int | None = page.evaluate('document.querySelector(".pmx").explorer.state.focus')
-    return number
-
-
-def axis_spot(page: Any, key: str, value: float) -> tuple[float, float]:
-    x, y = page.evaluate(
-        """([key, value]) => {
-            const { parallel, state } = document.querySelector(".pmx").explorer;
-            const j = state.quantities.findIndex((q) => q.key === key);
-            const i = parallel.axes.indexOf(j);
-            const box = parallel.top.getBoundingClientRect();
-            return [box.left + parallel.places[i], box.top + parallel.scales[i](value)];
-        }""",
-        [key, value],
-    )
-    return x, y
 
 
 def test_nothing_is_requested_and_nothing_foreign_runs(watched: Watched, file: Path) -> None:
