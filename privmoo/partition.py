@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
-import zlib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
@@ -21,6 +18,7 @@ from privmoo.measures.parts import leaf_offsets, mean_digits, no_distance
 from privmoo.per_table import per_table
 from privmoo.recoding import Recoding
 from privmoo.table import Table
+from privmoo.text_arrays import packed, unpacked
 
 __all__ = ["PartitionRecoding", "class_means", "cluster_recoding", "mean_facts", "range_recoding"]
 
@@ -180,11 +178,10 @@ class PartitionRecoding(Recoding):
 
     def to_json(self) -> dict[str, Any]:
         """Classes as packed numbers; values follow from them, except for centroids."""
-        packed = zlib.compress(self.labels.astype("<i4").tobytes(), 6)
         data: dict[str, Any] = {
             "kind": "classes",
             "publishes": self.kind,
-            "labels": base64.b64encode(packed).decode("ascii"),
+            "labels": packed(self.labels, "<i4"),
         }
         if self.kind == "centroids":
             data["centres"] = self.centres.tolist()
@@ -193,15 +190,7 @@ class PartitionRecoding(Recoding):
     @classmethod
     def from_json(cls, table: Table, data: Mapping[str, Any]) -> PartitionRecoding:
         """Read back what `to_json` wrote, for the same table."""
-        size = 4 * table.n_records
-        try:
-            packed = base64.b64decode(data["labels"], validate=True)
-            content = zlib.decompressobj().decompress(packed, size + 1)
-        except (binascii.Error, zlib.error) as error:
-            raise ReleaseError("recoding: its classes cannot be unpacked") from error
-        if len(content) != size:
-            raise ReleaseError("recoding: it has classes for another number of records")
-        labels = np.frombuffer(content, "<i4")
+        labels = unpacked(data["labels"], "<i4", table.n_records)
         if data.get("publishes") == "means":
             return cluster_recoding(table, labels)
         if data.get("publishes") == "ranges":

@@ -1,19 +1,16 @@
-"""CellColumn: what every record publishes of one quasi-identifier; and how arrays go into files."""
+"""CellColumn: what every record publishes of one quasi-identifier."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import zlib
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.errors import ReleaseError
 
-__all__ = ["CellColumn", "Kind", "packed", "unpacked"]
+__all__ = ["CellColumn", "Kind"]
 
 Kind = Literal["nodes", "numbers", "intervals"]
 
@@ -64,20 +61,3 @@ class CellColumn:
 
     def __len__(self) -> int:
         return 0 if self.low is None else len(self.low)
-
-
-def packed(values: NDArray[Any], kind: str) -> str:
-    """An array as text."""
-    return base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 6)).decode("ascii")
-
-
-def unpacked(text: Any, kind: str, n: int) -> NDArray[Any]:
-    """The n numbers that `packed` wrote; a file that says otherwise is refused."""
-    size = n * np.dtype(kind).itemsize
-    try:
-        content = zlib.decompressobj().decompress(base64.b64decode(text, validate=True), size + 1)
-    except (binascii.Error, zlib.error) as error:
-        raise ReleaseError("recoding: its cells cannot be unpacked") from error
-    if len(content) != size:
-        raise ReleaseError("recoding: it has cells for another number of records")
-    return np.frombuffer(content, kind)

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from privmoo.candidates import Candidates
 from privmoo.canonical import canonical
-from privmoo.cells.columns import CellColumn, Kind, packed, unpacked
+from privmoo.cells.columns import CellColumn, Kind
 from privmoo.cells.nodes import node_cells
 from privmoo.errors import ReleaseError
 from privmoo.recoding import Recoding
 from privmoo.table import Table
+from privmoo.text_arrays import packed, unpacked
 
 __all__ = ["CellRecoding"]
 
