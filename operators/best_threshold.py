@@ -54,8 +54,7 @@ class BestThreshold(Mutation):  # type: ignore[misc]  # pymoo has no types
         space = levels_of(problem)
         largest = max(2, space.table.n_records)
         thresholds = np.floor(largest ** (rng.random(len(X)) ** 2))
-        for i, levels in enumerate(space.levels(children)):
-            own = problem.from_levels(levels, thresholds[i])
-            if own[len(levels) :].any():  # a threshold above all groups would publish nothing
-                children[i] = own
+        own = problem.publishing(space.levels(children), thresholds)
+        some = own[:, space.table.n_qis :].any(axis=1)  # above all groups, nothing would be left
+        children[some] = own[some]
         return children

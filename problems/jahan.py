@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from privmoo.candidates import Candidates
 from privmoo.errors import ProblemError
-from privmoo.levels import Elite, LevelSpace, Stairs
+from privmoo.levels import Elite, LevelSpace, Stairs, stairs_of
 from privmoo.measures import GeneralLoss, KAnonymity, SuppressedShare, Transparency
 from privmoo.operators import (
     BestThreshold,
@@ -115,13 +115,18 @@ class LevelsAndSuppression(AnonymizationProblem):
         self, levels: NDArray[np.int64], threshold: float | None = None
     ) -> NDArray[np.int64]:
         """The decision vector of levels that publishes all groups of at least the threshold."""
-        self.lattice.check(np.atleast_2d(levels))
-        bits = np.ones(self.table.n_records, np.int64)
-        if threshold is not None:
-            groups = level_recoding(self.table, np.asarray(levels).tolist())
-            sizes = self._sizes(groups)
-            bits = (sizes >= threshold).astype(np.int64)
-        return np.concatenate([np.asarray(levels, dtype=np.int64), bits])
+        smallest = np.array([1.0 if threshold is None else threshold])
+        return self.publishing(np.atleast_2d(levels), smallest)[0]
+
+    def publishing(
+        self, levels: NDArray[np.int64], thresholds: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Decision vectors, each of its levels and of all groups of at least its threshold."""
+        levels = np.asarray(levels, dtype=np.int64)
+        self.lattice.check(levels)
+        found = stairs_of(self.engine, self.lattice, levels)
+        sizes = np.stack([stairs.of_tuples for stairs in found])[:, self.table.row_tuple]
+        return np.concatenate([levels, sizes >= thresholds[:, None]], axis=1)
 
     def stair_rows(
         self, levels: NDArray[np.int64], sizes: NDArray[np.int64], stairs: Stairs
@@ -130,14 +135,6 @@ class LevelsAndSuppression(AnonymizationProblem):
         of_record = stairs.of_tuples[self.table.row_tuple]
         bits = (of_record >= sizes[:, None]).astype(np.int64)
         return np.concatenate([np.tile(levels, (len(sizes), 1)), bits], axis=1)
-
-    def _sizes(self, recoding: BlockRecoding) -> NDArray[np.int64]:
-        """The group size of every record."""
-        everyone = np.ones((1, self.table.n_records), dtype=np.bool_)
-        blocks = recoding.candidate(self.table).blocks
-        before, _ = self.engine.groups(Candidates(blocks=blocks, published=everyone))
-        labels = before.need_labels("levels")[0]
-        return np.asarray(before.sizes[before.starts[0] + labels][self.table.row_tuple])
 
     def _evaluate(self, X: NDArray[Any], out: dict[str, Any], *args: Any, **kwargs: Any) -> None:
         super()._evaluate(X, out)
