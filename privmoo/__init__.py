@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from privmoo.columns import QuasiIdentifier
     from privmoo.columns import QuasiIdentifier as QI  # noqa: N817
     from privmoo.comparison import Solver, Study, compare
+    from privmoo.config import Config
     from privmoo.cuts import CutSpace
     from privmoo.engine import Engine, group
     from privmoo.entry_points import PluginWarning, plugin, plugins
@@ -95,6 +96,7 @@ _HOMES = {
     "cuts": ["CutSpace"],
     "baselines": ["exact_front"],
     "comparison": ["Solver", "Study", "compare"],
+    "config": ["Config"],
     "candidates": ["Candidates"],
     "cells": ["CellRecoding"],
     "engine": ["Engine", "group"],
@@ -144,6 +146,7 @@ __all__ = [
     "Candidates",
     "CellRecoding",
     "CentroidSpace",
+    "Config",
     "CutSpace",
     "Engine",
     "Evaluations",

@@ -13,6 +13,7 @@ __all__ = [
     "AuditError",
     "CheckpointError",
     "ColumnError",
+    "ConfigError",
     "HierarchyError",
     "MeasureError",
     "PluginError",
@@ -73,6 +74,10 @@ class MeasureError(PrivmooError, ValueError):
 
 class ProblemError(PrivmooError, ValueError):
     """An optimization problem or run cannot be set up like this."""
+
+
+class ConfigError(PrivmooError, ValueError):
+    """A file that describes a job cannot be used as it is."""
 
 
 class CheckpointError(PrivmooError, ValueError):

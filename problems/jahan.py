@@ -116,7 +116,7 @@ class LevelsAndSuppression(AnonymizationProblem):
     ) -> NDArray[np.int64]:
         """The decision vector of levels that publishes all groups of at least the threshold."""
         smallest = np.array([1.0 if threshold is None else threshold])
-        return self.publishing(np.atleast_2d(levels), smallest)[0]
+        return np.asarray(self.publishing(np.atleast_2d(levels), smallest)[0])
 
     def publishing(
         self, levels: NDArray[np.int64], thresholds: NDArray[np.float64]

@@ -1,0 +1,7 @@
+"""A whole job in one TOML file: the data, the roles of its columns, the problem, the search."""
+
+from __future__ import annotations
+
+from privmoo.config.config import Config
+
+__all__ = ["Config"]

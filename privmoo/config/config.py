@@ -1,0 +1,203 @@
+"""Config: a job read from a TOML file, checked before any data is."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from privmoo.config.columns import Column, columns_of
+from privmoo.config.problems import check_parameters, problem_of
+from privmoo.config.search import Search
+from privmoo.config.section import Section
+from privmoo.errors import ConfigError
+from privmoo.reading import read_csv, read_parquet
+from privmoo.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from privmoo.front.front import Front
+    from privmoo.problem import AnonymizationProblem
+
+__all__ = ["Config"]
+
+_MAX_BYTES = 4 * 1024 * 1024
+_TABLES = ("data", "columns", "problem", "search")
+_DATA_FILES = (".csv", ".tsv", ".txt", ".gz", ".parquet")
+
+
+@dataclass(frozen=True)
+class Config:
+    """A whole job: which file, what its columns are, which problem, which search.
+
+    Made by `Config.load` from a file such as this one, in which everything but the file and at least one
+    quasi-identifying column may be left out::
+
+        [data]
+        file = "people.csv"
+
+        [columns]
+        name = "identifying"
+        illness = "sensitive"
+
+        [columns.age]
+        role = "quasi-identifying"
+        hierarchy = { kind = "intervals", low = 0, high = 110, widths = [5, 10, 20] }
+
+        [problem]
+        name = "BudgetSuppression"
+        max_suppression = 0.05
+
+        [search]
+        generations = 100
+        seed = 7
+
+    Attributes:
+        path: The file.
+        data: The table [data]: file, separator, encoding, missing values and so on.
+        columns: The columns that are named, by name.
+        problem_name: The name of the problem's class.
+        problem_parameters: Its parameters as they stand in the file.
+        search: How it is solved.
+    """
+
+    path: Path
+    data: Mapping[str, Any]
+    columns: Mapping[str, Column]
+    problem_name: str
+    problem_parameters: Mapping[str, Any] = field(default_factory=dict)
+    search: Search = field(default_factory=Search)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Config:
+        """Read a file, and check all that can be checked without the data.
+
+        Args:
+            path: The TOML file; names of files in it are relative to its folder.
+        """
+        file = Path(path)
+        document = Section(file.name, _read(file))
+        data = _data(Section(f"{file.name}, [data]", document.take("data", dict)))
+        columns = columns_of(document.take("columns", dict), file.name, file.parent)
+        for role in ("target", "subject"):
+            name = data[role]
+            if name in columns and columns[name].role == "identifying" and role == "target":
+                raise ConfigError(
+                    f"{file.name}, [data]: the target {name!r} is identifying, so no release has it"
+                )
+        problem = Section(f"{file.name}, [problem]", document.take("problem", dict, {}))
+        name = problem.take("name", str, "BudgetSuppression")
+        parameters = problem.rest()
+        if name == "BudgetSuppression":
+            parameters.setdefault("max_suppression", 0.05)
+        check_parameters(name, parameters, problem.where)
+        search = Search.of(Section(f"{file.name}, [search]", document.take("search", dict, {})))
+        document.end(_TABLES)
+        return cls(file, data, columns, name, parameters, search)
+
+    @property
+    def source(self) -> Path:
+        """The file of the records."""
+        return self.path.parent / str(self.data["file"])
+
+    @property
+    def inputs(self) -> list[Path]:
+        """All files that decide the result: this one, the records, the hierarchies."""
+        files = [path for column in self.columns.values() for path in column.files]
+        return [self.path, self.source, *dict.fromkeys(files)]
+
+    def frame(self) -> pd.DataFrame:
+        """The records as they are in the file."""
+        if self.source.suffix == ".parquet":
+            return read_parquet(self.source)
+        return read_csv(
+            self.source,
+            separator=self.data["separator"],
+            encoding=self.data["encoding"],
+            missing_values=self.data["missing_values"],
+        )
+
+    @cached_property
+    def table(self) -> Table:
+        """The records with their roles, read when first asked for."""
+        by_role: dict[str, list[Column]] = {}
+        for column in self.columns.values():
+            by_role.setdefault(column.role, []).append(column)
+        return Table(
+            self.frame(),
+            quasi_identifiers={c.name: c.qi for c in by_role.get("quasi-identifying", [])},
+            sensitive={c.name: c.hierarchy for c in by_role.get("sensitive", [])},
+            identifiers=[c.name for c in by_role.get("identifying", [])],
+            insensitive=[c.name for c in by_role.get("insensitive", [])],
+            **{key: self.data[key] for key in ("target", "subject", "missing", "others", "domain")},
+        )
+
+    @cached_property
+    def problem(self) -> AnonymizationProblem:
+        """The problem on the table."""
+        where = f"{self.path.name}, [problem]"
+        return problem_of(self.problem_name, self.problem_parameters, self.table, where)
+
+    def optimize(self, *, progress: bool = True, checkpoint: str | Path | None = None) -> Front:
+        """Search for the front, as [search] says.
+
+        Args:
+            progress: Whether to show a bar.
+            checkpoint: As for `privmoo.optimize`.
+        """
+        return self.search.run(self.problem, progress=progress, checkpoint=checkpoint)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """The content of a TOML file, from whoever wrote it."""
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(_MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise ConfigError(f"{file}: cannot be read ({reason})") from error
+    if len(content) > _MAX_BYTES:
+        raise ConfigError(
+            f"{file.name}: is larger than {_MAX_BYTES >> 20} MB; is it the right file?"
+        )
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise ConfigError(f"{file.name}: is not UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{file.name}: is not TOML: {_reason(error)}") from None
+    except RecursionError:
+        raise ConfigError(f"{file.name}: is nested too deeply to be a job") from None
+
+
+def _reason(error: tomllib.TOMLDecodeError) -> str:
+    """What Python says is wrong, without the text that it quotes."""
+    said = str(error)
+    place = said[said.rfind("(at ") :] if "(at " in said else ""
+    return " ".join([said.split(":")[0].split("'")[0].split("(at ")[0].strip(), place]).strip()
+
+
+def _data(section: Section) -> dict[str, Any]:
+    found = {
+        "file": section.take("file", str),
+        "separator": section.take("separator", str, None),
+        "encoding": section.take("encoding", str, "utf-8-sig"),
+        "missing_values": section.texts("missing_values", [""]),
+        "missing": section.choice("missing", ("value", "drop"), "value"),
+        "others": section.choice("others", ("identifying", "insensitive"), "identifying"),
+        "domain": section.choice("domain", ("hierarchy", "observed"), "hierarchy"),
+        "target": section.take("target", str, None),
+        "subject": section.take("subject", str, None),
+    }
+    section.end()
+    if not found["file"].endswith(_DATA_FILES) or "\0" in found["file"]:
+        raise ConfigError(
+            f"{section.where}: 'file' must be a name ending in {', '.join(_DATA_FILES)}"
+        )
+    if found["separator"] is not None and len(found["separator"]) != 1:
+        raise ConfigError(f"{section.where}: 'separator' must be one character")
+    return found

@@ -1,0 +1,108 @@
+"""Problems as a TOML file states them: a name, and any of the parameters of its class."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from privmoo import problems
+from privmoo.config.parts import constraints_of, measures_of, policy_of
+from privmoo.entry_points import plugin, plugin_names
+from privmoo.errors import ConfigError, PrivmooError, nearest
+from privmoo.problem import AnonymizationProblem
+from privmoo.table import Table
+
+__all__ = ["check_parameters", "parameters_of", "problem_class", "problem_names", "problem_of"]
+
+_READERS = {
+    "objectives": measures_of,
+    "extras": measures_of,
+    "constraints": constraints_of,
+    "suppression": policy_of,
+}
+# Objects that no file can state; what they are made from can be stated instead.
+_UNSTATED = {"table", ("Hybrid", "split")}
+
+
+def problem_names() -> list[str]:
+    """The problems by name: privmoo's own, and those of plug-ins.
+
+    >>> problem_names()[:3]
+    ['MOOBAM', 'AnySuppression', 'BudgetSuppression']
+    """
+    own = [
+        name
+        for name in problems.__all__
+        if isinstance(made := getattr(problems, name), type)
+        and issubclass(made, AnonymizationProblem)
+    ]
+    return [*own, *plugin_names("problems")]
+
+
+def problem_class(name: str, where: str) -> type[AnonymizationProblem]:
+    """The class of a name."""
+    known = problem_names()
+    if name not in known:
+        raise ConfigError(
+            f"{where}: the problem {name!r} is none of {', '.join(known)}{nearest(name, known)}"
+        )
+    found: type[AnonymizationProblem]
+    found = getattr(problems, name) if name in problems.__all__ else plugin("problems", name)
+    return found
+
+
+def parameters_of(made: type[AnonymizationProblem]) -> dict[str, inspect.Parameter]:
+    """The parameters of a problem that a file can state.
+
+    >>> list(parameters_of(problems.LevelsAndSuppression))
+    ['min_k', 'stairs', 'threads']
+    """
+    return {
+        name: parameter
+        for name, parameter in inspect.signature(made).parameters.items()
+        if name not in _UNSTATED and (made.__name__, name) not in _UNSTATED
+    }
+
+
+def check_parameters(name: str, given: Mapping[str, Any], where: str) -> None:
+    """Raise where a parameter is unknown or missing; needs no table."""
+    known = parameters_of(problem_class(name, where))
+    for key in given:
+        if key not in known:
+            hint = nearest(key, known) or f"; there are {', '.join(known)}"
+            raise ConfigError(f"{where}: {name} has no parameter {key!r}{hint}")
+    for key, parameter in known.items():
+        if parameter.default is inspect.Parameter.empty and key not in given:
+            raise ConfigError(f"{where}: {name} needs {key!r}")
+
+
+def problem_of(
+    name: str, given: Mapping[str, Any], table: Table, where: str
+) -> AnonymizationProblem:
+    """The problem of a name on a table, with the parameters that are stated."""
+    check_parameters(name, given, where)
+    arguments: dict[str, Any] = {
+        key: _READERS[key](value, f"{where}, {key}") if key in _READERS else _frozen(value)
+        for key, value in given.items()
+    }
+    try:
+        made: Any = problem_class(name, where)
+        found: AnonymizationProblem = made(table, **arguments)
+        return found
+    except PrivmooError as error:
+        raise ConfigError(f"{where}: {error}") from error
+    except (TypeError, ValueError, OverflowError, LookupError) as error:
+        raise ConfigError(
+            f"{where}: {name} cannot be made with these parameters ({type(error).__name__}); look at "
+            f"{', '.join(arguments) or 'the table'}"
+        ) from error
+
+
+def _frozen(value: Any) -> Any:
+    """Lists as tuples, all the way down."""
+    if isinstance(value, list):
+        return tuple(_frozen(entry) for entry in value)
+    if isinstance(value, dict):
+        return {key: _frozen(entry) for key, entry in value.items()}
+    return value

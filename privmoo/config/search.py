@@ -1,0 +1,112 @@
+"""The search as a TOML file states it: algorithm, population, budget, seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from privmoo.config.section import Section
+from privmoo.errors import ConfigError, PrivmooError
+
+if TYPE_CHECKING:
+    from privmoo.front.front import Front
+    from privmoo.problem import AnonymizationProblem
+    from privmoo.run.budgets import RunBudget
+
+__all__ = ["EXACT", "Search"]
+
+EXACT = "exact"
+_KEYS = ("algorithm", "population", "generations", "evaluations", "seconds", "seed")
+
+
+@dataclass(frozen=True)
+class Search:
+    """How a problem is solved.
+
+    Attributes:
+        algorithm: A name of `algorithm_names()`, or `"exact"` for the proven front of a problem of
+            levels; the problem's default if not given.
+        population: Its size; the problem's default if not given.
+        generations: The budget in generations.
+        evaluations: In evaluations.
+        seconds: In seconds; the first budget that is used up ends the search.
+        seed: Makes the search repeatable.
+    """
+
+    algorithm: str | None = None
+    population: int | None = None
+    generations: int | None = None
+    evaluations: int | None = None
+    seconds: float | None = None
+    seed: int | None = None
+
+    @classmethod
+    def of(cls, section: Section) -> Search:
+        """Read the table [search]."""
+        from privmoo.run.algorithms import algorithm_names
+
+        known = [*algorithm_names(), EXACT]
+        found = cls(
+            algorithm=section.choice("algorithm", known, None),
+            population=section.take("population", int, None),
+            generations=section.take("generations", int, None),
+            evaluations=section.take("evaluations", int, None),
+            seconds=section.take("seconds", float, None),
+            seed=section.take("seed", int, None),
+        )
+        section.end()
+        try:
+            found.budget()
+        except PrivmooError as error:
+            raise ConfigError(f"{section.where}: {error}") from error
+        if found.seed is not None and found.seed < 0:
+            raise ConfigError(f"{section.where}: 'seed' must be at least 0")
+        if found.population is not None and found.population < 2:
+            raise ConfigError(f"{section.where}: 'population' must be at least 2")
+        return found
+
+    def budget(self) -> RunBudget | None:
+        """The budgets that are stated, joined; None for the problem's default."""
+        from privmoo.run.budgets import Evaluations, Generations, Seconds
+
+        stated: list[RunBudget] = []
+        if self.generations is not None:
+            stated.append(Generations(self.generations))
+        if self.evaluations is not None:
+            stated.append(Evaluations(self.evaluations))
+        if self.seconds is not None:
+            stated.append(Seconds(self.seconds))
+        return reduce(or_, stated) if stated else None
+
+    def run(
+        self,
+        problem: AnonymizationProblem,
+        *,
+        progress: bool = True,
+        checkpoint: str | Path | None = None,
+    ) -> Front:
+        """Search for the front of a problem."""
+        from privmoo.baselines import exact_front
+        from privmoo.run.algorithms import make_algorithm
+        from privmoo.run.optimization import optimize
+
+        if self.algorithm == EXACT:
+            return exact_front(problem, seconds=self.seconds, progress=progress)
+        algorithm: Any = self.algorithm
+        if self.population is not None:
+            algorithm = make_algorithm(problem, self.algorithm, population=self.population)
+        return optimize(
+            problem,
+            algorithm,
+            self.budget(),
+            seed=self.seed,
+            progress=progress,
+            checkpoint=checkpoint,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is stated, as plain data."""
+        return {key: value for key in _KEYS if (value := getattr(self, key)) is not None}
