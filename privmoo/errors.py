@@ -15,6 +15,7 @@ __all__ = [
     "ColumnError",
     "ConfigError",
     "HierarchyError",
+    "InfeasibleError",
     "MeasureError",
     "PluginError",
     "PrivmooError",
@@ -74,6 +75,10 @@ class MeasureError(PrivmooError, ValueError):
 
 class ProblemError(PrivmooError, ValueError):
     """An optimization problem or run cannot be set up like this."""
+
+
+class InfeasibleError(ProblemError):
+    """A search ended, and no candidate keeps all constraints."""
 
 
 class ConfigError(PrivmooError, ValueError):

@@ -28,7 +28,7 @@ from privmoo.partition import PartitionRecoding
 from privmoo.recoding import Recoding
 from privmoo.suppression import ExplicitRecords, NoSuppression, Suppression
 from privmoo.table import Table
-from privmoo.writing import replacing, write_all
+from privmoo.writing import replacing
 
 __all__ = ["Release", "ReleaseWarning", "make_release", "released_frame"]
 
@@ -74,28 +74,22 @@ class Release:
         with replacing(path, force=force) as temporary:
             self.frame.to_parquet(temporary, index=False)
 
-    def write(self, path: str | Path, *, force: bool = False) -> list[Path]:
-        """Write rows (`.csv` or `.parquet`) and certificate (`.json`, `.txt`): all files or none."""
-        target = Path(path)
-        if target.suffix not in (".csv", ".parquet"):
-            raise ReleaseError(f"{target}: a release is written as .csv or .parquet")
-        beside = target.with_name(target.stem + ".certificate.json")
-        text = beside.with_suffix(".txt")
+    def write(
+        self, path: str | Path, *, force: bool = False, spreadsheets: bool = False
+    ) -> list[Path]:
+        """Write rows (`.csv` or `.parquet`) and certificate (`.json`, `.txt`): all files or none.
 
-        def rows(temporary: Path) -> None:
-            if target.suffix == ".csv":
-                self.frame.to_csv(temporary, index=False)
-            else:
-                self.frame.to_parquet(temporary, index=False)
+        The rows are read back before any file is moved into place: nothing is published whose groups on
+        the disk are smaller than certified. The certificate names the file and its SHA-256.
 
-        def as_json(temporary: Path) -> None:
-            temporary.write_text(self.certificate.to_json() + "\n", encoding="utf-8")
+        Args:
+            path: Where the rows go; the certificate goes beside them.
+            force: Whether files that exist are replaced.
+            spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
+        """
+        from privmoo.release_files import write
 
-        def as_text(temporary: Path) -> None:
-            temporary.write_text(self.certificate.to_text() + "\n", encoding="utf-8")
-
-        write_all({target: rows, beside: as_json, text: as_text}, force=force)
-        return [target, beside, text]
+        return write(self, Path(path), force=force, spreadsheets=spreadsheets)
 
     def __repr__(self) -> str:
         privacy = self.certificate.privacy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -41,7 +42,7 @@ def write_all(writers: dict[Path, Callable[[Path], None]], *, force: bool) -> No
 
     Args:
         writers: What writes each file, given a temporary path. The last file is what the others are
-            about: complaints name it first, and it appears last.
+            about: complaints name it first, it is written first, and it appears last.
         force: Whether files that exist are replaced.
 
     >>> folder = Path(tempfile.mkdtemp())
@@ -57,10 +58,11 @@ def write_all(writers: dict[Path, Callable[[Path], None]], *, force: bool) -> No
         _check(target, force=force)
     with ExitStack() as undoing:
         temporaries = {target: undoing.enter_context(_beside(target)) for target in writers}
-        for target, write in writers.items():
+        for target in reversed(writers):
             with _told(target):
-                write(temporaries[target])
-        # What was there stays beside until all are moved; the stack puts it back if one fails.
+                writers[target](temporaries[target])
+        # What was there stays beside until all are moved; the stack puts it back if one fails. It is a
+        # second name of the same file, so that there is no moment at which the first is missing.
         earlier = {
             target: undoing.enter_context(_beside(target))
             for target in writers
@@ -70,7 +72,7 @@ def write_all(writers: dict[Path, Callable[[Path], None]], *, force: bool) -> No
         for target, temporary in temporaries.items():
             with _told(target):
                 if target in earlier:
-                    target.replace(earlier[target])
+                    _second_name(target, earlier[target])
                     moved.callback(earlier[target].replace, target)
                 else:
                     moved.callback(target.unlink, missing_ok=True)
@@ -124,8 +126,19 @@ def _beside(target: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def _second_name(target: Path, other: Path) -> None:
+    """Give a file a second name, or where the file system has none, copy it."""
+    other.unlink()
+    try:
+        os.link(target, other, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(target, other, follow_symlinks=False)
+
+
 def _move(temporary: Path, target: Path) -> None:
     temporary.chmod(0o666 & ~_umask())
+    with temporary.open("rb") as file:
+        os.fsync(file.fileno())  # else a power cut could leave the new name on an empty file
     temporary.replace(target)
 
 

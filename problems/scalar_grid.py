@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from privmoo.errors import ProblemError
+from privmoo.errors import InfeasibleError, ProblemError
 from privmoo.front import Front
 from privmoo.partition import PartitionRecoding
 from privmoo.problem import AnonymizationProblem
@@ -209,9 +209,7 @@ class _Swarm:
             front = optimize(
                 problem, algorithm, self.iterations, seed=seed, progress=False, checkpoint=log
             )
-        except ProblemError as error:
-            if "nothing feasible" not in str(error):
-                raise
+        except InfeasibleError:
             nothing = dict.fromkeys((*_MEASURED, "classes"), math.nan)
             seconds = time.perf_counter() - began
             return _Found({"feasible": False, **nothing, "seconds": seconds}, planned)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.errors import ProblemError
+from privmoo.errors import InfeasibleError, ProblemError
 from privmoo.front import advising, choosing, questions, rating, showing, wishing
 from privmoo.front.archive import feasible_rows, non_dominated, share_of_box
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, find, quantities_of
@@ -114,7 +114,7 @@ class Front:
         F, G, measured = (np.concatenate([part[i] for part in parts]) for i in range(3))
         feasible = feasible_rows(F, G)
         if not len(feasible):
-            raise ProblemError(nothing_feasible(problem, len(rows)))
+            raise InfeasibleError(nothing_feasible(problem, len(rows)))
         best = feasible[non_dominated(F[feasible])]
         values = measured[best][:, [keys.index(q.key) for q in quantities]]
         order = np.lexsort(values[:, : problem.n_obj].T[::-1])
@@ -137,7 +137,7 @@ class Front:
     def from_result(cls, problem: AnonymizationProblem, res: Any) -> Front:
         """The front of a plain pymoo result: what `pymoo.optimize.minimize` returned."""
         if res.X is None:
-            raise ProblemError(
+            raise InfeasibleError(
                 nothing_feasible(problem, len(res.pop) if res.pop is not None else 0)
             )
         rows = np.atleast_2d(res.X)

@@ -23,6 +23,7 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -74,7 +75,9 @@ class RunLog:
         self.header = identity
         self._file: IO[bytes] | None = None
         try:
-            self._file = self.path.open("r+b" if self.path.exists() else "x+b")
+            # Keys of candidates are made from the data: nobody else's to read.
+            mode = "r+b" if self.path.exists() else "x+b"
+            self._file = open(self.path, mode, opener=_private)  # noqa: SIM115  # closed by close()
         except OSError as problem:
             raise CheckpointError(
                 f"checkpoint: {str(self.path)!r} cannot be written ({problem.strerror})"
@@ -118,7 +121,8 @@ class RunLog:
     def close(self) -> None:
         """Close the file."""
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):  # what could not be appended was told when it was tried
+                self._file.close()
             self._file = None
 
     def __enter__(self) -> RunLog:
@@ -135,8 +139,14 @@ class RunLog:
     def _append(self, kind: bytes, content: bytes) -> None:
         if self._file is None:
             return
-        self._file.write(_framed(kind, content))
-        self._file.flush()  # to the system: a killed process loses nothing that it appended
+        try:
+            self._file.write(_framed(kind, content))
+            self._file.flush()  # to the system: a killed process loses nothing that it appended
+        except OSError as problem:
+            raise CheckpointError(
+                f"checkpoint: {str(self.path)!r} cannot be written any further ({problem.strerror}); "
+                "make room, and the same call continues from what is there"
+            ) from None
 
     def _read(self, stream: IO[bytes], identity: dict[str, Any]) -> int:
         """Read the file; returns where its last whole record ends."""
@@ -206,6 +216,10 @@ def _lock(path: Path, file: IO[bytes]) -> None:
         ) from None
     except OSError:
         return  # a file system without locks
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _framed(kind: bytes, content: bytes) -> bytes:

@@ -22,7 +22,7 @@ from pymoo.core.population import Population
 from pymoo.core.sampling import Sampling
 from pymoo.termination.max_gen import MaximumGenerationTermination
 
-from privmoo.errors import PrivmooError, ProblemError
+from privmoo.errors import InfeasibleError, PrivmooError, ProblemError
 from privmoo.front.archive import Archive, share_of_box
 from privmoo.front.front import Front, nothing_feasible
 from privmoo.front.quantities import quantities_of
@@ -144,7 +144,9 @@ class _Run:
         if not len(self.archive) and not self.known:
             if self.stopped:
                 raise KeyboardInterrupt
-            raise ProblemError(nothing_feasible(self.problem, int(self.algorithm.evaluator.n_eval)))
+            raise InfeasibleError(
+                nothing_feasible(self.problem, int(self.algorithm.evaluator.n_eval))
+            )
         facts = self._facts(time.perf_counter() - began, fraction, log)
         seen = self.archive
         front = Front.of(

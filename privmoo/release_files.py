@@ -1,0 +1,71 @@
+"""A release on the disk: rows and certificate, read back before anybody can see them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from privmoo.audit import group_sizes
+from privmoo.errors import AuditError, ReleaseError
+from privmoo.reading import read_parquet, read_strings
+from privmoo.spreadsheets import spreadsheet_safe
+from privmoo.writing import write_all
+
+if TYPE_CHECKING:
+    from privmoo.release import Release
+
+__all__ = ["write"]
+
+
+def write(release: Release, target: Path, *, force: bool, spreadsheets: bool) -> list[Path]:
+    """See `Release.write`."""
+    if target.suffix not in (".csv", ".parquet"):
+        raise ReleaseError(f"{target}: a release is written as .csv or .parquet")
+    as_json = target.with_name(target.stem + ".certificate.json")
+    as_text = as_json.with_suffix(".txt")
+    frame = spreadsheet_safe(release.frame) if spreadsheets else release.frame
+    facts = {"file": target.name}
+    if spreadsheets:
+        facts["formulas"] = "texts that begin with = + - @ ' have an apostrophe before them"
+
+    def write_rows(path: Path) -> None:
+        if target.suffix == ".csv":
+            frame.to_csv(path, index=False)
+        else:
+            frame.to_parquet(path, index=False)
+        _check(release, path, list(frame.columns))
+        with path.open("rb") as file:
+            facts["sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
+
+    def write_certificate(path: Path) -> None:
+        own = release.certificate
+        stated = replace(own, release={**own.release, **facts})
+        text = stated.to_json() if path.suffix == ".json" else stated.to_text()
+        path.write_text(text + "\n", encoding="utf-8")
+
+    # The rows are written first, because the certificate names their hash, and appear last.
+    write_all(
+        {as_json: write_certificate, as_text: write_certificate, target: write_rows}, force=force
+    )
+    return [target, as_json, as_text]
+
+
+def _check(release: Release, path: Path, columns: list[str]) -> None:
+    """Raise where the rows in a file are others, or less protected, than certified."""
+    written = read_strings(path, separator=",") if path.suffix == ".csv" else read_parquet(path)
+    if len(written) != len(release):
+        raise AuditError(
+            f"release: {len(release):,} rows were written, {len(written):,} can be read; nothing is "
+            "released"
+        )
+    roles = release.certificate.release["columns"]
+    places = [i for i, name in enumerate(release.frame) if roles[name] == "quasi-identifying"]
+    k = int(group_sizes(written, [columns[i] for i in places]).min())
+    # Where k counts persons, a group has at least as many rows.
+    if k < int(release.certificate.privacy["k"]):
+        raise AuditError(
+            f"release: the certificate says k = {release.certificate.privacy['k']}, the written rows "
+            f"have {k}; nothing is released"
+        )
