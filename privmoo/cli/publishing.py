@@ -1,0 +1,185 @@
+"""choose and release: from a front to a certified table."""
+
+from __future__ import annotations
+
+import datetime
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from privmoo.cli.saying import complain, say, state, tabulate
+
+if TYPE_CHECKING:
+    from privmoo.front import Front
+
+__all__ = ["choose", "release"]
+
+Out = Annotated[Path, typer.Argument(help="The folder that privmoo run wrote.")]
+Number = Annotated[int | None, typer.Option("--solution", help="A solution by its number.")]
+Best = Annotated[
+    str | None, typer.Option("--best", help="The best one in a measure, such as k, within the limits.")
+]
+Knee = Annotated[bool, typer.Option("--knee", help="The knee of the front, within the limits.")]
+_SHOWN = 20
+
+
+def choose(
+    context: typer.Context, out: Out, solution: Number = None, best: Best = None, knee: Knee = False
+) -> None:
+    """Show what a solution would release; choose by limits such as --max-loss 0.25 --min-k 5.
+
+    Every column of front.csv can be limited by --min- and --max- before its name. Without --best, --knee
+    or --solution the solutions within the limits are listed.
+    """
+    front = _front(out)
+    limits = limits_of(context.args)
+    if solution is None and best is None and not knee:
+        _list(front, limits)
+        return
+    number = _number(front, solution, best, limits, knee=knee)
+    chosen = front[number]
+    say(f"Solution {number} of {len(front):,}: {chosen}\n")
+    say(chosen.explain())
+    for entry in chosen_before(out, number):
+        say(f"\nNote: {entry}")
+    say(f"\nTo write it: privmoo release {out} --solution {number} -o public.csv")
+
+
+def release(
+    context: typer.Context,
+    out: Out,
+    to: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .csv or .parquet.")],
+    solution: Number = None,
+    best: Best = None,
+    knee: Knee = False,
+    csv_safe: Annotated[
+        bool,
+        typer.Option("--csv-safe", help="Put an apostrophe before texts that spreadsheets execute."),
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+) -> None:
+    """Write the table of a solution and its certificate, audited before they appear."""
+    from privmoo.cli.folder import RunFolder
+    from privmoo.errors import ProblemError
+    from privmoo.release import ReleaseWarning
+
+    front = _front(out)
+    limits = limits_of(context.args)
+    if solution is None and best is None and not knee:
+        raise ProblemError("release: which solution? name one with --solution, --best or --knee")
+    number = _number(front, solution, best, limits, knee=knee)
+    before = chosen_before(out, number)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", ReleaseWarning)
+        made = front[number].release()
+    notes = [str(w.message) for w in heard if issubclass(w.category, ReleaseWarning)]
+    for note in [*notes, *before]:
+        complain(f"note: {note}")
+    files = made.write(to, force=force, spreadsheets=csv_safe)
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    RunFolder(out).remember({"solution": number, "file": to.name, "created": now})
+    say(made)
+    say(f"Written: {', '.join(str(path) for path in files)}")
+
+
+# Limits have the names of measures, so that typer cannot know them.
+choose.settings = release.settings = {  # type: ignore[attr-defined]
+    "context_settings": {"allow_extra_args": True, "ignore_unknown_options": True}
+}
+
+
+def limits_of(arguments: list[str]) -> dict[str, float]:
+    """Limits from what typer left over.
+
+    >>> limits_of(["--max-loss", "0.25", "--min-k=5"])
+    {'max_loss': 0.25, 'min_k': 5.0}
+    """
+    from privmoo.errors import ProblemError
+
+    found: dict[str, float] = {}
+    left = list(arguments)
+    while left:
+        option = left.pop(0)
+        name, equals, text = option.partition("=")
+        if not name.startswith(("--max-", "--min-")):
+            raise ProblemError(f"{name}: is no option; limits are such as --max-loss 0.25 or --min-k 5")
+        if not equals:
+            if not left:
+                raise ProblemError(f"{name}: needs a number, such as {name} 0.25")
+            text = left.pop(0)
+        key = name.removeprefix("--").replace("-", "_")
+        if key in found:
+            raise ProblemError(f"{name}: is given twice")
+        try:
+            found[key] = float(text)
+        except ValueError:
+            raise ProblemError(f"{name}: needs a number, such as {name} 0.25") from None
+    return found
+
+
+def chosen_before(out: Path, number: int) -> list[str]:
+    """What to know of earlier releases of the same records."""
+    from privmoo.cli.folder import RunFolder
+
+    others = sorted({str(e.get("solution")) for e in RunFolder(out).released()} - {str(number)})
+    if not others:
+        return []
+    return [
+        f"solution {', '.join(others)} of this run was written before; whoever holds two different releases "
+        "of the same people can intersect them: publish one"
+    ]
+
+
+def _front(out: Path) -> Front:
+    from privmoo.cli.folder import RunFolder
+
+    config, front = RunFolder(out).load()
+    state.data = config.frame
+    return front
+
+
+def _number(
+    front: Front, solution: int | None, best: str | None, limits: dict[str, float], *, knee: bool
+) -> int:
+    """The number on the whole front of what was asked for."""
+    import numpy as np
+
+    from privmoo.errors import ProblemError
+    from privmoo.front import choosing
+
+    asked = (solution is not None) + (best is not None) + knee
+    if asked > 1:
+        raise ProblemError("choose: give one of --solution, --best and --knee")
+    if solution is not None:
+        if limits:
+            raise ProblemError("choose: limits go with --best or --knee, not with --solution")
+        if not 0 <= solution < len(front):
+            raise ProblemError(
+                f"choose: there is no solution {solution}; they are counted from 0 to {len(front) - 1}"
+            )
+        return solution
+    within = front.where(**limits) if limits else front
+    places: Any = np.flatnonzero(choosing.within(front, limits)) if limits else np.arange(len(front))
+    found = within.knee() if best is None else within.best(best)
+    return int(places[found.index])
+
+
+def _list(front: Front, limits: dict[str, float]) -> None:
+    """The solutions within limits, some of them where they are many."""
+    import numpy as np
+
+    from privmoo.front import choosing
+
+    if limits:
+        front.where(**limits)  # says what would be possible where nothing is within
+    kept: Any = np.flatnonzero(choosing.within(front, limits)) if limits else np.arange(len(front))
+    shown = kept[np.unique(np.linspace(0, len(kept) - 1, _SHOWN).round().astype(int))]
+    frame = front.to_frame()
+    rows = [
+        [str(i), *(f"{value:.6g}" for value in frame.iloc[i])] for i in (int(j) for j in shown)
+    ]
+    tabulate(["solution", *map(str, frame.columns)], rows)
+    if len(shown) < len(kept):
+        say(f"{len(shown)} of {len(kept):,} solutions; all are in front.csv")
