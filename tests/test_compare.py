@@ -135,6 +135,7 @@ def test_deterministic_solvers_run_once_and_the_exact_front_is_the_reference() -
     pairs = found.pairwise()
     assert pairs["test"].tolist() == ["sign"]
     assert "the exact front has" in found.verdict()
+    assert "With so few runs no difference could have been significant" in found.verdict()
 
 
 def test_points_of_baselines_and_a_grid_of_swarms() -> None:
@@ -272,6 +273,11 @@ def test_questions_that_have_no_answer() -> None:
         (lambda: found.pairwise("hyper"), "indicator: 'hyper' is none of .*did you mean"),
         (lambda: found.problem("Cut"), "problem: 'Cut' is none of Cuts; did you mean 'Cuts'"),
         (lambda: found.verdict(alpha=2.0), "alpha: must lie between 0 and 1"),
+        (lambda: found.to_latex(alpha=0), "alpha: must lie between 0 and 1, got 0"),
+        (lambda: found.pairwise(alpha="5 %"), "alpha: must lie between 0 and 1"),  # type: ignore[arg-type]
+        (lambda: found.to_markdown(["hyper"]), "indicator: 'hyper' is none of"),
+        (lambda: found.to_latex("epsilon"), "indicators: must be a list .* got 'epsilon'"),
+        (lambda: found.to_latex([]), "indicators: must be a list"),
         (lambda: found.plot_attainment_difference("a", "b"), "solver: 'a' has no front"),
     ):
         with pytest.raises(ProblemError, match=sentence):

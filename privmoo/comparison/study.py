@@ -172,6 +172,7 @@ class Study:
         empty where no difference is shown.
         """
         larger = better(indicator) > 0
+        statistics.check_alpha(alpha)
         constant = [s.name for s in self.solvers if s.deterministic]
         parts = []
         for problem in self.problems:
