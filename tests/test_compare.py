@@ -12,7 +12,18 @@ from pymoo.algorithms.moo.nsga2 import NSGA2
 from pymoo.algorithms.moo.nsga3 import NSGA3
 from pymoo.util.ref_dirs import get_reference_directions
 from scenery_clusters import people
-from scenery_compare import CHANCE, SMALL, THREE, good, greedy, hopeless, raising, study
+from scenery_compare import (
+    CHANCE,
+    SMALL,
+    THREE,
+    exiting,
+    good,
+    greedy,
+    hopeless,
+    raising,
+    study,
+    thrice,
+)
 from scenery_runs import TABLE, Levels, small
 
 import privmoo as pm
@@ -46,7 +57,7 @@ def test_one_row_per_run_with_equal_budgets(two: pm.Study) -> None:
 
 
 def test_what_exceeds_the_budget_does_not_count() -> None:
-    """A population of 25 completes 75 evaluations; the last 15 of them must not be seen."""
+    """A population of 25 completes its third generation; what is beyond 60 must not be seen."""
     problem = small()
     found = study(pm.Solver.algorithm("nsga2", population=25), problem, seeds=[4])
     heard: list[np.ndarray] = []
@@ -61,7 +72,7 @@ def test_what_exceeds_the_budget_does_not_count() -> None:
         progress=False,
     )
     seen = np.concatenate(heard)[:60]
-    assert len(np.concatenate(heard)) >= 75
+    assert len(np.concatenate(heard)) > 60
     seen = seen[seen[:, -1] <= 0, :-1]
     expected = np.unique(seen[non_dominated(seen)], axis=0)
     assert np.array_equal(np.unique(found.outcomes[0].F, axis=0), expected)
@@ -190,6 +201,39 @@ def test_a_failing_run_is_reported_and_the_others_go_on() -> None:
     assert np.isnan(found.frame["hypervolume"][4])
 
 
+def test_a_solver_that_exits_ends_its_run_only() -> None:
+    found = study([exiting])
+    assert found.failures["error"].tolist()[0].startswith("SystemExit: enough (in exiting")
+    assert found.summary()["runs"].tolist() == [2]
+
+
+def test_all_searches_of_a_function_count() -> None:
+    found = study([thrice], seeds=1).frame
+    problem = small()
+    alone = (
+        pm.optimize(problem, SMALL.made(problem), 6, seed=seed, progress=False) for seed in range(3)
+    )
+    expected = sum(front.run["evaluations"] for front in alone)
+    assert found["evaluations"][0] == expected > 120
+    assert found["over_budget"][0] == expected - 60
+
+
+def test_functions_are_known_by_the_arguments_they_need() -> None:
+    def factory(problem: Any, population: int = 10, eliminate: bool = True) -> Any:
+        return NSGA2(population, **problem.default_operators())
+
+    def solving(problem: Any, seed: int = 0, budget: Any = None) -> Any:
+        return good(problem, seed, budget)
+
+    def any_three(*arguments: Any) -> Any:
+        return good(*arguments)
+
+    found = study([factory, solving, any_three], seeds=1)
+    assert (found.frame["status"] == "ok").all()
+    kinds = [s.settings["Cuts"]["kind"] for s in found.solvers]
+    assert kinds == ["algorithm", "function", "function"]
+
+
 def test_irreproducible_and_greedy_solvers_are_marked() -> None:
     problem = pm.problems.MOOBAM(people(60, sensitive=["ill"]), n_clusters=4, k=4)
     swarm = pm.Solver.algorithm("cmopso", population=10)
@@ -234,6 +278,23 @@ def many(_: Any) -> Any:
         ([SMALL], {"seeds": [1, 1]}, "seeds: one is given twice"),
         ([SMALL], {"seeds": [-1]}, "seeds: must be whole numbers of at least 0, got -1"),
         ([SMALL], {"seeds": 1.5}, "seeds: must be a number or a list of seeds"),
+        ([SMALL], {"seeds": [2**63]}, r"seeds: must be below 2\*\*63"),
+        (["exact"], {}, "'exact' cannot solve Cuts: lattice: works on problems of levels"),
+        (
+            [pm.Solver.pso_grid(n_clusters=[2, 3], k=[2], lam=[1.0])],
+            {},
+            "'PSO grid' cannot solve Cuts: budget: 60 evaluations are fewer than one iteration of 2",
+        ),
+        (
+            [pm.Solver.pso_grid(n_clusters=[2], k=[2])],
+            {"budget": pm.Seconds(1)},
+            "the PSO grid shares out evaluations",
+        ),
+        ({"max": max}, {}, "solvers: expected a name .* got builtin_function"),
+        ([SMALL], {"problem": {"a\nb": small()}}, "problems: a name must be a short text"),
+        ([SMALL], {"problem": {"": small()}}, "problems: a name must be a short text"),
+        ([SMALL], {"problem": {"a" * 99: small()}}, "problems: a name must be a short text"),
+        ([SMALL], {"problem": {1: small()}}, "problems: a name must be a short text"),
         ([SMALL], {"budget": 9}, "budget: 9 evaluations are fewer than the first population of "),
         ([CHANCE], {"budget": 9}, "of 'chance', which has 10"),
         ([SMALL], {"budget": pm.Generations(5)}, r"budget: Generations\(5\) is not the same work"),

@@ -29,6 +29,7 @@ from privmoo.writing import replacing
 
 __all__ = ["compare"]
 
+_LARGEST = np.iinfo(np.int64).max
 _PACKAGES = ("privmoo", "pymoo", "numpy", "moocore", "numba", "pandas", "scipy")
 
 
@@ -81,7 +82,8 @@ def compare(
     chosen = as_solvers(solvers)
     limit = Limit.of(budget)
     numbers = _seeds(seeds)
-    if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
+    whole = isinstance(jobs, int | np.integer) and not isinstance(jobs, bool)
+    if jobs is not None and not (whole and jobs >= 1):
         raise ProblemError(f"jobs: must be a whole number of at least 1, got {jobs!r}")
     tasks, settings = _tasks(named, chosen, limit, numbers)
     kept = _Kept(None if folder is None else Path(folder))
@@ -120,7 +122,7 @@ def compare(
 
 def _named(given: Any) -> dict[str, AnonymizationProblem]:
     if isinstance(given, Mapping):
-        named = [(str(name), problem) for name, problem in given.items()]
+        named = list(given.items())
     else:
         several = given if isinstance(given, list | tuple) else [given]
         named = [(type(problem).__name__, problem) for problem in several]
@@ -149,6 +151,8 @@ def _seeds(given: Any) -> list[int]:
     for seed in numbers:
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
             raise ProblemError(f"seeds: must be whole numbers of at least 0, got {seed!r}")
+        if seed > _LARGEST:
+            raise ProblemError(f"seeds: must be below 2**63, got {seed!r}")
     if len(set(numbers)) < len(numbers):
         raise ProblemError("seeds: one is given twice, which would count the same run twice")
     return [int(seed) for seed in numbers]

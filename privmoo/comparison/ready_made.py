@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -34,7 +35,11 @@ def exact(problem: AnonymizationProblem, seed: int, budget: Any, *, seconds: flo
     """The proven front of a problem of levels."""
     from privmoo.baselines import exact_front
 
-    return exact_front(problem, seconds=seconds, progress=False)
+    began = time.perf_counter()
+    front = exact_front(problem, seconds=seconds, progress=False)
+    if not front.proven and (seconds is None or time.perf_counter() - began < seconds):
+        raise KeyboardInterrupt  # it ended before its time: Ctrl-C gives what there is
+    return front
 
 
 def pso_grid(
@@ -51,16 +56,8 @@ def pso_grid(
     """The front of a grid of swarms that share the budget evenly."""
     from privmoo.problems import scalar_grid
 
-    most = Limit.of(budget).evaluations
-    if most is None:
-        raise ProblemError("budget: the PSO grid shares out evaluations; give Evaluations(…)")
-    # The scaled form needs one more swarm per number of clusters and k.
-    cells = len(n_clusters) * len(k) * (len(lam) + bool(options.get("scaled")))
-    iterations = most // (cells * particles)
-    if iterations < 1:
-        raise ProblemError(
-            f"budget: {most:,} evaluations are fewer than one iteration of {cells} swarms of {particles}"
-        )
+    n_swarms = swarms(n_clusters, k, lam, options)
+    iterations = iterations_of(problem, Limit.of(budget), n_swarms=n_swarms, particles=particles)
     grid = scalar_grid(
         problem.table,
         n_clusters=n_clusters,
@@ -73,7 +70,38 @@ def pso_grid(
         threads=1,
         **options,
     )
+    if len(grid.frame) < len(n_clusters) * len(k) * len(lam):
+        raise KeyboardInterrupt  # swarms are missing: Ctrl-C gives those that there are
     return grid.front(problem) if grid.recodings else []
+
+
+def swarms(
+    n_clusters: Sequence[int], k: Sequence[int], lam: Sequence[float], options: Mapping[str, Any]
+) -> int:
+    """How many swarms a grid has; its scaled form needs one more per number of clusters and k."""
+    return len(n_clusters) * len(k) * (len(lam) + bool(options.get("scaled")))
+
+
+def iterations_of(
+    problem: AnonymizationProblem, limit: Limit, *, n_swarms: int, particles: int
+) -> int:
+    """How many iterations of every swarm a budget pays for."""
+    if limit.evaluations is None:
+        raise ProblemError("budget: the PSO grid shares out evaluations; give Evaluations(…)")
+    iterations = limit.evaluations // (n_swarms * particles) if n_swarms * particles > 0 else 0
+    if iterations < 1:
+        raise ProblemError(
+            f"budget: {limit.evaluations:,} evaluations are fewer than one iteration of {n_swarms} swarms "
+            f"of {particles}"
+        )
+    return iterations
+
+
+def check_exact(problem: AnonymizationProblem, limit: Limit) -> None:
+    """Raise where there is no exact front to be had."""
+    from privmoo.baselines.wishes import space_of
+
+    space_of(problem)
 
 
 def described_function(function: Any) -> dict[str, Any]:

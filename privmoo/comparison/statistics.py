@@ -109,7 +109,9 @@ def _exact_p(ranks: Values, n: int) -> float:
     Right with ties too, where the normal approximation calls three runs against three significant.
     """
     whole = np.rint(2 * ranks).astype(np.int64)  # tied ranks are halves
-    ways = np.zeros((n + 1, int(whole.sum()) + 1), np.int64)  # by how many are chosen, and their sum
+    ways = np.zeros(
+        (n + 1, int(whole.sum()) + 1), np.int64
+    )  # by how many are chosen, and their sum
     ways[0, 0] = 1
     for value in whole:
         ways[1:, value:] += ways[:-1, :-value].copy()

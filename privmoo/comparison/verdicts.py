@@ -57,8 +57,10 @@ def _on(
     lines += [f"  {_claim(pair, alpha)}" for pair in pairs.itertuples(index=False)]
     tested = pairs[pairs["p"].notna()]
     few = [
-        least_p(int(pair.runs_first), int(pair.runs_second), test=str(pair.test))
-        for pair in tested.itertuples(index=False)
+        least_p(int(n), int(m), test=test)
+        for n, m, test in zip(
+            tested["runs_first"], tested["runs_second"], tested["test"], strict=True
+        )
     ]
     if few and min(few) * len(few) >= alpha:
         lines.append(
