@@ -14,6 +14,7 @@ import numpy as np
 
 from privmoo.comparison.outcomes import Outcome
 from privmoo.comparison.processes import here, in_processes
+from privmoo.comparison.ready_made import own_code_of_problem
 from privmoo.comparison.recording import Limit
 from privmoo.comparison.solvers import Solver, as_solvers
 from privmoo.comparison.study import StudiedProblem, StudiedSolver, Study, check_names
@@ -63,8 +64,8 @@ def compare(
             process, one after the other, with all its threads.
         client: A Dask client, to run on its cluster instead.
         folder: Where finished runs are kept: the same call continues a study that was stopped. Runs are
-            known by problem, solver, seed, budget and versions; of a function its own code counts, not
-            that of the functions it calls.
+            known by problem, solver, seed, budget and versions; of functions, operators, problems and
+            measures of yours their own code counts, not that of the functions they call.
         progress: Whether to show a bar.
 
     >>> import pandas as pd, privmoo as pm
@@ -174,6 +175,9 @@ def _tasks(
             settings[solver.name][name] = plain(solver.describe(problem))
     for name, problem in problems.items():
         described = plain(problem.describe())
+        own = own_code_of_problem(problem)
+        if own:
+            described = {**described, "own_code": plain(own)}
         for solver in solvers:
             known = {"problem": described, "solver": settings[solver.name][name]}
             for seed in [None] if solver.deterministic else seeds:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import FunctionType
 from typing import Any
+
+import numpy as np
+from pymoo.core.problem import Problem
 
 from privmoo.comparison.recording import Limit
 from privmoo.digest import content_digest
@@ -15,7 +19,12 @@ from privmoo.problem import AnonymizationProblem
 from privmoo.recoding import Recoding
 from privmoo.run.algorithms import described
 
-__all__ = ["described_function", "exact", "points", "pso_grid"]
+__all__ = [
+    *("check_exact", "described_function", "exact", "iterations_of"),
+    *("own_code", "own_code_of_problem", "points", "pso_grid", "swarms"),
+]
+
+_KNOWN = ("pymoo", "privmoo", "numpy", "scipy", "builtins")  # told apart by their versions
 
 
 def points(
@@ -104,27 +113,103 @@ def check_exact(problem: AnonymizationProblem, limit: Limit) -> None:
     space_of(problem)
 
 
-def described_function(function: Any) -> dict[str, Any]:
-    """A function by its code, and what was bound to it; not what it calls by name."""
+def described_function(function: Any, outer: tuple[Any, ...] = ()) -> dict[str, Any]:
+    """A function by its code, and what was bound to it; not what it calls by name.
+
+    Args:
+        function: The function.
+        outer: Functions that it is bound to, so that one that calls itself comes to an end.
+    """
+    outer = (*outer, function)
     if isinstance(function, partial):
         return {
-            **described_function(function.func),
-            "arguments": [_content(value) for value in function.args],
-            "options": {key: _content(value) for key, value in function.keywords.items()},
+            **described_function(function.func, outer),
+            "arguments": [_content(value, outer) for value in function.args],
+            "options": {key: _content(value, outer) for key, value in function.keywords.items()},
         }
     inner = getattr(function, "__wrapped__", function)
-    cells = [cell.cell_contents for cell in getattr(inner, "__closure__", None) or ()]
+    defaults = getattr(inner, "__defaults__", None) or ()
     return {
         "function": str(getattr(inner, "__qualname__", type(inner).__qualname__)),
         "code": content_digest(inner) if hasattr(inner, "__code__") else described(inner),
-        "defaults": [_content(value) for value in getattr(inner, "__defaults__", None) or ()],
-        "closure": [_content(value) for value in cells],
+        "defaults": [_content(value, outer) for value in defaults],
+        "closure": [_in_cell(cell, outer) for cell in getattr(inner, "__closure__", None) or ()],
     }
 
 
-def _content(value: Any) -> Any:
+def _in_cell(cell: Any, outer: tuple[Any, ...]) -> Any:
+    try:
+        return _content(cell.cell_contents, outer)
+    except ValueError:  # nothing is bound yet
+        return None
+
+
+def own_code(value: Any) -> list[Any]:
+    """What tells operators and functions of others apart: their code, and what they keep to themselves.
+
+    Args:
+        value: An algorithm, with all that it holds.
+    """
+    found: list[Any] = []
+    seen: set[int] = set()
+
+    def visit(part: Any, depth: int) -> None:
+        if (
+            id(part) in seen
+            or depth < 0
+            or isinstance(part, str | bytes | int | float | type(None))
+        ):
+            return
+        seen.add(id(part))
+        if isinstance(part, Mapping | list | tuple):
+            for entry in part.values() if isinstance(part, Mapping) else part:
+                visit(entry, depth - 1)
+        elif isinstance(part, FunctionType | partial):
+            if not _is_known(part):
+                found.append(described_function(part))
+        elif not isinstance(part, np.ndarray | Problem | type) and hasattr(part, "__dict__"):
+            held = sorted(vars(part).items())
+            if not _is_known(type(part)):
+                hidden = {key: described(v) for key, v in held if key.startswith("_")}
+                found.append({"hidden": hidden, "code": _code_of(type(part))})
+            for _, entry in held:
+                visit(entry, depth - 1)
+
+    visit(value, 5)
+    return found
+
+
+def own_code_of_problem(problem: AnonymizationProblem) -> list[Any]:
+    """The code of classes of problems and measures that are not privmoo's."""
+    classes = [type(problem), *(type(m) for m in problem.measures)]
+    return [_code_of(cls) for cls in classes if not _is_known(cls)]
+
+
+def _is_known(thing: Any) -> bool:
+    return (getattr(thing, "__module__", None) or "").partition(".")[0] in _KNOWN
+
+
+def _code_of(cls: type) -> dict[str, Any]:
+    """The methods and plain attributes that a class and its foreign parents define."""
+    own = [parent for parent in cls.__mro__ if not _is_known(parent)]
+    defined = {
+        key: v for parent in reversed(own) for key, v in vars(parent).items() if key[:2] != "__"
+    }
+    defined |= {
+        key: vars(parent)[key]
+        for parent in reversed(own)
+        for key in ("__init__", "__call__")
+        if key in vars(parent)
+    }
+    inner = {key: getattr(v, "__func__", getattr(v, "fget", v)) for key, v in defined.items()}
+    return {key: _content(v) for key, v in sorted(inner.items())}
+
+
+def _content(value: Any, outer: tuple[Any, ...] = ()) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): _content(entry) for key, entry in value.items()}
+        return {str(key): _content(entry, outer) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_content(entry) for entry in value]
-    return described_function(value) if hasattr(value, "__code__") else described(value)
+        return [_content(entry, outer) for entry in value]
+    if not hasattr(value, "__code__"):
+        return described(value)
+    return "itself" if any(value is f for f in outer) else described_function(value, outer)

@@ -191,7 +191,10 @@ class _AlgorithmSolver(Solver):
             )
 
     def describe(self, problem: AnonymizationProblem) -> dict[str, Any]:
-        return {"kind": "algorithm", **describe_algorithm(self.made(problem))}
+        made = self.made(problem)
+        own = ready_made.own_code(made)
+        settings = {"kind": "algorithm", **describe_algorithm(made)}
+        return {**settings, "own_code": own} if own else settings
 
     def solve(
         self, problem: AnonymizationProblem, seed: int, recorder: Recorder
