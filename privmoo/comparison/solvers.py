@@ -16,6 +16,7 @@ from privmoo.comparison.recording import Limit, Recorder
 from privmoo.comparison.study import check_name, check_names
 from privmoo.errors import ProblemError
 from privmoo.front.front import Front
+from privmoo.front.quantities import quantities_of
 from privmoo.problem import AnonymizationProblem
 from privmoo.recoding import Recoding
 from privmoo.run.algorithms import (
@@ -260,7 +261,7 @@ class _FunctionSolver(Solver):
         facts: dict[str, Any] = {
             "evaluations": spent,
             "infeasible": recorder.archive.n_infeasible,
-            "reproducible": run.get("reproducible", True),
+            "reproducible": bool(run.get("reproducible", True)),
             "why_not_reproducible": run.get("why_not_reproducible"),
         }
         most = recorder.limit.evaluations
@@ -279,6 +280,14 @@ def _as_front(given: Any, problem: AnonymizationProblem, name: str) -> Front | N
             raise ProblemError(
                 f"solvers: {name!r} gave a front of other objectives than the problem's"
             )
+        if not len(given):
+            return None
+        if [q.key for q in given.quantities] != [q.key for q in quantities_of(problem)]:
+            raise ProblemError(
+                f"solvers: {name!r} gave a front of other recorded quantities than the problem's"
+            )
+        if not np.isfinite(given.values).all():
+            raise ProblemError(f"solvers: {name!r} gave a front with values that are not finite")
         return given
     try:
         if isinstance(given, Recoding):

@@ -1,10 +1,12 @@
-"""Runs on disk of algorithms with operators of others: changed code is another solver."""
+"""Solvers, operators and fronts of others: changed code is another solver, and what fails fails alone."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pymoo.algorithms.moo.nsga2 import NSGA2
 from pymoo.core.mutation import Mutation
@@ -13,6 +15,8 @@ from scenery_compare import SMALL, good, study
 from scenery_runs import TABLE, small
 
 import privmoo as pm
+from privmoo.comparison import processes
+from privmoo.comparison.worker import read
 
 
 def flipping(rate: float, *, both: bool = False) -> Mutation:
@@ -117,6 +121,47 @@ def test_functions_that_call_themselves_are_described() -> None:
 
     found = study({"again": again}, seeds=1)
     assert found.solvers[0].settings["Cuts"]["closure"] == ["itself"]
+
+
+def test_functions_are_known_by_the_arguments_they_need() -> None:
+    def factory(problem: Any, population: int = 10, eliminate: bool = True) -> Any:
+        return NSGA2(population, **problem.default_operators())
+
+    def solving(problem: Any, seed: int = 0, budget: Any = None) -> Any:
+        return good(problem, seed, budget)
+
+    def any_three(*arguments: Any) -> Any:
+        return good(*arguments)
+
+    found = study([factory, solving, any_three], seeds=1)
+    assert (found.frame["status"] == "ok").all()
+    kinds = [s.settings["Cuts"]["kind"] for s in found.solvers]
+    assert kinds == ["algorithm", "function", "function"]
+
+
+def endless(problem: Any, seed: int, budget: Any) -> pm.Front:
+    front = pm.Front.of(problem, good(problem, seed, budget))
+    return replace(front, values=front.values + np.inf) if seed == 1 else front
+
+
+def bare(problem: Any, seed: int, budget: Any) -> pm.Front:
+    """Without the problem's further quantities, which every run of a study must have."""
+    return pm.Front.of(small(), good(problem, seed, budget))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_front_that_cannot_be_kept_fails_its_run_only(jobs: int) -> None:
+    found = study([endless, bare], small(extras=[pm.Discernibility()]), jobs=jobs)
+    assert found.failures["solver"].tolist() == ["endless", *["bare"] * 3]
+    assert "'endless' gave a front with values that are not finite" in found.failures["error"][0]
+    assert "'bare' gave a front of other recorded quantities" in found.failures["error"][1]
+
+
+def test_an_answer_that_cannot_be_read_fails_its_run_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "read", lambda stream: read(stream) and b"PK no outcome")
+    found = study([SMALL], seeds=2, jobs=2)
+    assert len(found.failures) == 2
+    assert "is damaged or no run" in found.failures["error"][0]
 
 
 def test_settings_of_known_operators_are_as_before() -> None:
