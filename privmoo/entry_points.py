@@ -102,7 +102,7 @@ def plugin(kind: str, name: str) -> Any:
         raise PluginError(f"{where} has the name of one of privmoo's own {kind}")
     try:
         found = points[0].load()
-    except Exception as error:  # whatever foreign code raises
+    except (Exception, SystemExit) as error:  # whatever foreign code raises
         raise PluginError(
             f"{where} cannot be imported ({type(error).__name__}: {error})"
         ) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from typing import Any
 
@@ -46,6 +47,20 @@ def dying(problem: Any, seed: int, budget: Any) -> np.ndarray:
 
 def greedy(problem: Any, seed: int, budget: Any) -> pm.Front:
     return pm.optimize(problem, SMALL.made(problem), 12, seed=seed, progress=False)
+
+
+def thrice(problem: Any, seed: int, budget: Any) -> pm.Front:
+    """Three searches within the budget each, of which the last is returned."""
+    return [
+        pm.optimize(problem, SMALL.made(problem), 6, seed=seed + i, progress=False)
+        for i in range(3)
+    ][-1]
+
+
+def exiting(problem: Any, seed: int, budget: Any) -> np.ndarray:
+    if seed == 1:
+        sys.exit("enough")
+    return good(problem, seed, budget)
 
 
 def hopeless(problem: Any, seed: int, budget: Any) -> list[Any]:

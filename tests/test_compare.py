@@ -12,7 +12,18 @@ from pymoo.algorithms.moo.nsga2 import NSGA2
 from pymoo.algorithms.moo.nsga3 import NSGA3
 from pymoo.util.ref_dirs import get_reference_directions
 from scenery_clusters import people
-from scenery_compare import CHANCE, SMALL, THREE, good, greedy, hopeless, raising, study
+from scenery_compare import (
+    CHANCE,
+    SMALL,
+    THREE,
+    exiting,
+    good,
+    greedy,
+    hopeless,
+    raising,
+    study,
+    thrice,
+)
 from scenery_runs import TABLE, Levels, small
 
 import privmoo as pm
@@ -46,7 +57,7 @@ def test_one_row_per_run_with_equal_budgets(two: pm.Study) -> None:
 
 
 def test_what_exceeds_the_budget_does_not_count() -> None:
-    """A population of 25 completes 75 evaluations; the last 15 of them must not be seen."""
+    """A population of 25 completes its third generation; what is beyond 60 must not be seen."""
     problem = small()
     found = study(pm.Solver.algorithm("nsga2", population=25), problem, seeds=[4])
     heard: list[np.ndarray] = []
@@ -61,7 +72,7 @@ def test_what_exceeds_the_budget_does_not_count() -> None:
         progress=False,
     )
     seen = np.concatenate(heard)[:60]
-    assert len(np.concatenate(heard)) >= 75
+    assert len(np.concatenate(heard)) > 60
     seen = seen[seen[:, -1] <= 0, :-1]
     expected = np.unique(seen[non_dominated(seen)], axis=0)
     assert np.array_equal(np.unique(found.outcomes[0].F, axis=0), expected)
@@ -135,6 +146,7 @@ def test_deterministic_solvers_run_once_and_the_exact_front_is_the_reference() -
     pairs = found.pairwise()
     assert pairs["test"].tolist() == ["sign"]
     assert "the exact front has" in found.verdict()
+    assert "With so few runs no difference could have been significant" in found.verdict()
 
 
 def test_points_of_baselines_and_a_grid_of_swarms() -> None:
@@ -189,6 +201,23 @@ def test_a_failing_run_is_reported_and_the_others_go_on() -> None:
     assert np.isnan(found.frame["hypervolume"][4])
 
 
+def test_a_solver_that_exits_ends_its_run_only() -> None:
+    found = study([exiting])
+    assert found.failures["error"].tolist()[0].startswith("SystemExit: enough (in exiting")
+    assert found.summary()["runs"].tolist() == [2]
+
+
+def test_all_searches_of_a_function_count() -> None:
+    found = study([thrice], seeds=1).frame
+    problem = small()
+    alone = (
+        pm.optimize(problem, SMALL.made(problem), 6, seed=seed, progress=False) for seed in range(3)
+    )
+    expected = sum(front.run["evaluations"] for front in alone)
+    assert found["evaluations"][0] == expected > 120
+    assert found["over_budget"][0] == expected - 60
+
+
 def test_irreproducible_and_greedy_solvers_are_marked() -> None:
     problem = pm.problems.MOOBAM(people(60, sensitive=["ill"]), n_clusters=4, k=4)
     swarm = pm.Solver.algorithm("cmopso", population=10)
@@ -233,6 +262,23 @@ def many(_: Any) -> Any:
         ([SMALL], {"seeds": [1, 1]}, "seeds: one is given twice"),
         ([SMALL], {"seeds": [-1]}, "seeds: must be whole numbers of at least 0, got -1"),
         ([SMALL], {"seeds": 1.5}, "seeds: must be a number or a list of seeds"),
+        ([SMALL], {"seeds": [2**63]}, r"seeds: must be below 2\*\*63"),
+        (["exact"], {}, "'exact' cannot solve Cuts: lattice: works on problems of levels"),
+        (
+            [pm.Solver.pso_grid(n_clusters=[2, 3], k=[2], lam=[1.0])],
+            {},
+            "'PSO grid' cannot solve Cuts: budget: 60 evaluations are fewer than one iteration of 2",
+        ),
+        (
+            [pm.Solver.pso_grid(n_clusters=[2], k=[2])],
+            {"budget": pm.Seconds(1)},
+            "the PSO grid shares out evaluations",
+        ),
+        ({"max": max}, {}, "solvers: expected a name .* got builtin_function"),
+        ([SMALL], {"problem": {"a\nb": small()}}, "problems: a name must be a short text"),
+        ([SMALL], {"problem": {"": small()}}, "problems: a name must be a short text"),
+        ([SMALL], {"problem": {"a" * 99: small()}}, "problems: a name must be a short text"),
+        ([SMALL], {"problem": {1: small()}}, "problems: a name must be a short text"),
         ([SMALL], {"budget": 9}, "budget: 9 evaluations are fewer than the first population of "),
         ([CHANCE], {"budget": 9}, "of 'chance', which has 10"),
         ([SMALL], {"budget": pm.Generations(5)}, r"budget: Generations\(5\) is not the same work"),
@@ -272,6 +318,11 @@ def test_questions_that_have_no_answer() -> None:
         (lambda: found.pairwise("hyper"), "indicator: 'hyper' is none of .*did you mean"),
         (lambda: found.problem("Cut"), "problem: 'Cut' is none of Cuts; did you mean 'Cuts'"),
         (lambda: found.verdict(alpha=2.0), "alpha: must lie between 0 and 1"),
+        (lambda: found.to_latex(alpha=0), "alpha: must lie between 0 and 1, got 0"),
+        (lambda: found.pairwise(alpha="5 %"), "alpha: must lie between 0 and 1"),  # type: ignore[arg-type]
+        (lambda: found.to_markdown(["hyper"]), "indicator: 'hyper' is none of"),
+        (lambda: found.to_latex("epsilon"), "indicators: must be a list .* got 'epsilon'"),
+        (lambda: found.to_latex([]), "indicators: must be a list"),
         (lambda: found.plot_attainment_difference("a", "b"), "solver: 'a' has no front"),
     ):
         with pytest.raises(ProblemError, match=sentence):
@@ -287,7 +338,8 @@ def test_functions_that_give_something_else_fail_in_words() -> None:
         seeds=1,
     )
     errors = found.failures["error"].tolist()
-    assert len(errors) == 3
+    assert len(errors) == 4
+    assert "'front' gave a front of other recorded quantities" in errors[1]
     assert "'text' must give a Front, recodings, or rows of" in errors[0]
     assert "'front' gave a front of other objectives" in errors[-1]
 

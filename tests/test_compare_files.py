@@ -87,6 +87,7 @@ def test_saved_and_loaded(two: pm.Study, tmp_path: Path) -> None:
         ("solvers", [{"name": "x", "deterministic": 1, "settings": {}}]),
         ("settings", {}),
         ("settings", {"evaluations": None, "seconds": None}),
+        ("settings", {"evaluations": 10**400, "seconds": None}),
         ("runs", []),
         ("runs", 4),
     ],
@@ -99,6 +100,35 @@ def test_damaged_studies_are_refused(two: pm.Study, tmp_path: Path, part: str, v
             content = archive.read(name)
             if name == "study.json":
                 content = json.dumps({**json.loads(content), part: value}).encode()
+            other.writestr(name, content)
+    with pytest.raises(CheckpointError, match=r"b\.study' is damaged or no study"):
+        pm.Study.load(bad)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"seed": 2**70},
+        {"seed": -1},
+        {"facts": {"over_budget": "much"}},
+        {"facts": {"evaluations": [1]}},
+        {"facts": {"seconds": "long"}},
+        {"facts": {"reproducible": "no"}},
+        {"facts": {"proven": 1}},
+    ],
+)
+def test_false_facts_of_a_run_are_refused(
+    two: pm.Study, tmp_path: Path, entry: dict[str, Any]
+) -> None:
+    path, bad = tmp_path / "a.study", tmp_path / "b.study"
+    two.save(path)
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(bad, "w") as other:
+        for name in archive.namelist():
+            content = archive.read(name)
+            if name == "study.json":
+                head = json.loads(content)
+                head["runs"][0] |= entry
+                content = json.dumps(head).encode()
             other.writestr(name, content)
     with pytest.raises(CheckpointError, match=r"b\.study' is damaged or no study"):
         pm.Study.load(bad)

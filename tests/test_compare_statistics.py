@@ -19,6 +19,7 @@ from privmoo.comparison.statistics import (
     a12,
     effect,
     holm,
+    least_p,
     median,
     pair_p,
     pairwise,
@@ -104,18 +105,35 @@ def test_holm_by_its_definition(p: list[float]) -> None:
 
 
 @settings(max_examples=50)
-@given(st.permutations(range(8)), st.integers(1, 7))
-def test_mann_whitney_by_all_splits(order: list[int], n: int) -> None:
-    """The share of all splits of the ranks that are at least as uneven as this one."""
-    x, y = np.array(order[:n], float), np.array(order[n:], float)
+@given(st.permutations(range(8)) | st.lists(st.integers(0, 3), min_size=8, max_size=8))
+def test_mann_whitney_by_all_splits(values: list[int]) -> None:
+    """The share of all splits of the values, tied or not, that are at least as uneven as this one."""
 
     def uneven(chosen: tuple[int, ...]) -> float:
-        others = [v for v in range(8) if v not in chosen]
-        return abs(sum(a > b for a in chosen for b in others) - len(chosen) * len(others) / 2)
+        x = [values[i] for i in chosen]
+        y = [values[i] for i in range(8) if i not in chosen]
+        return abs(sum((a > b) - (a < b) for a in x for b in y))
 
-    own = uneven(tuple(order[:n]))
-    splits = [uneven(c) for c in itertools.combinations(range(8), n)]
-    assert pair_p(x, y)[0] == pytest.approx(np.mean([s >= own - 1e-9 for s in splits]))
+    both = np.array(values, float)
+    for n in range(1, 8):
+        own = uneven(tuple(range(n)))
+        splits = [uneven(chosen) >= own for chosen in itertools.combinations(range(8), n)]
+        assert pair_p(both[:n], both[n:])[0] == pytest.approx(np.mean(splits))
+
+
+@settings(max_examples=20)
+@given(st.integers(2, 40), st.integers(2, 40), st.integers(0, 10_000))
+def test_mann_whitney_as_scipy_has_it(n: int, m: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = rng.random(n), rng.random(m) + 0.2
+    method = "exact" if n + m <= 60 else "asymptotic"
+    assert pair_p(x, y)[0] == pytest.approx(stats.mannwhitneyu(x, y, method=method).pvalue)
+
+
+def test_three_runs_against_three_are_never_significant() -> None:
+    """All alike within each solver: the normal approximation would say p = 0.047."""
+    assert pair_p(np.zeros(3), np.ones(3))[0] == pytest.approx(0.1) == least_p(3, 3)
+    assert pair_p(np.full(3, np.inf), np.ones(3))[0] == pytest.approx(0.1)
 
 
 def test_solvers_without_chance_are_tested_by_sign_or_not_at_all() -> None:
@@ -151,6 +169,12 @@ def test_friedman_as_scipy_has_it(n: int, k: int, seed: int) -> None:
     else:
         assert found.p == pytest.approx(stats.friedmanchisquare(*values.T).pvalue)
     assert sum(found.ranks.values()) == pytest.approx(k * (k + 1) / 2)
+
+
+def test_nobody_is_told_apart_where_friedman_shows_no_difference() -> None:
+    ranks = {"a": 1.0, "b": 2.0, "c": 3.0}
+    assert Ranking(ranks, 3, 0.2, 1.5).groups() == [("a", "b", "c")]
+    assert Ranking(ranks, 3, 0.01, 1.5).groups() == [("a", "b"), ("b", "c")]
 
 
 def test_the_critical_difference_is_the_published_one() -> None:

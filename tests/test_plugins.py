@@ -16,8 +16,8 @@ import pytest
 import privmoo as pm
 from privmoo import entry_points, problems
 from privmoo.errors import MeasureError, PluginError, ProblemError
-from privmoo.operators import NewLevels
-from privmoo.testing import check_baseline, check_operator, example_table
+from privmoo.operators import CutMutation, NewLevels
+from privmoo.testing import check_baseline, check_operator, check_problem, example_table
 
 HERE = Path(__file__).resolve().parent
 USE = """
@@ -136,6 +136,29 @@ def test_what_cannot_be_used_is_said(
     monkeypatch.setattr(entry_points, "entry_points", points(*given))
     with pytest.raises(PluginError, match=sentence):
         pm.plugin(*asked)
+
+
+def test_a_plug_in_that_exits_where_it_is_imported_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "no_licence.py").write_text("import sys\nsys.exit('no licence')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(entry_points, "entry_points", points(("measures", "x", "no_licence:X")))
+    with pytest.warns(pm.PluginWarning, match=r"cannot be imported \(SystemExit: no licence\)"):
+        assert pm.plugins()["object"][0] is None
+
+
+def test_what_is_no_plug_in_at_all_is_said_by_the_conformance_suite() -> None:
+    problem = problems.Cuts(TABLE)
+    for check, sentence in (
+        (lambda: check_problem(problems.Cuts), "is no privmoo.AnonymizationProblem; give an inst"),  # type: ignore[arg-type]
+        (lambda: check_operator(CutMutation, problem), "CutMutation'>: give an instance, not the"),
+        (lambda: check_operator(3, problem), "int: must be one of pymoo's Sampling"),
+        (lambda: check_operator(CutMutation(), TABLE), "is no privmoo.AnonymizationProblem"),
+        (lambda: check_baseline("mdav"), "'mdav' is no function of table and k"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(AssertionError, match=sentence):
+            check()
 
 
 def test_names_that_nobody_brings() -> None:

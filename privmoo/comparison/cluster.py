@@ -11,7 +11,7 @@ from typing import Any
 from privmoo.comparison.outcomes import Outcome
 from privmoo.comparison.processes import pickled, pickled_problems
 from privmoo.comparison.tasks import Task, failed, unpickled
-from privmoo.errors import ProblemError
+from privmoo.errors import CheckpointError, ProblemError
 from privmoo.problem import AnonymizationProblem
 
 __all__ = ["on_cluster"]
@@ -115,3 +115,5 @@ def _outcome(future: Any, task: Task) -> Outcome | None:
         return Outcome.read(future.result())
     except (asyncio.CancelledError, concurrent.futures.CancelledError):
         return None
+    except CheckpointError as problem:
+        return failed(task, str(problem))

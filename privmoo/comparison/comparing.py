@@ -14,6 +14,7 @@ import numpy as np
 
 from privmoo.comparison.outcomes import Outcome
 from privmoo.comparison.processes import here, in_processes
+from privmoo.comparison.ready_made import own_code_of_problem
 from privmoo.comparison.recording import Limit
 from privmoo.comparison.solvers import Solver, as_solvers
 from privmoo.comparison.study import StudiedProblem, StudiedSolver, Study, check_names
@@ -29,6 +30,7 @@ from privmoo.writing import replacing
 
 __all__ = ["compare"]
 
+_LARGEST = np.iinfo(np.int64).max
 _PACKAGES = ("privmoo", "pymoo", "numpy", "moocore", "numba", "pandas", "scipy")
 
 
@@ -62,8 +64,8 @@ def compare(
             process, one after the other, with all its threads.
         client: A Dask client, to run on its cluster instead.
         folder: Where finished runs are kept: the same call continues a study that was stopped. Runs are
-            known by problem, solver, seed, budget and versions; of a function its own code counts, not
-            that of the functions it calls.
+            known by problem, solver, seed, budget and versions; of functions, operators, problems and
+            measures of yours their own code counts, not that of the functions they call.
         progress: Whether to show a bar.
 
     >>> import pandas as pd, privmoo as pm
@@ -81,7 +83,8 @@ def compare(
     chosen = as_solvers(solvers)
     limit = Limit.of(budget)
     numbers = _seeds(seeds)
-    if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
+    whole = isinstance(jobs, int | np.integer) and not isinstance(jobs, bool)
+    if jobs is not None and not (whole and jobs >= 1):
         raise ProblemError(f"jobs: must be a whole number of at least 1, got {jobs!r}")
     tasks, settings = _tasks(named, chosen, limit, numbers)
     kept = _Kept(None if folder is None else Path(folder))
@@ -120,7 +123,7 @@ def compare(
 
 def _named(given: Any) -> dict[str, AnonymizationProblem]:
     if isinstance(given, Mapping):
-        named = [(str(name), problem) for name, problem in given.items()]
+        named = list(given.items())
     else:
         several = given if isinstance(given, list | tuple) else [given]
         named = [(type(problem).__name__, problem) for problem in several]
@@ -149,6 +152,8 @@ def _seeds(given: Any) -> list[int]:
     for seed in numbers:
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
             raise ProblemError(f"seeds: must be whole numbers of at least 0, got {seed!r}")
+        if seed > _LARGEST:
+            raise ProblemError(f"seeds: must be below 2**63, got {seed!r}")
     if len(set(numbers)) < len(numbers):
         raise ProblemError("seeds: one is given twice, which would count the same run twice")
     return [int(seed) for seed in numbers]
@@ -170,6 +175,9 @@ def _tasks(
             settings[solver.name][name] = plain(solver.describe(problem))
     for name, problem in problems.items():
         described = plain(problem.describe())
+        own = own_code_of_problem(problem)
+        if own:
+            described = {**described, "own_code": plain(own)}
         for solver in solvers:
             known = {"problem": described, "solver": settings[solver.name][name]}
             for seed in [None] if solver.deterministic else seeds:

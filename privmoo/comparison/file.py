@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.comparison.outcomes import Outcome
-from privmoo.comparison.study import StudiedProblem, StudiedSolver, Study
-from privmoo.errors import CheckpointError
+from privmoo.comparison.study import StudiedProblem, StudiedSolver, Study, check_name
+from privmoo.errors import CheckpointError, ProblemError
 from privmoo.front.quantities import Quantity
 from privmoo.packing import Packed, pack, plain
 from privmoo.writing import replacing
@@ -74,7 +74,7 @@ def load(path: str | Path) -> Study:
         problems = tuple(_problem(entry) for entry in head["problems"])
         solvers = tuple(_solver(entry) for entry in head["solvers"])
         scale, settings, heads = head["scale"], _settings(head["settings"]), list(head["runs"])
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ProblemError):
         raise packed.damaged("its description is not one of a study") from None
     outcomes = _outcomes(packed, heads)
     names = {s.name for s in solvers}
@@ -110,9 +110,9 @@ def _solver(entry: Any) -> StudiedSolver:
 
 def _settings(entry: Any) -> dict[str, Any]:
     most, seconds = entry["evaluations"], entry["seconds"]
-    if not (most is None or (type(most) is int and most > 0)):
+    if not (most is None or (type(most) is int and 0 < most < 1 << 53)):
         raise TypeError
-    if not (seconds is None or (isinstance(seconds, int | float) and seconds > 0)):
+    if not (seconds is None or (type(seconds) in (int, float) and 0 < seconds < np.inf)):
         raise TypeError
     if most is None and seconds is None:
         raise ValueError
@@ -120,9 +120,8 @@ def _settings(entry: Any) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value or len(value) > 200:
-        raise TypeError
-    return value
+    check_name(value, "names")
+    return str(value)
 
 
 def _outcomes(packed: Packed, heads: list[Any]) -> tuple[Outcome, ...]:

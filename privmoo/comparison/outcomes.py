@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -17,6 +18,22 @@ __all__ = ["Outcome", "Status"]
 Status = Literal["ok", "nothing feasible", "failed"]
 _FORM = "privmoo run 1"
 _ARRAYS = ("values", "F", "at", "seconds", "sizes", "points")
+
+
+def _whole(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 1 << 63
+
+
+def _number(value: Any) -> bool:
+    return type(value) in (int, float) and bool(np.isfinite(value))
+
+
+# What a study reads of the facts; each may be missing.
+_FACTS: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("evaluations", "infeasible", "over_budget"), lambda v: v is None or _whole(v)),
+    **dict.fromkeys(("seconds", "over_seconds"), lambda v: v is None or _number(v)),
+    **dict.fromkeys(("reproducible", "proven"), lambda v: v is None or type(v) is bool),
+}
 
 
 def _none() -> NDArray[np.float64]:
@@ -100,13 +117,16 @@ class Outcome:
         good = (
             isinstance(head, dict)
             and all(isinstance(head.get(key), str) for key in ("problem", "solver", "error"))
-            and (head.get("seed") is None or type(head.get("seed")) is int)
+            and (head.get("seed") is None or _whole(head.get("seed")))
             and head.get("status") in get_args(Status)
             and isinstance(head.get("facts"), dict)
+            and all(fits(head["facts"].get(key)) for key, fits in _FACTS.items())
             and at.ndim == seconds.ndim == sizes.ndim == 1
             and len(at) == len(seconds) == len(sizes)
             and at.dtype.kind == sizes.dtype.kind == "i"
             and (sizes >= 0).all()
+            and (np.diff(at) > 0).all()
+            and (np.diff(seconds) >= 0).all()
             and sizes.sum() == len(points)
             and all(np.isfinite(array).all() for array in arrays.values())
             and len(values) == len(F)

@@ -126,8 +126,8 @@ class _Worker:
         if answer is not None:
             try:
                 return Outcome.read(answer)
-            except CheckpointError:  # from our own worker, so one of its sentences
-                return failed(task, str(pickle.loads(answer)))  # noqa: S301
+            except CheckpointError as problem:
+                return failed(task, _said(answer) or str(problem))
         code = self.end()
         if self._closed:
             return None
@@ -164,6 +164,14 @@ class _Worker:
                 with contextlib.suppress(OSError):
                     stream.close()
         return process.wait()
+
+
+def _said(answer: bytes) -> str:
+    """The sentence that a worker gave instead of an outcome; empty if there is none."""
+    try:
+        return str(pickle.loads(answer))  # noqa: S301  # from our own worker
+    except Exception:  # whatever pickle raises for other bytes
+        return ""
 
 
 def _stream(stream: Any) -> Any:

@@ -41,8 +41,8 @@ class Limit:
     @classmethod
     def of(cls, budget: object) -> Limit:
         """The limit of a budget; a plain number is one of evaluations."""
-        if isinstance(budget, int) and not isinstance(budget, bool):
-            budget = Evaluations(budget)
+        if isinstance(budget, int | np.integer) and not isinstance(budget, bool):
+            budget = Evaluations(int(budget))
         if not isinstance(budget, RunBudget):
             raise ProblemError(
                 "budget: must be a number of evaluations, Evaluations(…), Seconds(…) or both joined by "

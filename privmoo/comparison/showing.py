@@ -47,11 +47,16 @@ def plot_attainment(
     """Draw what runs attain; see `privmoo.plot.plot_attainment`."""
     from privmoo.plot.attainment import plot_attainment as draw
 
-    return draw(self.fronts(problem), objectives=objectives, ax=ax)
+    return draw(self.fronts(problem), objectives=objectives, colours=_places(self), ax=ax)
 
 
 def plot_attainment_difference(
-    self: Study, first: str, second: str, problem: str | None = None
+    self: Study,
+    first: str,
+    second: str,
+    problem: str | None = None,
+    *,
+    objectives: Sequence[str] | None = None,
 ) -> list[Axes]:
     """Draw where one solver attains more often than another.
 
@@ -67,7 +72,13 @@ def plot_attainment_difference(
                 f"solver: {name!r} has no front; there are those of {', '.join(fronts)}"
                 f"{nearest(name, fronts)}"
             )
-    return draw({name: fronts[name] for name in (first, second)})
+    both = {name: fronts[name] for name in (first, second)}
+    return draw(both, objectives=objectives, colours=_places(self))
+
+
+def _places(study: Study) -> dict[str, int]:
+    """A solver has the same colour in every picture, also where another is missing."""
+    return {solver.name: i for i, solver in enumerate(study.solvers)}
 
 
 def plot_ranking(

@@ -13,8 +13,10 @@ from pymoo.core.algorithm import Algorithm
 
 from privmoo.comparison import ready_made
 from privmoo.comparison.recording import Limit, Recorder
+from privmoo.comparison.study import check_name, check_names
 from privmoo.errors import ProblemError
 from privmoo.front.front import Front
+from privmoo.front.quantities import quantities_of
 from privmoo.problem import AnonymizationProblem
 from privmoo.recoding import Recoding
 from privmoo.run.algorithms import (
@@ -42,8 +44,7 @@ class Solver:
     """
 
     def __init__(self, name: str, *, deterministic: bool = False) -> None:
-        if not isinstance(name, str) or not name.strip() or len(name) > 80 or "\n" in name:
-            raise ProblemError(f"solvers: a name must be a short text in one line, got {name!r}")
+        check_name(name, "solvers")
         self.name = name
         self.deterministic = deterministic
 
@@ -123,7 +124,8 @@ class Solver:
     @staticmethod
     def exact(*, name: str = "exact", seconds: float | None = None) -> Solver:
         """The proven front of a problem of levels; see `privmoo.exact_front`."""
-        return _FunctionSolver(partial(ready_made.exact, seconds=seconds), name, deterministic=True)
+        exact = partial(ready_made.exact, seconds=seconds)
+        return _FunctionSolver(exact, name, deterministic=True, check=ready_made.check_exact)
 
     @staticmethod
     def pso_grid(
@@ -144,7 +146,12 @@ class Solver:
             particles=particles,
             options=options,
         )
-        return _FunctionSolver(grid, name)
+        check = partial(
+            ready_made.iterations_of,
+            n_swarms=ready_made.swarms(n_clusters, k, lam, options),
+            particles=particles,
+        )
+        return _FunctionSolver(grid, name, check=check)
 
 
 class _AlgorithmSolver(Solver):
@@ -185,7 +192,10 @@ class _AlgorithmSolver(Solver):
             )
 
     def describe(self, problem: AnonymizationProblem) -> dict[str, Any]:
-        return {"kind": "algorithm", **describe_algorithm(self.made(problem))}
+        made = self.made(problem)
+        own = ready_made.own_code(made)
+        settings = {"kind": "algorithm", **describe_algorithm(made)}
+        return {**settings, "own_code": own} if own else settings
 
     def solve(
         self, problem: AnonymizationProblem, seed: int, recorder: Recorder
@@ -211,11 +221,28 @@ class _AlgorithmSolver(Solver):
 
 
 class _FunctionSolver(Solver):
-    def __init__(self, given: Any, name: str, *, deterministic: bool = False) -> None:
+    def __init__(
+        self,
+        given: Any,
+        name: str,
+        *,
+        deterministic: bool = False,
+        check: Callable[[AnonymizationProblem, Limit], object] | None = None,
+    ) -> None:
         if not callable(given):
             raise ProblemError(f"solvers: {name!r} must be a function, got {type(given).__name__}")
         super().__init__(name, deterministic=deterministic)
         self.given = given
+        self._check = check
+
+    def check(self, problem: AnonymizationProblem, limit: Limit) -> None:
+        if self._check is not None:
+            try:
+                self._check(problem, limit)
+            except ProblemError as error:
+                raise ProblemError(
+                    f"solvers: {self.name!r} cannot solve {type(problem).__name__}: {error}"
+                ) from error
 
     def describe(self, problem: AnonymizationProblem) -> dict[str, Any]:
         return {"kind": "function", **ready_made.described_function(self.given)}
@@ -229,11 +256,12 @@ class _FunctionSolver(Solver):
         run: Mapping[str, Any] = {} if front is None else front.run
         if run.get("stopped_by_hand"):
             raise KeyboardInterrupt
-        spent = int(run.get("evaluations", recorder.evaluations))
+        # What it evaluated itself, or through the problem in several searches of which one is returned.
+        spent = max(int(run.get("evaluations", 0)), recorder.evaluations)
         facts: dict[str, Any] = {
             "evaluations": spent,
             "infeasible": recorder.archive.n_infeasible,
-            "reproducible": run.get("reproducible", True),
+            "reproducible": bool(run.get("reproducible", True)),
             "why_not_reproducible": run.get("why_not_reproducible"),
         }
         most = recorder.limit.evaluations
@@ -252,6 +280,14 @@ def _as_front(given: Any, problem: AnonymizationProblem, name: str) -> Front | N
             raise ProblemError(
                 f"solvers: {name!r} gave a front of other objectives than the problem's"
             )
+        if not len(given):
+            return None
+        if [q.key for q in given.quantities] != [q.key for q in quantities_of(problem)]:
+            raise ProblemError(
+                f"solvers: {name!r} gave a front of other recorded quantities than the problem's"
+            )
+        if not np.isfinite(given.values).all():
+            raise ProblemError(f"solvers: {name!r} gave a front with values that are not finite")
         return given
     try:
         if isinstance(given, Recoding):
@@ -271,6 +307,21 @@ def _as_front(given: Any, problem: AnonymizationProblem, name: str) -> Front | N
         if "nothing feasible" in str(error):
             return None
         raise
+
+
+def _needed(function: Callable[..., Any]) -> int:
+    """How many arguments a function must be given: 1, the problem, or 3; 0 where that cannot be seen."""
+    try:
+        found = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # some built-in ones
+        return 0
+    own = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    needed = [p for p in own if p.default is p.empty]
+    if len(own) >= 3 and (len(needed) > 1 or own[1].name == "seed"):
+        return 3 if len(needed) <= 3 else 0
+    if len(own) < 3 and any(p.kind is p.VAR_POSITIONAL for p in found):
+        return 3
+    return len(needed)
 
 
 def _name_of(function: Any) -> str:
@@ -295,12 +346,7 @@ def as_solvers(given: Any) -> tuple[Solver, ...]:
         made = [_as_solver(given, None)]
     if not made:
         raise ProblemError("solvers: none given; name at least one, such as 'nsga2'")
-    names = [solver.name for solver in made]
-    for name in names:
-        if names.count(name) > 1:
-            raise ProblemError(
-                f"solvers: two are called {name!r}; give them names: {{'one': …, 'two': …}}"
-            )
+    check_names([solver.name for solver in made], "solvers")
     return tuple(made)
 
 
@@ -320,10 +366,10 @@ def _as_solver(given: Any, name: Any) -> Solver:
     if isinstance(given, Algorithm):
         return Solver.algorithm(given, name=name)
     if callable(given) and not isinstance(given, type):
-        n = len(inspect.signature(given).parameters)
-        if n == 1:
+        needed = _needed(given)
+        if needed == 1:
             return Solver.algorithm(given, name=name)
-        if n >= 3:
+        if needed == 3:
             return Solver.function(given, name=name)
     raise ProblemError(
         f"solvers: expected a name ({', '.join(algorithm_names())}, exact), a pymoo algorithm, a Solver, "

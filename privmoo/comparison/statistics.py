@@ -14,7 +14,10 @@ from scipy import stats
 
 from privmoo.errors import ProblemError
 
-__all__ = ["Ranking", "a12", "effect", "holm", "least_p", "median", "pair_p", "pairwise", "rank"]
+__all__ = [
+    *("Ranking", "a12", "check_alpha", "effect", "holm", "least_p"),
+    *("median", "pair_p", "pairwise", "rank"),
+]
 
 Values = NDArray[np.float64]
 # The limits of Vargha and Delaney (2000), for the distance of A12 from a half.
@@ -23,7 +26,7 @@ PAIR = (
     *("first", "second", "runs_first", "runs_second", "median_first", "median_second"),
     *("test", "p", "p_holm", "a12", "effect"),
 )
-_EXACT = 8  # values per side up to which the exact distribution is used where nothing is tied
+_EXACT = 60  # values of both sides together up to which the exact distribution is used
 
 
 def a12(first: Values, second: Values) -> float:
@@ -88,27 +91,51 @@ def pair_p(
         if not above + below:
             return 1.0, "sign"
         return float(stats.binomtest(above, above + below).pvalue), "sign"
-    both = np.concatenate([first, second])
-    if (both == both[0]).all():
-        return 1.0, "Mann-Whitney"
-    tied = len(np.unique(both)) < len(both)
-    few = max(len(first), len(second)) <= _EXACT
-    method = "exact" if few and not tied else "asymptotic"
     # Ranks, because the values of runs that found nothing are infinite.
-    ranks = stats.rankdata(both)
+    ranks = stats.rankdata(np.concatenate([first, second]))
+    if np.ptp(ranks) == 0:
+        return 1.0, "Mann-Whitney"
+    if len(ranks) <= _EXACT:
+        return _exact_p(ranks, len(first)), "Mann-Whitney"
     found = stats.mannwhitneyu(
-        ranks[: len(first)], ranks[len(first) :], alternative="two-sided", method=method
+        ranks[: len(first)], ranks[len(first) :], alternative="two-sided", method="asymptotic"
     )
     return float(found.pvalue), "Mann-Whitney"
 
 
-def least_p(n: int, m: int) -> float:
-    """The smallest p-value that Mann–Whitney can give for so many runs.
+def _exact_p(ranks: Values, n: int) -> float:
+    """The share of all choices of n ranks whose sum is as far from the mean as that of the first n.
 
-    >>> least_p(3, 3)
-    0.1
+    Right with ties too, where the normal approximation calls three runs against three significant.
     """
-    return 2 / math.comb(n + m, n)
+    whole = np.rint(2 * ranks).astype(np.int64)  # tied ranks are halves
+    ways = np.zeros(
+        (n + 1, int(whole.sum()) + 1), np.int64
+    )  # by how many are chosen, and their sum
+    ways[0, 0] = 1
+    for value in whole:
+        ways[1:, value:] += ways[:-1, :-value].copy()
+    # Twice the distance from the mean n (N + 1), so that all numbers are whole.
+    away = np.abs(np.arange(ways.shape[1]) - n * (len(ranks) + 1))
+    far = away >= away[whole[:n].sum()]
+    return float(ways[n, far].sum() / ways[n].sum())
+
+
+def least_p(n: int, m: int, *, test: str = "Mann-Whitney") -> float:
+    """The smallest p-value that a test can give for so many runs.
+
+    A solver without chance in it has one value, against which the runs of the other are tested (sign).
+
+    >>> least_p(3, 3), least_p(5, 1, test="sign")
+    (0.1, 0.0625)
+    """
+    return 2.0 ** (1 - max(n, m)) if test == "sign" else 2 / math.comb(n + m, n)
+
+
+def check_alpha(alpha: float) -> None:
+    """Raise where it is no level of significance."""
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
+        raise ProblemError(f"alpha: must lie between 0 and 1, got {alpha!r}")
 
 
 def pairwise(
@@ -184,10 +211,14 @@ class Ranking:
     def groups(self) -> list[tuple[str, ...]]:
         """The largest groups of neighbours in rank that cannot be told apart.
 
+        Where Friedman's test shows no difference at all, that is everybody.
+
         >>> Ranking({"a": 1.0, "b": 1.5, "c": 3.0}, 10, 0.01, 1.0).groups()
         [('a', 'b')]
         """
         names, ranks = list(self.ranks), list(self.ranks.values())
+        if self.p >= self.alpha:
+            return [tuple(names)]
         found: list[tuple[str, ...]] = []
         last = 0
         for i in range(len(names)):
@@ -214,8 +245,7 @@ def rank(values: pd.DataFrame, *, larger: bool, alpha: float = 0.05) -> Ranking:
     >>> rank(medians, larger=True).ranks
     {'a': 1.0, 'b': 2.0, 'c': 3.0}
     """
-    if not 0 < alpha < 1:
-        raise ProblemError(f"alpha: must lie between 0 and 1, got {alpha!r}")
+    check_alpha(alpha)
     n, k = values.shape
     if n < 2 or k < 2:
         raise ProblemError(f"ranking: needs at least two problems and two solvers, got {n} and {k}")

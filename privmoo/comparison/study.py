@@ -172,6 +172,7 @@ class Study:
         empty where no difference is shown.
         """
         larger = better(indicator) > 0
+        statistics.check_alpha(alpha)
         constant = [s.name for s in self.solvers if s.deterministic]
         parts = []
         for problem in self.problems:
@@ -296,8 +297,15 @@ def _spread(values: NDArray[np.float64]) -> float:
     return float(high - low) if low < high else 0.0
 
 
+def check_name(name: object, what: str) -> None:
+    """Raise where a name does not fit in a cell of a table."""
+    if not isinstance(name, str) or not name.strip() or len(name) > 80 or not name.isprintable():
+        raise ProblemError(f"{what}: a name must be a short text in one line, got {name!r}")
+
+
 def check_names(names: Sequence[str], what: str) -> None:
-    """Raise where two have one name."""
+    """Raise where two have one name, or one has a name that does not fit in a table."""
     for name in names:
+        check_name(name, what)
         if list(names).count(name) > 1:
             raise ProblemError(f"{what}: two are called {name!r}; give them names: {{'one': …}}")

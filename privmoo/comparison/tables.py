@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from privmoo.comparison.indicators import INDICATORS, better
 from privmoo.comparison.verdicts import beside
+from privmoo.errors import ProblemError
 
 if TYPE_CHECKING:
     from privmoo.comparison.study import Study
@@ -28,6 +29,9 @@ _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
 
@@ -60,6 +64,7 @@ def to_markdown(
         indicators: Which columns.
         alpha: The level of significance of the marks.
     """
+    _check(indicators)
     lines = [
         "| "
         + " | ".join(["problem", "solver", "runs", *(_HEADS[name] for name in indicators)])
@@ -84,6 +89,7 @@ def to_latex(
         indicators: Which columns.
         alpha: The level of significance of the marks.
     """
+    _check(indicators)
     heads = ["problem", "solver", "runs", *(_LATEX_HEADS[name] for name in indicators)]
     lines = [
         rf"\begin{{tabular}}{{ll{'r' * (len(indicators) + 1)}}}",
@@ -104,6 +110,15 @@ def to_latex(
     note = _NOTE.format(alpha=alpha).replace("†", r"$\dagger$")
     notes = [f"% {line}" for line in (note, *beside(self))]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *notes]) + "\n"
+
+
+def _check(indicators: Sequence[str]) -> None:
+    if isinstance(indicators, str) or not len(indicators):
+        raise ProblemError(
+            f"indicators: must be a list of some of {', '.join(INDICATORS)}, got {indicators!r}"
+        )
+    for name in indicators:
+        better(name)
 
 
 def _rows(

@@ -67,7 +67,7 @@ def do(task: Task, problem: AnonymizationProblem) -> Outcome:
             _warm_up(problem)
         recorder = Recorder(problem.n_obj, task.limit)
         front, facts = task.solver.solve(problem, task.seed or 0, recorder)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a solver's exit() ends its run, not the study
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f" (in {place.name}, line {place.lineno})"
         return failed(

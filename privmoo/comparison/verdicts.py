@@ -28,9 +28,6 @@ def verdict(self: Study, indicator: str = "hypervolume", *, alpha: float = 0.05)
         indicator: By which quality of fronts.
         alpha: The level, after Holm's correction over the pairs of a problem.
     """
-    if not 0 < alpha < 1:
-        raise ProblemError(f"alpha: must lie between 0 and 1, got {alpha!r}")
-    better(indicator)
     pairs = self.pairwise(indicator, alpha=alpha)
     lines: list[str] = []
     for problem in self.problems:
@@ -58,13 +55,14 @@ def _on(
         f"{counted(len(box.reference), 'point')}): medians {medians}."
     ]
     lines += [f"  {_claim(pair, alpha)}" for pair in pairs.itertuples(index=False)]
-    tested = pairs[pairs["test"] == "Mann-Whitney"]
+    tested = pairs[pairs["p"].notna()]
     few = [
-        least_p(int(n), int(m))
-        for n, m in zip(tested["runs_first"], tested["runs_second"], strict=True)
+        least_p(int(n), int(m), test=test)
+        for n, m, test in zip(
+            tested["runs_first"], tested["runs_second"], tested["test"], strict=True
+        )
     ]
-    count = int(pairs["p"].notna().sum())
-    if few and min(few) * count >= alpha:
+    if few and min(few) * len(few) >= alpha:
         lines.append(
             f"  With so few runs no difference could have been significant at {alpha:g}; more seeds may "
             "show one."

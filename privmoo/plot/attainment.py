@@ -143,7 +143,11 @@ def staircase(points: Points, corner: tuple[float, float]) -> Points:
 
 
 def plot_attainment(
-    fronts: Runs, *, objectives: Sequence[str] | None = None, ax: Axes | None = None
+    fronts: Runs,
+    *,
+    objectives: Sequence[str] | None = None,
+    colours: Mapping[str, int] | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw what runs with different seeds attain (Grunert da Fonseca, Fonseca and Hall 2001).
 
@@ -153,6 +157,7 @@ def plot_attainment(
     Args:
         fronts: The fronts of several runs, or several such groups by name.
         objectives: Which two recorded quantities; the first objectives by default.
+        colours: The number of each group's colour; in their order by default.
         ax: Where to draw; a new figure by default.
 
     >>> import matplotlib.pyplot as plt, pandas as pd, privmoo as pm
@@ -167,7 +172,8 @@ def plot_attainment(
     picture = attainment_of(fronts, objectives=objectives)
     if ax is None:
         ax = new_figure(6.8, 4.6)[0]
-    for i, group in enumerate(picture.groups):
+    for place, group in enumerate(picture.groups):
+        i = (colours or {}).get(group.name, place)
         colour = COLOURS[i % len(COLOURS)]
         best, median, worst = (
             staircase(points, picture.corner) for points in (group.best, group.median, group.worst)

@@ -142,7 +142,10 @@ def _least(points: Points, edges: Points) -> Points:
 
 
 def plot_attainment_difference(
-    fronts: Mapping[str, Sequence[Front]], *, objectives: Sequence[str] | None = None
+    fronts: Mapping[str, Sequence[Front]],
+    *,
+    objectives: Sequence[str] | None = None,
+    colours: Mapping[str, int] | None = None,
 ) -> list[Axes]:
     """Draw where the runs of one solver attain more often than those of another, one panel each.
 
@@ -152,12 +155,13 @@ def plot_attainment_difference(
     Args:
         fronts: The fronts of the runs of two solvers, by name.
         objectives: Which two recorded quantities; the first objectives by default.
+        colours: The number of each solver's colour; in their order by default.
     """
     picture = difference_of(fronts, objectives=objectives)
     axes = new_figure(11.5, 4.6, 2)
     for side, (ax, sign) in enumerate(zip(axes, (1.0, -1.0), strict=True)):
         own = sign * picture.differences
-        colour = COLOURS[side]
+        colour = COLOURS[(colours or {}).get(picture.names[side], side) % len(COLOURS)]
         shown = np.flatnonzero(own > 0)
         patches = [
             Rectangle((x, y), right - x, top - y) for x, y, right, top in picture.rectangles[shown]

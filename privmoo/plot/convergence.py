@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from privmoo.comparison.statistics import median
 from privmoo.errors import ProblemError
 from privmoo.plot.style import COLOURS, headline, new_figure, quiet_grid, whole_numbers
 
@@ -84,8 +85,9 @@ def convergence_of(
         if mine.empty:
             continue
         wide = mine[indicator].to_numpy(np.float64).reshape(-1, mine[by].nunique())
-        quartiles = np.quantile(wide, [0.25, 0.5, 0.75], axis=0, method="inverted_cdf")
-        lines.append(ConvergenceLine(solver.name, len(wide), *quartiles))
+        low, high = np.quantile(wide, [0.25, 0.75], axis=0, method="inverted_cdf")
+        middle = np.array([median(column) for column in wide.T])  # as the tables have it
+        lines.append(ConvergenceLine(solver.name, len(wide), low, middle, high))
     return ConvergencePicture(
         lines=tuple(lines),
         steps=np.unique(frame[by].to_numpy(np.float64)),
@@ -112,7 +114,9 @@ def plot_convergence(
     picture = convergence_of(study, problem, indicator=indicator)
     if ax is None:
         ax = new_figure(6.8, 4.2)[0]
-    for i, line in enumerate(picture.lines):
+    places = {solver.name: i for i, solver in enumerate(study.solvers)}
+    for line in picture.lines:
+        i = places[line.name]
         colour = COLOURS[i % len(COLOURS)]
         known = np.isfinite(line.median)
         name = f"{line.name} ({line.n_runs})"

@@ -86,8 +86,9 @@ def plot_indicator(
         patch_artist=True,
         medianprops={"color": "#222222"},
     )
+    order = [solver.name for solver in study.solvers]
     for i, (box, name) in enumerate(zip(drawn["boxes"], names, strict=True)):
-        colour = COLOURS[i % len(COLOURS)]
+        colour = COLOURS[order.index(name) % len(COLOURS)]
         box.set(facecolor=colour, alpha=0.35, edgecolor=colour)
         own = picture.values[name]
         if len(own) <= _FEW:

@@ -149,9 +149,14 @@ class _Run:
             )
         facts = self._facts(time.perf_counter() - began, fraction, log)
         seen = self.archive
-        front = Front.of(
-            self.problem, seen.rows, known=self.known, run=facts, dominated=seen.dominated()
-        )
+        # Nobody hears of these evaluations: they are the same candidates again.
+        listener, self.problem.callback = self.problem.callback, None
+        try:
+            front = Front.of(
+                self.problem, seen.rows, known=self.known, run=facts, dominated=seen.dominated()
+            )
+        finally:
+            self.problem.callback = listener
         return replace(front, infeasible=self.problem.minimised(seen.infeasible()))
 
     def _search(self, shown: Progress, log: RunLog | None, began: float) -> float:

@@ -36,6 +36,7 @@ def check_baseline(
     >>> import privmoo as pm
     >>> check_baseline(pm.baselines.mdav)
     """
+    assert callable(baseline), f"{baseline!r} is no function of table and k"
     given = example_table() if table is None else table
     for least in k:
         recoding = baseline(given, least, **options)

@@ -15,6 +15,7 @@ from pymoo.core.repair import Repair
 from pymoo.core.sampling import Sampling
 
 from privmoo.cuts import CutSpace
+from privmoo.problem import AnonymizationProblem
 
 __all__ = ["check_operator", "is_valid", "valid_rows"]
 
@@ -39,14 +40,18 @@ def check_operator(operator: Any, problem: Any, *, seed: int = 0) -> None:
     >>> from privmoo.testing import example_table
     >>> check_operator(CutMutation(), Cuts(example_table()))
     """
+    kinds = (Sampling, Crossover, Mutation, Repair, DuplicateElimination)
+    named = ", ".join(kind.__name__ for kind in kinds)
     name = type(operator).__name__
+    _require(not isinstance(operator, type), f"{operator!r}: give an instance, not the class")
+    _require(isinstance(operator, kinds), f"{name}: must be one of pymoo's {named}")
+    _require(
+        isinstance(problem, AnonymizationProblem), f"{problem!r} is no privmoo.AnonymizationProblem"
+    )
     parents = valid_rows(problem, _ROWS, seed=seed)
     if isinstance(operator, DuplicateElimination):
         _check_duplicates(operator, parents, name)
         return
-    kinds = (Sampling, Crossover, Mutation, Repair)
-    named = ", ".join(kind.__name__ for kind in kinds)
-    _require(isinstance(operator, kinds), f"{name}: must be one of pymoo's {named}")
     states = _global_states()
     children = _apply(operator, problem, parents, seed)
     again = _apply(operator, problem, parents, seed)

@@ -40,6 +40,9 @@ def check_problem(problem: AnonymizationProblem, *, seed: int = 0) -> None:
     >>> from privmoo.testing import example_table
     >>> check_problem(ZeroSuppression(example_table()))
     """
+    assert isinstance(problem, AnonymizationProblem), (
+        f"{problem!r} is no privmoo.AnonymizationProblem; give an instance, such as MyProblem(table)"
+    )
     _check_facts(problem)
     X = _sample(problem, seed)
     values = problem.evaluate_measures(X)
