@@ -38,7 +38,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 demo: venv
-	$(BIN)/python -m privmoo.demo
+	$(BIN)/privmoo demo
 
 lint: venv
 	$(BIN)/ruff check .

@@ -148,26 +148,6 @@ def test_labels_of_suppressed_records_are_not_told() -> None:
         assert "rare" not in solution.explain() and "spy" not in solution._repr_html_()
 
 
-def test_the_demonstration_says_what_is_wrong(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").write_text("")
-    assert demo.main(["--out", str(tmp_path / "file" / "x")]) == 2
-    said = capsys.readouterr().err
-    assert said == f"privmoo: {tmp_path / 'file' / 'x'}: cannot be written in (Not a directory)\n"
-    with pytest.raises(SystemExit) as left:
-        demo.main(["--max-loss", "30"])
-    assert left.value.code == 2
-
-    def interrupted(_: object) -> list[Path]:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(demo, "_job", interrupted)
-    capsys.readouterr()
-    assert demo.main(["--out", str(tmp_path)]) == 130
-    assert capsys.readouterr().err == "\nprivmoo: stopped\n"
-
-
 def test_the_seed_of_the_search_does_not_tell_the_order_of_the_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,7 +161,7 @@ def test_the_seed_of_the_search_does_not_tell_the_order_of_the_rows(
     monkeypatch.setattr(pm.Solution, "release", spied)
     small = pm.datasets.german_credit()
     monkeypatch.setattr(pm.datasets, "adult", lambda _: small)
-    assert demo.main(["--out", str(tmp_path), "--generations", "3", "--max-loss", "1"]) == 0
+    demo.demonstrate(tmp_path, generations=3, max_loss=1.0, seed=7)
     assert seeds == [None]
     assert {"report.html", "front.png", "front.npz"} < {p.name for p in tmp_path.iterdir()}
 

@@ -22,7 +22,9 @@ def frame_of(name: str) -> pd.DataFrame:
     from privmoo.errors import TableError, nearest
 
     if name not in BUNDLED:
-        raise TableError(f"datasets: {name!r} is none of {', '.join(BUNDLED)}{nearest(name, BUNDLED)}")
+        raise TableError(
+            f"datasets: {name!r} is none of {', '.join(BUNDLED)}{nearest(name, BUNDLED)}"
+        )
     if name == "adult":
         return datasets.adult("dewri").frame
     if name == "german-credit":

@@ -49,12 +49,13 @@ class RunFolder:
             raise CheckpointError(f"{self.path}: has no run to resume, {what}")
         if finished and not force and not resume:
             raise CheckpointError(
-                f"{self.path}: has the results of a run; choose another folder, or replace them with --force"
+                f"{self.path}: has the results of a run; choose another folder, or replace them with "
+                "--force"
             )
         if begun and not resume and not force:
             raise CheckpointError(
-                f"{self.path}: has a run that was interrupted; continue it with --resume, or begin anew with "
-                "--force"
+                f"{self.path}: has a run that was interrupted; continue it with --resume, or begin "
+                "anew with --force"
             )
         try:
             # Fronts and checkpoints are made from the data: nobody else's to read.
@@ -102,7 +103,9 @@ class RunFolder:
         """What run.json says."""
         if not self._facts.is_file():
             begun = self.checkpoint.exists()
-            hint = "; its run was interrupted, continue it with privmoo run --resume" if begun else ""
+            hint = (
+                "; its run was interrupted, continue it with privmoo run --resume" if begun else ""
+            )
             raise CheckpointError(f"{self.path}: is no folder of a finished run{hint}")
         facts = self._json(self._facts)
         good = (

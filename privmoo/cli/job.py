@@ -21,9 +21,12 @@ Job = Annotated[Path, typer.Argument(help="The job, a TOML file such as privmoo.
 def init(
     data: Annotated[Path, typer.Argument(help="The records: a CSV or Parquet file.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for the job; beside the data if not given.")
+        Path | None,
+        typer.Option("--out", "-o", help="Folder for the job; beside the data if not given."),
     ] = None,
-    separator: Annotated[str | None, typer.Option(help="Between cells; found if not given.")] = None,
+    separator: Annotated[
+        str | None, typer.Option(help="Between cells; found if not given.")
+    ] = None,
     encoding: Annotated[str, typer.Option(help="Of the text.")] = "utf-8-sig",
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:

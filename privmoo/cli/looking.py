@@ -43,7 +43,9 @@ def audit(
 
 
 def analyse(
-    data: Annotated[Path, typer.Argument(help="A job (.toml), or a CSV or Parquet file with --qi.")],
+    data: Annotated[
+        Path, typer.Argument(help="A job (.toml), or a CSV or Parquet file with --qi.")
+    ],
     qi: Annotated[
         str, typer.Option("--qi", help="Quasi-identifiers, with commas between them.")
     ] = "",

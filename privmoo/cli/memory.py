@@ -44,8 +44,8 @@ def foresee(path: Path) -> None:
     want, have = needed(path), available()
     if have is not None and want > have:
         say(
-            f"About {_giga(want)} GB of memory are needed to read {path.name}, {_giga(have)} GB are free: it "
-            "may end here. Fewer columns or rows, or more memory, would help."
+            f"About {_giga(want)} GB of memory are needed to read {path.name}, {_giga(have)} GB are free: "
+            "it may end here. Fewer columns or rows, or more memory, would help."
         )
 
 

@@ -20,7 +20,9 @@ def compare(
     ] = "nsga2,spea2,random",
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each.")] = 10,
     evaluations: Annotated[int, typer.Option(min=1, help="The budget of every run.")] = 10_000,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; all cores if not given.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; all cores if not given.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace earlier results.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
@@ -59,7 +61,9 @@ def compare(
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("demo"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path(
+        "demo"
+    ),
     generations: Annotated[int, typer.Option(min=1, help="Of 200 candidates each.")] = 250,
     max_loss: Annotated[
         float, typer.Option(min=0, max=1, help="Accepted information loss, 0 to 1.")
@@ -77,7 +81,9 @@ def demo(
 
 
 def datasets(
-    name: Annotated[str | None, typer.Argument(help="One to write; all are listed without it.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="One to write; all are listed without it.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The CSV file to write.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
 ) -> None:
@@ -109,7 +115,8 @@ def plugins() -> None:
     for warning in heard:
         complain(warning.message)
     if found.empty:
-        say(f"No package brings any; it would by the entry points {', '.join(f'privmoo.{k}' for k in KINDS)}.")
+        groups = ", ".join(f"privmoo.{kind}" for kind in KINDS)
+        say(f"No package brings any; it would by the entry points {groups}.")
         return
     columns = ["kind", "name", "package", "version"]
     state_of = ["cannot be used" if error else "works" for error in found["error"]]

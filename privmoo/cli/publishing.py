@@ -19,7 +19,8 @@ __all__ = ["choose", "release"]
 Out = Annotated[Path, typer.Argument(help="The folder that privmoo run wrote.")]
 Number = Annotated[int | None, typer.Option("--solution", help="A solution by its number.")]
 Best = Annotated[
-    str | None, typer.Option("--best", help="The best one in a measure, such as k, within the limits.")
+    str | None,
+    typer.Option("--best", help="The best one in a measure, such as k, within the limits."),
 ]
 Knee = Annotated[bool, typer.Option("--knee", help="The knee of the front, within the limits.")]
 _SHOWN = 20
@@ -56,7 +57,9 @@ def release(
     knee: Knee = False,
     csv_safe: Annotated[
         bool,
-        typer.Option("--csv-safe", help="Put an apostrophe before texts that spreadsheets execute."),
+        typer.Option(
+            "--csv-safe", help="Put an apostrophe before texts that spreadsheets execute."
+        ),
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
@@ -104,7 +107,9 @@ def limits_of(arguments: list[str]) -> dict[str, float]:
         option = left.pop(0)
         name, equals, text = option.partition("=")
         if not name.startswith(("--max-", "--min-")):
-            raise ProblemError(f"{name}: is no option; limits are such as --max-loss 0.25 or --min-k 5")
+            raise ProblemError(
+                f"{name}: is no option; limits are such as --max-loss 0.25 or --min-k 5"
+            )
         if not equals:
             if not left:
                 raise ProblemError(f"{name}: needs a number, such as {name} 0.25")
@@ -127,8 +132,8 @@ def chosen_before(out: Path, number: int) -> list[str]:
     if not others:
         return []
     return [
-        f"solution {', '.join(others)} of this run was written before; whoever holds two different releases "
-        "of the same people can intersect them: publish one"
+        f"solution {', '.join(others)} of this run was written before; whoever holds two different "
+        "releases of the same people can intersect them: publish one"
     ]
 
 
@@ -161,7 +166,9 @@ def _number(
             )
         return solution
     within = front.where(**limits) if limits else front
-    places: Any = np.flatnonzero(choosing.within(front, limits)) if limits else np.arange(len(front))
+    places: Any = (
+        np.flatnonzero(choosing.within(front, limits)) if limits else np.arange(len(front))
+    )
     found = within.knee() if best is None else within.best(best)
     return int(places[found.index])
 
@@ -177,9 +184,7 @@ def _list(front: Front, limits: dict[str, float]) -> None:
     kept: Any = np.flatnonzero(choosing.within(front, limits)) if limits else np.arange(len(front))
     shown = kept[np.unique(np.linspace(0, len(kept) - 1, _SHOWN).round().astype(int))]
     frame = front.to_frame()
-    rows = [
-        [str(i), *(f"{value:.6g}" for value in frame.iloc[i])] for i in (int(j) for j in shown)
-    ]
+    rows = [[str(i), *(f"{value:.6g}" for value in frame.iloc[i])] for i in (int(j) for j in shown)]
     tabulate(["solution", *map(str, frame.columns)], rows)
     if len(shown) < len(kept):
         say(f"{len(shown)} of {len(kept):,} solutions; all are in front.csv")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["complain", "cleaned", "say", "state", "tabulate"]
+__all__ = ["cleaned", "complain", "say", "state", "tabulate"]
 
 
 @dataclass

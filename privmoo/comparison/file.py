@@ -86,6 +86,7 @@ def load(path: str | Path) -> Study:
         and len(by_name) == len(problems) > 0
         and all(o.solver in names and o.problem in by_name for o in outcomes)
         and all(_fits(o, by_name[o.problem]) for o in outcomes)
+        and len({(o.problem, o.solver, o.seed) for o in outcomes}) == len(outcomes)
     )
     if not good:
         raise packed.damaged("its parts do not fit together")

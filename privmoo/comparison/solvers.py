@@ -14,7 +14,7 @@ from pymoo.core.algorithm import Algorithm
 from privmoo.comparison import ready_made
 from privmoo.comparison.recording import Limit, Recorder
 from privmoo.comparison.study import check_name, check_names
-from privmoo.errors import ProblemError
+from privmoo.errors import InfeasibleError, ProblemError
 from privmoo.front.front import Front
 from privmoo.front.quantities import quantities_of
 from privmoo.problem import AnonymizationProblem
@@ -91,7 +91,8 @@ class Solver:
     ) -> Solver:
         """A function `(problem, seed, budget)` that gives a Front, recodings, or decision vectors.
 
-        What it evaluates through the problem is counted; a study says where that was more than the budget.
+        What it evaluates through the problem is counted, and a study says where that was more than the
+        budget. Judging the vectors or recodings that it gives is not.
         """
         return _FunctionSolver(given, name or _name_of(given), deterministic=deterministic)
 
@@ -204,8 +205,8 @@ class _AlgorithmSolver(Solver):
         try:
             with recorder.listening(problem):
                 run = optimize(problem, self.made(problem), budget, seed=seed, progress=False).run
-        except ProblemError as error:
-            if len(recorder.archive) or "nothing feasible" not in str(error):
+        except InfeasibleError:
+            if len(recorder.archive):
                 raise
             run = {"reproducible": budget.reproducible}
         if run.get("stopped_by_hand"):
@@ -303,10 +304,8 @@ def _as_front(given: Any, problem: AnonymizationProblem, name: str) -> Front | N
                 f"got {type(given).__name__}"
             )
         return Front.of(problem, rows)
-    except ProblemError as error:
-        if "nothing feasible" in str(error):
-            return None
-        raise
+    except InfeasibleError:
+        return None
 
 
 def _needed(function: Callable[..., Any]) -> int:

@@ -290,10 +290,13 @@ class Study:
 
 
 def _spread(values: NDArray[np.float64]) -> float:
-    """The interquartile range; infinite where a quarter of the runs is."""
+    """The interquartile range, as boxes are drawn; infinite where a quarter of the runs is."""
     if not len(values):
         return float("nan")
-    low, high = np.quantile(values, [0.25, 0.75], method="inverted_cdf")
+    if np.isfinite(values).all():
+        low, high = np.quantile(values, [0.25, 0.75])
+    else:
+        low, high = np.quantile(values, [0.25, 0.75], method="inverted_cdf")
     return float(high - low) if low < high else 0.0
 
 

@@ -23,7 +23,7 @@ _LATEX_HEADS = {
 }
 _NOTE = (
     "Median (interquartile range); the best median is bold, † marks what is not significantly different "
-    "from it at {alpha:g} after Holm's correction."
+    "from it at {alpha:g} after Holm's correction over the pairs of a problem and indicator."
 )
 _LATEX = {
     "\\": r"\textbackslash{}",
