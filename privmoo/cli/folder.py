@@ -196,7 +196,8 @@ def _make(front: Front, folder: Path) -> None:
 
     front.save(folder / "front.npz")
     front.to_frame().to_csv(folder / "front.csv")
-    figure = front.plot().figure
+    front.plot()  # one picture or several, by the number of objectives
+    figure = plt.gcf()
     figure.savefig(folder / "front.png", dpi=130, bbox_inches="tight")
     plt.close(figure)
     front.report(folder / "front.html")
