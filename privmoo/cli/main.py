@@ -9,7 +9,7 @@ import typer
 from privmoo.cli import job, looking, more, publishing
 from privmoo.cli.saying import complain, state
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "outcome"]
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -55,10 +55,11 @@ def main() -> None:
 
     0: done. 1: a fault of privmoo. 2: wrong input. 3: nothing feasible. 130: interrupted.
     """
-    sys.exit(_outcome())
+    sys.exit(outcome())
 
 
-def _outcome() -> int:
+def outcome() -> int:
+    """The exit code of the command."""
     try:
         code = app(standalone_mode=False)
     except typer.Exit as end:
