@@ -55,13 +55,8 @@ ifneq ($(NOTEBOOKS),)
 	PRIVMOO_QUICK=1 $(BIN)/python -m pytest -n $(JOBS) --nbmake --nbmake-timeout=600 -p no:randomly $(NOTEBOOKS)
 endif
 
-# One after the other, because some show times. A notebook is written only when all its cells have run.
 notebooks: venv
-	@set -e; for file in $(NOTEBOOKS); do \
-		PRIVMOO_QUICK= $(BIN)/python -m nbconvert --to notebook --execute --inplace \
-			--ExecutePreprocessor.timeout=3600 --ExecutePreprocessor.record_timing=False \
-			--ExecutePreprocessor.store_widget_state=False $$file; \
-	done
+	$(BIN)/python notebooks/run.py $(NOTEBOOKS)
 
 test: lint pytest quick-notebooks
 
