@@ -11,16 +11,17 @@ NOTEBOOKS := $(wildcard notebooks/*.ipynb)
 BENCHMARKS := $(sort $(wildcard tests/benchmarks/bench_*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all lint pytest notebooks bench clean
+.PHONY: help venv demo test test-all lint pytest quick-notebooks notebooks bench clean
 
 help:
-	@echo "make demo      optimise the bundled Adult data and write a release, a picture and a report"
-	@echo "make test      lint, types, tests, README examples, notebooks"
-	@echo "make test-all  the same and the slow reproductions"
-	@echo "make bench     measure the speed of the evaluation"
-	@echo "make lint      ruff and mypy only"
-	@echo "make venv      only set up .venv"
-	@echo "make clean     remove everything that was generated except .venv"
+	@echo "make demo       optimise the bundled Adult data and write a release, a picture and a report"
+	@echo "make test       lint, types, tests, README examples, notebooks with short searches"
+	@echo "make test-all   the same and the slow reproductions"
+	@echo "make notebooks  run the notebooks in full and write their outputs into them"
+	@echo "make bench      measure the speed of the evaluation"
+	@echo "make lint       ruff and mypy only"
+	@echo "make venv       only set up .venv"
+	@echo "make clean      remove everything that was generated except .venv"
 
 venv: $(STAMP)
 
@@ -48,14 +49,18 @@ lint: venv
 pytest: lint
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
 
-notebooks: venv
+# The notebooks look for PRIVMOO_QUICK and then search less. Their files stay as they are.
+quick-notebooks: venv
 ifneq ($(NOTEBOOKS),)
-	$(BIN)/python -m pytest -n $(JOBS) --nbmake --nbmake-timeout=600 -p no:randomly $(NOTEBOOKS)
+	PRIVMOO_QUICK=1 $(BIN)/python -m pytest -n $(JOBS) --nbmake --nbmake-timeout=600 -p no:randomly $(NOTEBOOKS)
 endif
 
-test: lint pytest notebooks
+notebooks: venv
+	$(BIN)/python notebooks/run.py $(NOTEBOOKS)
 
-test-all: lint notebooks
+test: lint pytest quick-notebooks
+
+test-all: lint quick-notebooks
 	$(BIN)/python -m pytest -n $(JOBS)
 
 bench: venv
