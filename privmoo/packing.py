@@ -21,7 +21,12 @@ _LARGEST = 1 << 30  # bytes, unpacked
 
 
 def pack(
-    to: Any, head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, name: str
+    to: Any,
+    head: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    *,
+    name: str,
+    small: bool = False,
 ) -> None:
     """Write plain data and arrays of numbers to a path or an open file; see `Packed`.
 
@@ -30,8 +35,10 @@ def pack(
         head: The plain data.
         arrays: The arrays.
         name: The plain data's name in the zip, without `.json`.
+        small: Whether to take more time for a smaller file.
     """
-    with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
+    method = zipfile.ZIP_LZMA if small else zipfile.ZIP_DEFLATED
+    with zipfile.ZipFile(to, "w", method) as archive:
         archive.writestr(f"{name}.json", json.dumps(head, ensure_ascii=False, indent=1))
         for key, array in arrays.items():
             content = io.BytesIO()

@@ -134,14 +134,15 @@ def test_false_facts_of_a_run_are_refused(
         pm.Study.load(bad)
 
 
-def test_false_values_are_refused(two: pm.Study, tmp_path: Path) -> None:
+def test_a_false_history_is_refused(two: pm.Study, tmp_path: Path) -> None:
     path, bad = tmp_path / "a.study", tmp_path / "b.study"
     two.save(path)
     with zipfile.ZipFile(path) as archive, zipfile.ZipFile(bad, "w") as other:
         for name in archive.namelist():
             content = archive.read(name)
-            if name == "F.npy":  # better than the values that were recorded
-                content = content[:128] + np.frombuffer(content[128:]).copy().__sub__(1).tobytes()
+            if name == "spans.npy":  # points that leave the front before they enter it
+                spans = np.frombuffer(content[128:], np.int64)
+                content = content[:128] + (-spans).tobytes()
             other.writestr(name, content)
     with pytest.raises(CheckpointError, match="its parts do not fit together"):
         pm.Study.load(bad)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from privmoo.writing import replacing
 __all__ = ["load", "save"]
 
 _FORM = "privmoo study 1"
-_ARRAYS = ("values", "F", "at", "seconds", "sizes", "points")
-_WHOLE = ("at", "sizes")
+# Not the objectives as minimised: they are columns of the values with a sign.
+_ARRAYS = ("values", "at", "seconds", "points", "spans")
+_WHOLE = ("at", "spans")
 
 
 def save(study: Study, path: str | Path, *, force: bool = False) -> None:
@@ -48,13 +50,13 @@ def save(study: Study, path: str | Path, *, force: bool = False) -> None:
     arrays: dict[str, NDArray[Any]] = {}
     for name in _ARRAYS:
         dtype = np.int64 if name in _WHOLE else np.float64
-        flat = [np.ravel(part[name]) for part in parts]
+        flat = [np.ravel(part[name].T) for part in parts]  # column by column, which packs better
         arrays[name] = np.concatenate([np.empty(0, dtype), *flat]).astype(dtype)
     # Rows and columns of every array of every run; one-dimensional ones have no columns.
     shapes = [[_shape(part[name]) for name in _ARRAYS] for part in parts]
     arrays["shapes"] = np.array(shapes, np.int64).reshape(len(parts), len(_ARRAYS), 2)
     with replacing(path, force=force) as temporary:
-        pack(temporary, head, arrays, name="study")
+        pack(temporary, head, arrays, name="study", small=True)
 
 
 def _shape(array: NDArray[Any]) -> tuple[int, int]:
@@ -76,9 +78,9 @@ def load(path: str | Path) -> Study:
         scale, settings, heads = head["scale"], _settings(head["settings"]), list(head["runs"])
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ProblemError):
         raise packed.damaged("its description is not one of a study") from None
-    outcomes = _outcomes(packed, heads)
     names = {s.name for s in solvers}
     by_name = {p.name: p for p in problems}
+    outcomes = _outcomes(packed, heads, by_name)
     good = (
         scale in ("linear", "decades")
         and bool(names)
@@ -125,7 +127,9 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _outcomes(packed: Packed, heads: list[Any]) -> tuple[Outcome, ...]:
+def _outcomes(
+    packed: Packed, heads: list[Any], problems: Mapping[str, StudiedProblem]
+) -> tuple[Outcome, ...]:
     shapes = packed.arrays["shapes"]
     if shapes.shape != (len(heads), len(_ARRAYS), 2) or shapes.dtype.kind != "i":
         raise packed.damaged("its runs do not fit together")
@@ -142,18 +146,25 @@ def _outcomes(packed: Packed, heads: list[Any]) -> tuple[Outcome, ...]:
         for j, name in enumerate(_ARRAYS):
             part = packed.arrays[name][ends[i, j] - sizes[i, j] : ends[i, j]]
             rows, columns = shapes[i, j]
-            own[name] = part if columns < 0 else part.reshape(rows, columns)
-        found.append(Outcome.of(packed, entry, own))
+            own[name] = part if columns < 0 else part.reshape(columns, rows).T
+        found.append(Outcome.of(packed, entry, {**own, "F": _minimised(own, entry, problems)}))
     return tuple(found)
 
 
+def _minimised(
+    own: Mapping[str, NDArray[Any]], entry: Any, problems: Mapping[str, StudiedProblem]
+) -> NDArray[Any]:
+    """The objectives of a run's solutions, as minimised."""
+    problem = problems.get(str(entry.get("problem"))) if isinstance(entry, dict) else None
+    values = own["values"]
+    if problem is None or values.ndim != 2 or values.shape[1] != len(problem.quantities):
+        return values  # no run of the problem, which is told of the whole study
+    signs = np.array([q.sign for q in problem.objectives])
+    return np.asarray(values[:, : problem.n_objectives] * signs)
+
+
 def _fits(outcome: Outcome, problem: StudiedProblem) -> bool:
-    """Whether a run is one of the problem: as many quantities, and objectives that are the values'."""
+    """Whether a run is one of the problem: as many objectives and quantities."""
     if len(outcome.points) and outcome.points.shape[1] != problem.n_objectives:
         return False
-    if outcome.status != "ok":
-        return True
-    if outcome.values.shape[1] != len(problem.quantities):
-        return False
-    signs = np.array([q.sign for q in problem.objectives])
-    return np.array_equal(outcome.values[:, : problem.n_objectives] * signs, outcome.F)
+    return outcome.status != "ok" or outcome.values.shape[1] == len(problem.quantities)

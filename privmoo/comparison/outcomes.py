@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from privmoo.packing import Packed, pack, plain
 
-__all__ = ["Outcome", "Status"]
+__all__ = ["Outcome", "Status", "history"]
 
 Status = Literal["ok", "nothing feasible", "failed"]
 _FORM = "privmoo run 1"
-_ARRAYS = ("values", "F", "at", "seconds", "sizes", "points")
+_ARRAYS = ("values", "F", "at", "seconds", "points", "spans")
 
 
 def _whole(value: Any) -> bool:
@@ -34,6 +34,23 @@ _FACTS: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("seconds", "over_seconds"), lambda v: v is None or _number(v)),
     **dict.fromkeys(("reproducible", "proven"), lambda v: v is None or type(v) is bool),
 }
+
+
+def history(
+    fronts: Sequence[NDArray[np.float64]],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """All points of growing fronts, each once, and when each was on them.
+
+    >>> points, spans = history([np.array([[2.0, 2.0]]), np.array([[1.0, 3.0], [2.0, 2.0]])])
+    >>> points.tolist(), spans.tolist()
+    ([[1.0, 3.0], [2.0, 2.0]], [[1, 2], [0, 2]])
+    """
+    points, place = np.unique(np.concatenate(fronts), axis=0, return_inverse=True)
+    mark = np.repeat(np.arange(len(fronts)), [len(F) for F in fronts])
+    spans = np.full((len(points), 2), [len(fronts), 0], np.int64)
+    np.minimum.at(spans[:, 0], place.ravel(), mark)
+    np.maximum.at(spans[:, 1], place.ravel(), mark + 1)
+    return points, spans
 
 
 def _none() -> NDArray[np.float64]:
@@ -55,8 +72,8 @@ class Outcome:
         F: Solutions × objectives, as minimised.
         at: Numbers of evaluations at which the front was kept.
         seconds: When that was.
-        sizes: How many points the front had then.
-        points: These points one after the other, as minimised.
+        points: All points that were on it at any of these times, as minimised.
+        spans: For each the first of these times, and that from which it was dominated: it never comes back.
     """
 
     problem: str
@@ -69,12 +86,13 @@ class Outcome:
     F: NDArray[np.float64] = field(default_factory=_none, repr=False)
     at: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
     seconds: NDArray[np.float64] = field(default_factory=_none, repr=False)
-    sizes: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
     points: NDArray[np.float64] = field(default_factory=_none, repr=False)
+    spans: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 2), np.int64), repr=False)
 
     def fronts(self) -> list[NDArray[np.float64]]:
         """The front at every mark, as minimised."""
-        return np.split(self.points, np.cumsum(self.sizes)[:-1]) if len(self.sizes) else []
+        begin, end = self.spans.reshape(-1, 2).T
+        return [self.points[(begin <= i) & (i < end)] for i in range(len(self.at))]
 
     def head(self) -> dict[str, Any]:
         """All but the arrays, as plain data."""
@@ -113,7 +131,7 @@ class Outcome:
     def of(cls, packed: Packed, head: Any, arrays: dict[str, NDArray[Any]]) -> Outcome:
         """The run that a head and arrays describe, after looking whether they can be right."""
         values, F, points = arrays["values"], arrays["F"], arrays["points"]
-        at, seconds, sizes = arrays["at"], arrays["seconds"], arrays["sizes"]
+        at, seconds, spans = arrays["at"], arrays["seconds"], arrays["spans"]
         good = (
             isinstance(head, dict)
             and all(isinstance(head.get(key), str) for key in ("problem", "solver", "error"))
@@ -121,13 +139,15 @@ class Outcome:
             and head.get("status") in get_args(Status)
             and isinstance(head.get("facts"), dict)
             and all(fits(head["facts"].get(key)) for key, fits in _FACTS.items())
-            and at.ndim == seconds.ndim == sizes.ndim == 1
-            and len(at) == len(seconds) == len(sizes)
-            and at.dtype.kind == sizes.dtype.kind == "i"
-            and (sizes >= 0).all()
+            and at.ndim == seconds.ndim == 1
+            and len(at) == len(seconds)
+            and at.dtype.kind == spans.dtype.kind == "i"
+            and spans.shape == (len(points), 2)
+            and (spans[:, 0] >= 0).all()
+            and (spans[:, 0] < spans[:, 1]).all()
+            and (spans[:, 1] <= len(at)).all()
             and (np.diff(at) > 0).all()
             and (np.diff(seconds) >= 0).all()
-            and sizes.sum() == len(points)
             and all(np.isfinite(array).all() for array in arrays.values())
             and len(values) == len(F)
             and (head.get("status") != "ok" or (F.ndim == values.ndim == 2 and len(F) > 0))
@@ -139,5 +159,5 @@ class Outcome:
             key: head[key] for key in ("problem", "solver", "seed", "status", "error", "facts")
         }
         for key, array in arrays.items():
-            own[key] = array.astype(np.int64 if key in ("at", "sizes") else np.float64)
+            own[key] = array.astype(np.int64 if key in ("at", "spans") else np.float64)
         return cls(**own)

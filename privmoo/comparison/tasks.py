@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from privmoo.comparison.outcomes import Outcome
+from privmoo.comparison.outcomes import Outcome, history
 from privmoo.comparison.recording import Limit, Recorder
 from privmoo.comparison.solvers import Solver
 from privmoo.packing import plain
@@ -77,12 +77,12 @@ def do(task: Task, problem: AnonymizationProblem) -> Outcome:
         )
     facts = {**facts, "seconds": round(recorder.used, 3)}
     n_obj = problem.n_obj
-    nothing = np.empty((0, n_obj))
+    points, spans = history([np.empty((0, n_obj)), *recorder.fronts])
     kept: dict[str, Any] = {
         "at": np.array(recorder.at, np.int64),
         "seconds": np.array(recorder.seconds, np.float64),
-        "sizes": np.array([len(F) for F in recorder.fronts], np.int64),
-        "points": np.concatenate([nothing, *recorder.fronts]),
+        "points": points,
+        "spans": spans - 1,  # without the empty front before all others
     }
     if front is None:
         facts = plain(facts)
