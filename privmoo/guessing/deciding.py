@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
-from privmoo.guessing.proposals import MOST_LEAVES, Proposal, propose
+from privmoo.guessing.proposals import Proposal, propose
 from privmoo.guessing.shapes import Facts
 from privmoo.guessing.toml_text import quoted
 from privmoo.guessing.words import Meaning, meanings
@@ -45,18 +44,20 @@ class ColumnGuess:
 def decide(facts: Facts) -> ColumnGuess:
     """The role of one column, looked at alone.
 
+    >>> import pandas as pd
     >>> from privmoo.guessing.shapes import facts_of
     >>> decide(facts_of(pd.Series(["f", "m"] * 9), "sex")).reason
     'the name says sex; 2 distinct values'
     """
     name = facts.name
+    said = meanings(name)
     if facts.data is None:
         return ColumnGuess(name, "identifying", f"{facts.trouble}; left out until it is cleaned")
     if facts.n_values == 1:
         return ColumnGuess(name, "identifying", "the same value in every row, which tells nothing")
     if facts.shape:
-        return ColumnGuess(name, "identifying", f"most values look like {facts.shape}")
-    said = meanings(name)
+        reason = f"most values look like {facts.shape}"
+        return ColumnGuess(name, "identifying", reason, subject=_of_persons(facts, said))
     identifying = _identifying(facts, said)
     if identifying is not None:
         return identifying
@@ -68,7 +69,7 @@ def decide(facts: Facts) -> ColumnGuess:
         reason = f"the name says {sensitive[0].says}; {_count(facts)}"
         return ColumnGuess(name, "sensitive", reason, target=target)
     if quasi:
-        return _quasi(facts, f"the name says {(strong or quasi)[0].says}", quasi)
+        return _quasi(facts, f"the name says {(strong or quasi)[0].says}", said)
     if target:
         reason = "the name says class; 2 distinct values, proposed as what learners predict"
         return ColumnGuess(name, "insensitive", reason, target=True)
@@ -85,13 +86,18 @@ def _identifying(facts: Facts, said: Sequence[Meaning]) -> ColumnGuess | None:
         return ColumnGuess(facts.name, "identifying", f"the name says {direct[0].says}")
     if facts.free_text:
         return ColumnGuess(facts.name, "identifying", "free text, which may name persons")
-    if numbers and not facts.few and (facts.share > 0.5 or not others):
+    if numbers and not facts.few and (facts.share > 0.5 or (not others and facts.repeated)):
         reason = "the name says id"
         if facts.unique:
             reason += ", and nearly every value occurs once"
-        several = facts.n_distinct >= 10 and 0.02 < facts.share < 0.9
-        return ColumnGuess(facts.name, "identifying", reason, subject=several)
+        subject = _of_persons(facts, said)
+        return ColumnGuess(facts.name, "identifying", reason, subject=subject)
     return None
+
+
+def _of_persons(facts: Facts, said: Sequence[Meaning]) -> bool:
+    """Whether the column may tell persons apart who have several rows."""
+    return facts.repeated and any(meaning.role == "person" for meaning in said)
 
 
 def _quasi(facts: Facts, because: str, said: Sequence[Meaning]) -> ColumnGuess:
@@ -101,9 +107,9 @@ def _quasi(facts: Facts, because: str, said: Sequence[Meaning]) -> ColumnGuess:
         reason = f"{because}, but nearly every value occurs once"
         return ColumnGuess(facts.name, "identifying", reason)
     if hierarchy is None:
-        reason = f"{because}, but {facts.n_distinct:,} distinct values are too many; make them coarser"
+        reason = f"{because or 'dates'}, but {facts.n_distinct:,} are too many; make them coarser"
         return ColumnGuess(facts.name, "identifying", reason)
-    reason = f"{because}; {_count(facts)}"
+    reason = f"{because}; {_count(facts)}" if because else _count(facts)
     if hierarchy.note:
         reason += f"; {hierarchy.note}"
     return ColumnGuess(facts.name, "quasi-identifying", reason, hierarchy)
@@ -112,14 +118,14 @@ def _quasi(facts: Facts, because: str, said: Sequence[Meaning]) -> ColumnGuess:
 def _by_values(facts: Facts) -> ColumnGuess:
     """The role of a column whose name says nothing."""
     if facts.dates:
-        return _quasi(facts, "dates", ())
+        return _quasi(facts, "", ())
     if facts.sexes:
         return _quasi(facts, "the values are words for sexes", ())
     if facts.zips:
         return _quasi(facts, "digits of one length, like ZIP codes", ())
-    if facts.unique and facts.kind != "number":
+    if facts.unique and (facts.kind != "number" or facts.whole):
         return ColumnGuess(facts.name, "identifying", "nearly every value occurs once")
-    reason = f"nothing tells what it is ({_count(facts)}), so it is left out; give it a role to keep it"
+    reason = f"cannot be told ({_count(facts)}), so it is left out; give it a role to keep it"
     return ColumnGuess(facts.name, "identifying", reason, unsure=True)
 
 
@@ -137,18 +143,20 @@ def _count(facts: Facts) -> str:
 def without_twins(columns: list[ColumnGuess], facts: dict[str, Facts]) -> list[ColumnGuess]:
     """Leave out quasi-identifying columns that say the same as another one, such as codes beside words."""
     kept: list[Facts] = []
-    found = []
-    for column in columns:
-        if column.role == "quasi-identifying":
-            own = facts[column.name]
-            twin = next((other for other in kept if _same(own, other)), None)
-            if twin is None:
-                kept.append(own)
-            else:
-                reason = f"says the same as column {quoted(twin.name)}, so one of them is left out"
-                column = ColumnGuess(column.name, "identifying", reason)
-        found.append(column)
-    return found
+    twins: dict[str, str] = {}
+    quasi = [facts[column.name] for column in columns if column.role == "quasi-identifying"]
+    for own in sorted(quasi, key=lambda facts: facts.kind != "text"):  # words before codes
+        twin = next((other for other in kept if _same(own, other)), None)
+        if twin is None:
+            kept.append(own)
+        else:
+            twins[own.name] = f"says the same as column {quoted(twin.name)}, so it is left out"
+    return [
+        ColumnGuess(column.name, "identifying", twins[column.name])
+        if column.name in twins
+        else column
+        for column in columns
+    ]
 
 
 def _same(one: Facts, other: Facts) -> bool:
@@ -169,9 +177,9 @@ def propose_some(columns: list[ColumnGuess], facts: dict[str, Facts]) -> list[Co
     found = {}
     for column in chosen:
         hierarchy = propose(facts[column.name], frozenset())
-        if hierarchy is not None and hierarchy.n_leaves <= MOST_LEAVES:
+        if hierarchy is not None:
             count = _count(facts[column.name])
-            reason = f"nothing tells what it is; proposed as no other column looks better ({count})"
+            reason = f"cannot be told ({count}); proposed because no other column looks better"
             found[column.name] = replace(
                 column, role="quasi-identifying", reason=reason, hierarchy=hierarchy
             )

@@ -137,7 +137,9 @@ class Guess:
             rows.append((_shown(column.name), column.role, hierarchy, column.reason))
         widths = [max(len(row[i]) for row in rows) for i in range(3)]
         return "\n".join(
-            "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]])
+            "  ".join(
+                [*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]
+            )
             for row in rows
         )
 
@@ -153,10 +155,10 @@ def guess(frame: pd.DataFrame) -> Guess:
     >>> people = pd.DataFrame({"name": [f"P{i}" for i in range(30)], "age": range(20, 50),
     ...                        "ill": ["flu", "cold", "none"] * 10})
     >>> print(guess(people))
-    column  role               hierarchy              reason
-    name    identifying                               the name says name of a person
+    column  role               hierarchy               reason
+    name    identifying                                the name says a person's name
     age     quasi-identifying  intervals of 5, 10, 20  the name says age; numbers with 30 distinct values
-    ill     sensitive                                 the name says health; 3 distinct values
+    ill     sensitive                                  the name says health; 3 distinct values
     """
     check_columns(frame)
     check_rows(frame, [], dropped=0)

@@ -40,7 +40,9 @@ def job_text(
         if own:
             lines = [f"# {role.upper()}. {meaning}"]
             if role == "quasi-identifying" and files:
-                lines.append("# A line of a hierarchy file is a value and its groups: value;group;larger group;*")
+                lines.append(
+                    "# A line of a hierarchy file is a value and its groups: value;group;larger group;*"
+                )
             parts.append("\n".join([*lines, "", *own]))
     if not any(column.role == "quasi-identifying" for column in columns):
         parts.append(

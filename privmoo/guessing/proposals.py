@@ -12,7 +12,7 @@ import numpy as np
 
 from privmoo.errors import PrivmooError
 from privmoo.guessing.orders import in_order
-from privmoo.guessing.shapes import Facts
+from privmoo.guessing.shapes import MOST_LEAVES, Facts
 from privmoo.guessing.toml_text import value
 from privmoo.hierarchy import Hierarchy
 
@@ -20,10 +20,13 @@ __all__ = ["Proposal", "propose"]
 
 IN_FILE = 1_000
 """Up to so many leaves a hierarchy is written to a file of its own."""
-MOST_LEAVES = 50_000
-"""More leaves than these keep a search from getting anywhere."""
 _MOST_ORDERED = 200
 _SMALL = 12
+_SHORT = 20
+_NOMINAL = frozenset(
+    ["id", "marital status", "language", "organisation", "place", "race or origin", "sex"]
+)
+"""Numbers that stand for these are codes, without an order."""
 _OLDEST = 89
 
 
@@ -85,10 +88,11 @@ def _ideas(facts: Facts, says: frozenset[str]) -> Iterator[Proposal]:
         yield _dates(facts)
     if facts.zips or ("ZIP code" in says and facts.kind in ("text", "number")):
         yield Proposal("masking")
-    if facts.kind == "number" and "sex" not in says:
+    nominal = bool(says & _NOMINAL) or ("work" in says and facts.n_distinct <= _SMALL)
+    if facts.kind == "number" and not nominal:
         yield from _numbers(facts, "age" in says)
-    if facts.kind == "text" and facts.n_distinct <= _MOST_ORDERED and facts.data is not None:
-        values = in_order(facts.data.spelled())
+    if facts.kind == "text" and facts.n_distinct <= _MOST_ORDERED and not says & _NOMINAL:
+        values = in_order(_spelled(facts))
         if values is not None:
             yield Proposal("ordered", {"values": values}, inline=True)
     yield Proposal("flat")
@@ -112,10 +116,10 @@ def _spelled(facts: Facts) -> list[str]:
 
 
 def _numbers(facts: Facts, age: bool) -> Iterator[Proposal]:
-    numbers = facts.numbers()  # with every repetition, so that quantiles are those of the rows
+    numbers = facts.numbers  # with every repetition, so that quantiles are those of the rows
     low, high = float(numbers[0]), float(numbers[-1])
-    whole = bool((numbers % 1 == 0).all())
-    if facts.n_distinct <= _SMALL or high - low < _SMALL:
+    whole = facts.whole
+    if facts.n_distinct <= _SMALL or (facts.whole and high - low < _SHORT):
         yield Proposal("ordered", inline=True)
         return
     if whole and max(abs(low), abs(high)) < 1e9:
@@ -165,7 +169,7 @@ def _intervals(numbers: np.ndarray[Any, Any], age: bool) -> Iterator[Proposal]:
 
 
 def _nice(number: float) -> float:
-    """The next of 1, 2, 5, 10, 20, 50, …
+    """The next of 1, 2, 5, 10, 20, 50 and so on.
 
     >>> _nice(3.7), _nice(0.012), _nice(7)
     (5.0, 0.02, 10.0)
@@ -190,7 +194,8 @@ def _plain(number: float) -> float | int:
 
 def _tried(proposal: Proposal, facts: Facts) -> Proposal | None:
     """The proposal with its size and its file, if all that can be done with it works."""
-    assert facts.data is not None  # noqa: S101
+    if facts.data is None:
+        return None
     try:
         value(proposal.stated())
         bound = getattr(Hierarchy, proposal.kind)(**proposal.arguments).bind(facts.data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ __all__ = ["Facts", "facts_of"]
 
 SAMPLE = 2_000
 """How many distinct values are looked at for their shape."""
+MOST_LEAVES = 100_000
+"""More distinct values than these keep a search from getting anywhere."""
 _MOST = 0.9
 
 _SHAPES = {
@@ -32,9 +35,9 @@ _PATTERNS = {says: re.compile(pattern, re.ASCII) for says, pattern in _SHAPES.it
 _ISO = re.compile(r"\d{4}-(0[1-9]|1[0-2])-([0-2]\d|3[01])([T ]\d{2}:\d{2}.*)?", re.ASCII)
 _OTHER_DATE = re.compile(r"(\d{2})([./-])(\d{2})\2(\d{4})", re.ASCII)
 _DIGITS = re.compile(r"\d{4,6}", re.ASCII)
-_SEXES = frozenset(
-    "m f d x male female other man woman men women w maennlich männlich weiblich divers homme femme h "
-    "masculin feminin féminin masculino femenino hombre mujer diverse".split()
+_SEXES = re.compile(
+    r"m|f|d|x|w|h|male|female|other|diverse|men|women|man|woman|maennlich|männlich|weiblich|divers|homme"
+    r"|femme|masculin|f[eé]minin|masculino|femenino|hombre|mujer"
 )
 
 
@@ -71,7 +74,7 @@ class Facts:
         """Number of distinct values, missing ones not counted."""
         return 0 if self.data is None else len(self.data.values)
 
-    @property
+    @cached_property
     def n_values(self) -> int:
         """Number of distinct values, where missing counts as one."""
         return self.n_distinct + (self.data is not None and self.data.has_missing)
@@ -81,7 +84,7 @@ class Facts:
         """As in `Distinct`."""
         return "empty" if self.data is None else self.data.kind
 
-    @property
+    @cached_property
     def share(self) -> float:
         """Distinct values by present ones: 1 if every value occurs once."""
         if self.data is None:
@@ -94,15 +97,26 @@ class Facts:
         return self.share > _MOST and self.n_distinct >= 10
 
     @property
+    def repeated(self) -> bool:
+        """Whether there are many values, each of them in some rows, as keys of persons are."""
+        return self.n_distinct >= 10 and 0.02 < self.share < _MOST
+
+    @property
     def few(self) -> bool:
         """Whether the values are so few that none can be one person's."""
         return self.n_values <= 20 and self.share <= 0.05
 
+    @cached_property
+    def whole(self) -> bool:
+        """Whether all are whole numbers."""
+        return self.kind == "number" and bool((self.numbers % 1 == 0).all())
+
     @property
     def free_text(self) -> bool:
         """Whether people wrote the values in sentences."""
-        return self.kind == "text" and self.words >= 5 and self.length >= 30 and self.share > 0.2
+        return self.kind == "text" and self.words >= 5 and self.length >= 30 and self.share > 0.5
 
+    @cached_property
     def numbers(self) -> NDArray[np.float64]:
         """The numbers of all rows that have one, in order."""
         if self.data is None:
@@ -118,11 +132,15 @@ def facts_of(column: pd.Series[Any], name: str) -> Facts:
     >>> facts.shape, facts.n_distinct
     ('e-mail addresses', 2)
     """
+    if pd.api.types.is_datetime64_any_dtype(column.dtype) and column.nunique() > MOST_LEAVES:
+        return Facts(name, len(column), None, "dates of which too many are distinct")
     try:
         data = distinct(column, name)
         spelled = _sample(data)
     except (PrivmooError, TypeError, ValueError, OverflowError):
-        return Facts(name, len(column), None, "its values are not all numbers, all text or all dates")
+        return Facts(
+            name, len(column), None, "its values are not all numbers, all text or all dates"
+        )
     if not data.values:
         return Facts(name, len(column), None, "it has no values")
     if data.kind == "text" and data.has_missing and {"", MISSING} & set(data.values):
@@ -142,7 +160,8 @@ def facts_of(column: pd.Series[Any], name: str) -> Facts:
         zips=_zips(spelled),
         words=float(np.mean([len(text[:2000].split()) for text in spelled])),
         length=float(np.mean(lengths)),
-        sexes=len(spelled) <= 4 and {text.strip().lower() for text in spelled} <= _SEXES,
+        sexes=2 <= len(spelled) <= 4
+        and all(_SEXES.fullmatch(text[:20].strip().lower()) for text in spelled),
     )
 
 

@@ -13,7 +13,8 @@ class Meaning(NamedTuple):
     """One thing that a name can say.
 
     Attributes:
-        role: `"identifying"`, `"number"` (of a record), `"quasi-identifying"`, `"sensitive"`, `"target"`.
+        role: `"identifying"`, `"number"` (of a record), `"person"` (whose rows they are),
+            `"quasi-identifying"`, `"sensitive"`, `"target"`.
         says: How a reason calls it.
         words: Whole words that say it.
         stems: Beginnings of words; those of six letters and more count anywhere in a word.
@@ -39,7 +40,7 @@ _IDENTIFYING = [
     ),
     Meaning(
         "identifying",
-        "social security number",
+        "an official number",
         "ssn ssnr svnr sin nin nhs nss dni nie nif curp cpf",
         "socialsec sozialvers passport reisepass ausweis pasaporte passeport drivers driverlic",
     ),
@@ -59,7 +60,7 @@ _IDENTIFYING = [
     ),
     Meaning(
         "identifying",
-        "account or document number",
+        "an account or document",
         "account iban bic konto cuenta compte mrn vin license licence certificate matricule",
         "accountn kontonu creditcard kreditkart insurancenum",
     ),
@@ -71,15 +72,19 @@ _IDENTIFYING = [
     ),
 ]
 _NUMBERS = [
+    Meaning("number", "id", "id ids uid uuid guid key identifier kennung code", "identif"),
+    Meaning("number", "number", "number no nr num nummer numero index idx"),
     Meaning(
-        "number",
-        "id",
-        "id ids uid uuid guid key number no nr num nummer numero identifier kennung index idx code",
-        "identif",
-    )
+        "person",
+        "person",
+        "patient person subject member customer client user student participant employee insured "
+        "kunde mitglied paciente cliente persona personne",
+    ),
 ]
 _QUASI = [
-    Meaning("quasi-identifying", "age", "age ages alter edad jahre", "agegroup alters", strong=True),
+    Meaning(
+        "quasi-identifying", "age", "age ages alter edad jahre", "agegroup alters", strong=True
+    ),
     Meaning(
         "quasi-identifying",
         "birth",
@@ -251,8 +256,7 @@ def meanings(name: str) -> list[Meaning]:
             word in whole
             or word.rstrip("0123456789") in whole
             or any(
-                word.startswith(stem) or (len(stem) >= _ANYWHERE and stem in word)
-                for stem in stems
+                word.startswith(stem) or (len(stem) >= _ANYWHERE and stem in word) for stem in stems
             )
             for word in words
         ):
