@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privmoo.errors import ReleaseError, TableError
+from privmoo.errors import ColumnError, ReleaseError, TableError
 from privmoo.guessing import Guess, guess
 from privmoo.guessing.file_names import file_names
 from privmoo.guessing.orders import in_order
@@ -29,8 +29,22 @@ def cycle(*values: object) -> list[object]:
 
 @pytest.mark.parametrize(
     "name",
-    ["Name", "nachname", "PRÉNOM", "apellidos", "lastName", "SSN", "phone_number", "IBAN", "adresse"]
-    + ["e-mail", "Patient ID", "user", "street address", "Reisepassnummer"],
+    [
+        "Name",
+        "nachname",
+        "PRÉNOM",
+        "apellidos",
+        "lastName",
+        "SSN",
+        "phone_number",
+        "IBAN",
+        "adresse",
+        "e-mail",
+        "Patient ID",
+        "user",
+        "street address",
+        "Reisepassnummer",
+    ],
 )
 def test_names_and_numbers_of_persons_identify(name: str) -> None:
     assert of(name, [f"x{i}" for i in range(N)])[name].role == "identifying"
@@ -38,9 +52,29 @@ def test_names_and_numbers_of_persons_identify(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["age group", "Alter", "edad", "Gender", "Geschlecht", "sexe", "race", "native-country", "PLZ"]
-    + ["Familienstand", "marital.status", "Beruf", "occupation", "education", "Postleitzahl"]
-    + ["city_name", "Facility Name", "country code", "age at diagnosis", "num_children", "hospital"],
+    [
+        "age group",
+        "Alter",
+        "edad",
+        "Gender",
+        "Geschlecht",
+        "sexe",
+        "race",
+        "native-country",
+        "PLZ",
+        "Familienstand",
+        "marital.status",
+        "Beruf",
+        "occupation",
+        "education",
+        "Postleitzahl",
+        "city_name",
+        "Facility Name",
+        "country code",
+        "age at diagnosis",
+        "num_children",
+        "hospital",
+    ],
 )
 def test_what_others_may_know_is_quasi_identifying(name: str) -> None:
     found = of(name, cycle("red", "green", "blue"))[name]
@@ -51,8 +85,21 @@ def test_what_others_may_know_is_quasi_identifying(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["diagnosis", "Krankheit", "maladie", "enfermedad", "ICD-10", "income", "Gehalt", "salaire"]
-    + ["Religion", "household income", "political party", "sexual orientation", "HIV status"],
+    [
+        "diagnosis",
+        "Krankheit",
+        "maladie",
+        "enfermedad",
+        "ICD-10",
+        "income",
+        "Gehalt",
+        "salaire",
+        "Religion",
+        "household income",
+        "political party",
+        "sexual orientation",
+        "HIV status",
+    ],
 )
 def test_what_others_must_not_learn_is_sensitive(name: str) -> None:
     assert of(name, cycle("red", "green", "blue"))[name].role == "sensitive"
@@ -93,7 +140,9 @@ def test_class_with_two_values_is_the_target() -> None:
 
 def test_without_any_quasi_identifier_some_are_proposed() -> None:
     found = guess(
-        pd.DataFrame({"a": cycle(1, 2, 3), "b": cycle("x", "y"), "name": [f"x{i}" for i in range(N)]})
+        pd.DataFrame(
+            {"a": cycle(1, 2, 3), "b": cycle("x", "y"), "name": [f"x{i}" for i in range(N)]}
+        )
     )
     assert found.names("quasi-identifying") == ["a", "b"]
     assert "no other column looks better" in found["a"].reason
@@ -102,9 +151,30 @@ def test_without_any_quasi_identifier_some_are_proposed() -> None:
     assert "No column looks quasi-identifying" in none.to_toml("data.csv")
 
 
+def test_exact_sensitive_numbers_and_unique_postal_codes() -> None:
+    charges = of("charges", np.arange(N) + 0.25)["charges"]
+    assert charges.role == "sensitive" and "round them" in charges.reason
+    assert (
+        of("zip code", [f"{i * 37:05d}" for i in range(N)])["zip code"].role == "quasi-identifying"
+    )
+    assert (
+        of("last visit date", cycle("2020-01-01", "2020-01-02"))["last visit date"].role
+        == "quasi-identifying"
+    )
+    assert of("last", [f"x{i // 2}" for i in range(N)])["last"].role == "identifying"
+    assert of("city id", list(range(N)))["city id"].role == "identifying"
+
+
+def test_a_column_that_is_not_there() -> None:
+    with pytest.raises(ColumnError, match="did you mean 'age'"):
+        example()["aeg"]
+
+
 def test_codes_beside_words_are_left_out() -> None:
     words = cycle("a1", "b1", "c1")
-    frame = pd.DataFrame({"city code": cycle(1, 2, 3), "city": words, "town": cycle("x", "y", "z", "u")})
+    frame = pd.DataFrame(
+        {"city code": cycle(1, 2, 3), "city": words, "town": cycle("x", "y", "z", "u")}
+    )
     found = guess(frame)
     assert found.names("quasi-identifying") == ["city", "town"]
     assert 'column "city"' in found["city code"].reason
@@ -170,14 +240,20 @@ def test_words_with_a_natural_order(order: list[str]) -> None:
     assert in_order(sorted(order)) == order
 
 
-@pytest.mark.parametrize("words", [["red", "blue"], ["Low", "low"], ["9-1", "2-3"], ["x"], [], ["?"]])
+@pytest.mark.parametrize(
+    "words", [["red", "blue"], ["Low", "low"], ["9-1", "2-3"], ["x"], [], ["?"]]
+)
 def test_words_without_an_order(words: list[str]) -> None:
     assert in_order(words) is None
 
 
 def test_reasons_and_tables_hold_no_values() -> None:
     frame = pd.DataFrame(
-        {"age": range(N), "city": cycle("SECRET1", "SECRET2"), "x": cycle("SECRET3", "SECRET4", "5")}
+        {
+            "age": range(N),
+            "city": cycle("SECRET1", "SECRET2"),
+            "x": cycle("SECRET3", "SECRET4", "5"),
+        }
     )
     assert "SECRET" not in str(guess(frame))
 
@@ -204,7 +280,18 @@ def test_what_is_no_table_is_refused(frame: pd.DataFrame, message: str) -> None:
 
 
 def test_names_of_files_are_safe() -> None:
-    columns = ["", "a" * 500, "a" * 499, "../../etc/passwd", "COM1", "a\0b", "😀", "Straße", ".", "a:b"]
+    columns = [
+        "",
+        "a" * 500,
+        "a" * 499,
+        "../../etc/passwd",
+        "COM1",
+        "a\0b",
+        "😀",
+        "Straße",
+        ".",
+        "a:b",
+    ]
     names = list(file_names(columns, ".csv").values())
     assert len({name.lower() for name in names}) == len(columns)
     for name in names:
@@ -216,7 +303,9 @@ def test_names_of_files_are_safe() -> None:
 
 
 def example() -> Guess:
-    return guess(pd.DataFrame({"age": cycle(*range(20, 60)), "city": cycle("Rome", "Bonn", "Oslo")}))
+    return guess(
+        pd.DataFrame({"age": cycle(*range(20, 60)), "city": cycle("Rome", "Bonn", "Oslo")})
+    )
 
 
 def test_files_are_private_and_whole(tmp_path: Path) -> None:

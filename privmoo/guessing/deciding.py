@@ -67,6 +67,10 @@ def decide(facts: Facts) -> ColumnGuess:
     target = facts.n_values == 2 and any(meaning.role == "target" for meaning in said)
     if sensitive and not strong:
         reason = f"the name says {sensitive[0].says}; {_count(facts)}"
+        if facts.unique:
+            reason += (
+                ", so exact that others may know a person by them: round them or leave them out"
+            )
         return ColumnGuess(name, "sensitive", reason, target=target)
     if quasi:
         return _quasi(facts, f"the name says {(strong or quasi)[0].says}", said)
@@ -81,12 +85,14 @@ def _identifying(facts: Facts, said: Sequence[Meaning]) -> ColumnGuess | None:
     direct = [meaning for meaning in said if meaning.role == "identifying"]
     numbers = any(meaning.role == "number" for meaning in said)
     others = [meaning for meaning in said if meaning.role in ("quasi-identifying", "sensitive")]
+    strong = any(meaning.strong for meaning in said)
     place = any(meaning.place for meaning in said)
     if direct and not facts.few and not (place and not facts.unique):
         return ColumnGuess(facts.name, "identifying", f"the name says {direct[0].says}")
     if facts.free_text:
         return ColumnGuess(facts.name, "identifying", "free text, which may name persons")
-    if numbers and not facts.few and (facts.share > 0.5 or (not others and facts.repeated)):
+    key = (facts.share > 0.5 and not strong) or (facts.repeated and not others)
+    if numbers and key and not facts.few:
         reason = "the name says id"
         if facts.unique:
             reason += ", and nearly every value occurs once"
@@ -102,8 +108,7 @@ def _of_persons(facts: Facts, said: Sequence[Meaning]) -> bool:
 
 def _quasi(facts: Facts, because: str, said: Sequence[Meaning]) -> ColumnGuess:
     hierarchy = propose(facts, frozenset(meaning.says for meaning in said))
-    words = facts.kind == "text" and not facts.dates
-    if words and facts.unique and (hierarchy is None or hierarchy.kind == "flat"):
+    if facts.unique and not facts.dates and (hierarchy is None or hierarchy.kind == "flat"):
         reason = f"{because}, but nearly every value occurs once"
         return ColumnGuess(facts.name, "identifying", reason)
     if hierarchy is None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 
-from privmoo.errors import ReleaseError, TableError
+from privmoo.errors import ColumnError, ReleaseError, TableError, nearest
 from privmoo.guessing.deciding import ColumnGuess, decide, propose_some, without_twins
 from privmoo.guessing.file_names import file_names
 from privmoo.guessing.job import job_text
@@ -39,7 +40,12 @@ class Guess:
 
     def __getitem__(self, name: str) -> ColumnGuess:
         """The guess about one column."""
-        return next(column for column in self.columns if column.name == name)
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise ColumnError(
+            f"column {name!r} is not in the data{nearest(name, [c.name for c in self.columns])}"
+        )
 
     def names(self, role: str) -> list[str]:
         """The columns with a role."""
@@ -116,7 +122,7 @@ class Guess:
             raise ReleaseError(
                 f"{folder / FILE}: exists already; choose another folder or pass force=True"
             )
-        made = self.files and _make(folder / FOLDER)
+        made = bool(self.files) and _make(folder / FOLDER)
         try:
             write_all(
                 {path: _writer(content) for path, content in contents.items()},
@@ -125,7 +131,8 @@ class Guess:
             )
         except BaseException:
             if made:
-                (folder / FOLDER).rmdir()
+                with suppress(OSError):
+                    (folder / FOLDER).rmdir()
             raise
         return list(contents)
 

@@ -20,6 +20,7 @@ class Meaning(NamedTuple):
         stems: Beginnings of words; those of six letters and more count anywhere in a word.
         strong: Whether it counts more than a sensitive meaning in the same name, as in "age at diagnosis".
         place: Whether it is about a place or an organisation, whose name identifies nobody.
+        alone: Words that say it where the name has no other word.
     """
 
     role: str
@@ -28,6 +29,7 @@ class Meaning(NamedTuple):
     stems: str = ""
     strong: bool = False
     place: bool = False
+    alone: str = ""
 
 
 _IDENTIFYING = [
@@ -47,9 +49,10 @@ _IDENTIFYING = [
     Meaning(
         "identifying",
         "a person's name",
-        "name names first last middle maiden prefix suffix surname forename nom prenom apellido "
+        "name names maiden surname forename nom prenom apellido "
         "apellidos nombre nombres vorname nachname firstname lastname fullname username user login",
         "surname firstnam lastnam fullnam nachnam vornam familienname username prenom apellido",
+        alone="first last middle prefix suffix",
     ),
     Meaning(
         "identifying",
@@ -252,7 +255,7 @@ def meanings(name: str) -> list[Meaning]:
     words = words_of(name)
     found = []
     for meaning, whole, stems in _WORDS:
-        if any(
+        if (len(words) == 1 and words[0] in meaning.alone.split()) or any(
             word in whole
             or word.rstrip("0123456789") in whole
             or any(
