@@ -15,8 +15,13 @@ __all__ = ["replacing", "write_all", "write_text"]
 
 
 @contextmanager
-def replacing(path: str | Path, *, force: bool) -> Iterator[Path]:
+def replacing(path: str | Path, *, force: bool, private: bool = False) -> Iterator[Path]:
     """A temporary path beside `path`, moved there when the block ends without an error.
+
+    Args:
+        path: Where the file goes.
+        force: Whether a file that exists is replaced.
+        private: Whether only its owner may read it; by default the system's umask decides.
 
     >>> folder = Path(tempfile.mkdtemp())
     >>> with replacing(folder / "a.txt", force=False) as temporary:
@@ -28,22 +33,25 @@ def replacing(path: str | Path, *, force: bool) -> Iterator[Path]:
     _check(target, force=force)
     with _beside(target) as temporary, _told(target):
         yield temporary
-        _move(temporary, target)
+        _move(temporary, target, private=private)
 
 
-def write_text(path: str | Path, text: str, *, force: bool) -> None:
+def write_text(path: str | Path, text: str, *, force: bool, private: bool = False) -> None:
     """Write a text file whole or not at all."""
-    with replacing(path, force=force) as temporary:
+    with replacing(path, force=force, private=private) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_all(writers: dict[Path, Callable[[Path], None]], *, force: bool) -> None:
+def write_all(
+    writers: dict[Path, Callable[[Path], None]], *, force: bool, private: bool = False
+) -> None:
     """Write several files, all or none: where one cannot be moved into place, those before go back.
 
     Args:
         writers: What writes each file, given a temporary path. The last file is what the others are
             about: complaints name it first, it is written first, and it appears last.
         force: Whether files that exist are replaced.
+        private: Whether only their owner may read them; by default the system's umask decides.
 
     >>> folder = Path(tempfile.mkdtemp())
     >>> (folder / "b").mkdir()
@@ -76,7 +84,7 @@ def write_all(writers: dict[Path, Callable[[Path], None]], *, force: bool) -> No
                     moved.callback(earlier[target].replace, target)
                 else:
                     moved.callback(target.unlink, missing_ok=True)
-                _move(temporary, target)
+                _move(temporary, target, private=private)
         moved.pop_all()
 
 
@@ -135,8 +143,8 @@ def _second_name(target: Path, other: Path) -> None:
         shutil.copy2(target, other, follow_symlinks=False)
 
 
-def _move(temporary: Path, target: Path) -> None:
-    temporary.chmod(0o666 & ~_umask())
+def _move(temporary: Path, target: Path, *, private: bool) -> None:
+    temporary.chmod(0o600 if private else 0o666 & ~_umask())
     with temporary.open("rb") as file:
         os.fsync(file.fileno())  # else a power cut could leave the new name on an empty file
     temporary.replace(target)

@@ -112,7 +112,7 @@ class Config:
 
     def frame(self) -> pd.DataFrame:
         """The records as they are in the file."""
-        if self.source.suffix == ".parquet":
+        if self.source.suffix.lower() == ".parquet":
             return read_parquet(self.source)
         return read_csv(
             self.source,
@@ -194,7 +194,7 @@ def _data(section: Section) -> dict[str, Any]:
         "subject": section.take("subject", str, None),
     }
     section.end()
-    if not found["file"].endswith(_DATA_FILES) or "\0" in found["file"]:
+    if not found["file"].lower().endswith(_DATA_FILES) or "\0" in found["file"]:
         raise ConfigError(
             f"{section.where}: 'file' must be a name ending in {', '.join(_DATA_FILES)}"
         )

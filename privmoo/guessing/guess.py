@@ -1,0 +1,219 @@
+"""Guess: roles and hierarchies for the columns of a table, as files that a user can edit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from privmoo.errors import ColumnError, ReleaseError, TableError, nearest
+from privmoo.guessing.deciding import ColumnGuess, decide, propose_some, without_twins
+from privmoo.guessing.file_names import file_names
+from privmoo.guessing.job import job_text
+from privmoo.guessing.shapes import facts_of
+from privmoo.guessing.toml_text import quoted
+from privmoo.roles import check_columns, check_rows
+from privmoo.writing import write_all
+
+__all__ = ["Guess", "guess"]
+
+FILE = "privmoo.toml"
+FOLDER = "hierarchies"
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What the columns of a table look like; made by `guess`.
+
+    Attributes:
+        columns: One guess for every column, in their order.
+        n_records: Number of rows that were looked at.
+    """
+
+    columns: tuple[ColumnGuess, ...]
+    n_records: int
+
+    def __getitem__(self, name: str) -> ColumnGuess:
+        """The guess about one column."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise ColumnError(
+            f"column {name!r} is not in the data{nearest(name, [c.name for c in self.columns])}"
+        )
+
+    def names(self, role: str) -> list[str]:
+        """The columns with a role."""
+        return [column.name for column in self.columns if column.role == role]
+
+    @cached_property
+    def files(self) -> dict[str, str]:
+        """The hierarchy file of each column that has one, by the column's name."""
+        named = file_names([c.name for c in self._in_files()], ".csv")
+        return {name: f"{FOLDER}/{file}" for name, file in named.items()}
+
+    def _in_files(self) -> list[ColumnGuess]:
+        return [c for c in self.columns if c.hierarchy and c.hierarchy.content is not None]
+
+    def to_toml(
+        self,
+        data_file: str,
+        *,
+        separator: str | None = None,
+        encoding: str | None = None,
+        missing_values: Sequence[str] | None = None,
+    ) -> str:
+        """A job with comments, for `privmoo.Config.load`.
+
+        Args:
+            data_file: The file of the records, as it stands in the job.
+            separator: How it was read, if not in the usual way.
+            encoding: Likewise.
+            missing_values: Likewise.
+        """
+        stated = {"separator": separator, "encoding": encoding, "missing_values": missing_values}
+        reading = {key: value for key, value in stated.items() if value is not None}
+        return job_text(self.columns, self.files, data_file, reading, FILE)
+
+    def write(
+        self,
+        folder: str | Path,
+        data_file: str | Path,
+        *,
+        force: bool = False,
+        separator: str | None = None,
+        encoding: str | None = None,
+        missing_values: Sequence[str] | None = None,
+    ) -> list[Path]:
+        """Write `privmoo.toml` and a folder of hierarchies, all or nothing, readable by their owner only.
+
+        Args:
+            folder: Where they go; it must exist.
+            data_file: The file of the records.
+            force: Whether files that exist are replaced.
+            separator: How the records were read, if not in the usual way.
+            encoding: Likewise.
+            missing_values: Likewise.
+
+        Returns:
+            The files, the job last.
+        """
+        folder = Path(folder)
+        text = self.to_toml(
+            _from(folder, Path(data_file)),
+            separator=separator,
+            encoding=encoding,
+            missing_values=missing_values,
+        )
+        contents = {
+            folder / self.files[column.name]: column.hierarchy.content
+            for column in self._in_files()
+            if column.hierarchy is not None and column.hierarchy.content is not None
+        }
+        contents[folder / FILE] = text
+        if not folder.is_dir():
+            raise ReleaseError(f"{folder}: there is no such folder; make it first")
+        if not force and os.path.lexists(folder / FILE):
+            raise ReleaseError(
+                f"{folder / FILE}: exists already; choose another folder or pass force=True"
+            )
+        made = bool(self.files) and _make(folder / FOLDER)
+        try:
+            write_all(
+                {path: _writer(content) for path, content in contents.items()},
+                force=force,
+                private=True,
+            )
+        except BaseException:
+            if made:
+                with suppress(OSError):
+                    (folder / FOLDER).rmdir()
+            raise
+        return list(contents)
+
+    def __str__(self) -> str:
+        """A table for the terminal: column, role, hierarchy, reason."""
+        rows = [("column", "role", "hierarchy", "reason")]
+        for column in self.columns:
+            hierarchy = "" if column.hierarchy is None else str(column.hierarchy)
+            rows.append((_shown(column.name), column.role, hierarchy, column.reason))
+        widths = [max(len(row[i]) for row in rows) for i in range(3)]
+        return "\n".join(
+            "  ".join(
+                [*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]
+            )
+            for row in rows
+        )
+
+
+def guess(frame: pd.DataFrame) -> Guess:
+    """Guess the roles of all columns, and hierarchies for the quasi-identifying ones.
+
+    What cannot be told is identifying, so that no release has it unless a user says otherwise.
+
+    Args:
+        frame: The records, as `privmoo.reading.read_csv` gives them.
+
+    >>> people = pd.DataFrame({"name": [f"P{i}" for i in range(30)], "age": range(20, 50),
+    ...                        "ill": ["flu", "cold", "none"] * 10})
+    >>> print(guess(people))
+    column  role               hierarchy               reason
+    name    identifying                                the name says a person's name
+    age     quasi-identifying  intervals of 5, 10, 20  the name says age; numbers with 30 distinct values
+    ill     sensitive                                  the name says health; 3 distinct values
+    """
+    check_columns(frame)
+    check_rows(frame, [], dropped=0)
+    for number, name in enumerate(frame.columns, start=1):
+        try:
+            quoted(name)
+        except TableError as error:
+            raise TableError(f"data: the name of column {number} is not valid Unicode") from error
+    facts = {name: facts_of(frame[name], name) for name in frame.columns}
+    columns = without_twins([decide(found) for found in facts.values()], facts)
+    if not any(column.role == "quasi-identifying" for column in columns):
+        columns = propose_some(columns, facts)
+    return Guess(tuple(columns), len(frame))
+
+
+def _from(folder: Path, data_file: Path) -> str:
+    """The data file as seen from a folder; whole where there is no way between the two."""
+    try:
+        source = data_file.parent.resolve() / data_file.name
+        try:
+            return Path(os.path.relpath(source, folder.resolve())).as_posix()
+        except ValueError:  # another drive
+            return source.as_posix()
+    except (OSError, ValueError, RuntimeError):
+        raise ReleaseError("data_file: is no name of a file; choose another") from None
+
+
+def _make(folder: Path) -> bool:
+    """Make a folder for its owner only; False where it is there already."""
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        if folder.is_dir():
+            return False
+        raise ReleaseError(f"{folder}: is a file, but a folder is needed; move it away") from None
+    except OSError as error:
+        raise ReleaseError(f"{folder}: cannot be made ({error.strerror})") from error
+    return True
+
+
+def _writer(content: str) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        path.write_bytes(content.encode())
+
+    return write
+
+
+def _shown(name: str, longest: int = 40) -> str:
+    """A name of a column that does nothing to a terminal."""
+    plain = name if name.isprintable() and name.strip() else quoted(name)
+    return plain if len(plain) <= longest else plain[: longest - 1] + "…"

@@ -1,0 +1,111 @@
+"""The text of a job: every column with its role and the reason, and the options as comments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from privmoo.guessing.deciding import ColumnGuess
+from privmoo.guessing.toml_text import comment, key, quoted, value
+
+__all__ = ["job_text"]
+
+_ROLES = {
+    "quasi-identifying": "Others may know these about a person: they are generalised.",
+    "sensitive": "Others must not learn these about a person: they are released as they are.",
+    "insensitive": "These are harmless: they are released as they are.",
+    "identifying": "These name a person, or cannot be told: they are not released.",
+}
+
+
+def job_text(
+    columns: Sequence[ColumnGuess],
+    files: Mapping[str, str],
+    data_file: str,
+    reading: Mapping[str, Any],
+    file: str,
+) -> str:
+    """The whole job.
+
+    Args:
+        columns: The guesses.
+        files: The hierarchy file of each column that has one.
+        data_file: The file of the records.
+        reading: Entries of [data] about how the records are read.
+        file: The name of the job itself.
+    """
+    parts = [_head(file), _data(columns, data_file, reading), "[columns]"]
+    for role, meaning in _ROLES.items():
+        own = [_column(column, files) for column in columns if column.role == role]
+        if own:
+            lines = [f"# {role.upper()}. {meaning}"]
+            if role == "quasi-identifying" and files:
+                lines.append(
+                    "# A line of a hierarchy file is a value and its groups: value;group;larger group;*"
+                )
+            parts.append("\n".join([*lines, "", *own]))
+    if not any(column.role == "quasi-identifying" for column in columns):
+        parts.append(
+            "# No column looks quasi-identifying: give at least one this role before you go on."
+        )
+    parts += [_problem(columns), _SEARCH]
+    return "\n\n".join(parts) + "\n"
+
+
+def _head(file: str) -> str:
+    return "\n".join(
+        [
+            "# A job for privmoo: the data, the roles of its columns, the problem and the search.",
+            "# The roles and hierarchies are guesses from names and values: you decide which are right.",
+            f"# Then run `privmoo check {file}` and `privmoo run {file} -o out/`.",
+        ]
+    )
+
+
+def _data(columns: Sequence[ColumnGuess], data_file: str, reading: Mapping[str, Any]) -> str:
+    lines = ["[data]", f"file = {quoted(data_file)}"]
+    lines += [f"{name} = {value(entry)}" for name, entry in reading.items()]
+    targets = [column.name for column in columns if column.target]
+    if targets:
+        lines.append(f"target = {quoted(targets[0])}  # what learners predict")
+    subjects = [column.name for column in columns if column.subject]
+    if subjects:
+        lines += [
+            "# If one person has several rows, name the column that tells persons apart:",
+            comment(f"subject = {quoted(subjects[0])}"),
+        ]
+    if "missing_values" not in reading:
+        lines.append('# missing_values = ["", "?"]  # what stands for a missing value')
+    lines.append('# missing = "drop"  # leave out rows with missing values')
+    return "\n".join(lines)
+
+
+def _column(column: ColumnGuess, files: Mapping[str, str]) -> str:
+    stated: Any = column.role
+    if column.hierarchy is not None:
+        hierarchy = files.get(column.name, column.hierarchy.stated())
+        stated = {"role": column.role, "hierarchy": hierarchy}
+    return f"{comment(column.reason)}\n{key(column.name)} = {value(stated)}"
+
+
+def _problem(columns: Sequence[ColumnGuess]) -> str:
+    lines = [
+        "[problem]",
+        'name = "BudgetSuppression"  # more privacy (k) against less loss',
+        "max_suppression = 0.05  # at most this share of the records is left out",
+    ]
+    if any(column.role == "sensitive" for column in columns):
+        lines += [
+            "# To keep sensitive values from being inferred as well, search for k, l and loss with",
+            '# name = "KLSafe"',
+        ]
+    return "\n".join(lines)
+
+
+_SEARCH = """\
+[search]
+generations = 200  # more take longer and find better trade-offs
+seed = 1  # the same seed gives the same result
+# population = 200
+# seconds = 600  # the first budget that is used up ends the search
+# algorithm = "nsga2\""""

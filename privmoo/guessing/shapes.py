@@ -1,0 +1,204 @@
+"""What the values of a column look like: counted exactly, their shapes looked at in a sample."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from privmoo.canonical import MISSING, Distinct, distinct
+from privmoo.errors import PrivmooError
+
+__all__ = ["Facts", "facts_of"]
+
+SAMPLE = 2_000
+"""How many distinct values are looked at for their shape."""
+MOST_LEAVES = 100_000
+"""More distinct values than these keep a search from getting anywhere."""
+_MOST = 0.9
+
+_SHAPES = {
+    "e-mail addresses": r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}",
+    "web addresses": r"(https?|ftp)://\S+|www\.\S+\.\S+",
+    "UUIDs": r"\{?[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?",
+    "IBANs": r"[A-Z]{2}\d{2}( ?[A-Z0-9]{4}){2,7} ?[A-Z0-9]{1,4}",
+    "IP addresses": r"(\d{1,3}\.){3}\d{1,3}|([0-9a-fA-F]{1,4}:){3,7}[0-9a-fA-F]{1,4}",
+    "social security numbers": r"\d{3}-\d{2}-\d{4}",
+    "phone numbers": r"(\+|00)\d[\d ()/.-]{6,18}\d|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}|0\d{2,4}[ /-]\d{4,9}",
+}
+_PATTERNS = {says: re.compile(pattern, re.ASCII) for says, pattern in _SHAPES.items()}
+_ISO = re.compile(r"\d{4}-(0[1-9]|1[0-2])-([0-2]\d|3[01])([T ]\d{2}:\d{2}.*)?", re.ASCII)
+_OTHER_DATE = re.compile(r"(\d{2})([./-])(\d{2})\2(\d{4})", re.ASCII)
+_DIGITS = re.compile(r"\d{4,6}", re.ASCII)
+_SEXES = re.compile(
+    r"m|f|d|x|w|h|male|female|other|diverse|men|women|man|woman|maennlich|männlich|weiblich|divers|homme"
+    r"|femme|masculin|f[eé]minin|masculino|femenino|hombre|mujer"
+)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of the values of one column.
+
+    Attributes:
+        name: The column.
+        rows: Number of rows.
+        data: The distinct values; None where they cannot be used.
+        trouble: Why they cannot be used, as the end of a reason.
+        shape: What most of the values are, of the things that identify a person.
+        dates: `"iso"`, `"day first"`, `"month first"` or `""`.
+        zips: Whether all are digits of one length, some with a zero in front.
+        words: Mean number of words.
+        length: Mean length.
+        sexes: Whether the values are words for sexes.
+    """
+
+    name: str
+    rows: int
+    data: Distinct | None
+    trouble: str = ""
+    shape: str = ""
+    dates: str = ""
+    zips: bool = False
+    words: float = 0.0
+    length: float = 0.0
+    sexes: bool = False
+
+    @property
+    def n_distinct(self) -> int:
+        """Number of distinct values, missing ones not counted."""
+        return 0 if self.data is None else len(self.data.values)
+
+    @cached_property
+    def n_values(self) -> int:
+        """Number of distinct values, where missing counts as one."""
+        return self.n_distinct + (self.data is not None and self.data.has_missing)
+
+    @property
+    def kind(self) -> str:
+        """As in `Distinct`."""
+        return "empty" if self.data is None else self.data.kind
+
+    @cached_property
+    def share(self) -> float:
+        """Distinct values by present ones: 1 if every value occurs once."""
+        if self.data is None:
+            return 0.0
+        return self.n_distinct / max(int((self.data.codes >= 0).sum()), 1)
+
+    @property
+    def unique(self) -> bool:
+        """Whether nearly every value occurs once; three rows cannot tell."""
+        return self.share > _MOST and self.n_distinct >= 10
+
+    @property
+    def repeated(self) -> bool:
+        """Whether there are many values, each of them in some rows, as keys of persons are."""
+        return self.n_distinct >= 10 and 0.02 < self.share < _MOST
+
+    @property
+    def few(self) -> bool:
+        """Whether the values are so few that none can be one person's."""
+        return self.n_values <= 20 and self.share <= 0.05
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether all are whole numbers."""
+        return self.kind == "number" and bool((self.numbers % 1 == 0).all())
+
+    @property
+    def free_text(self) -> bool:
+        """Whether people wrote the values in sentences."""
+        return self.kind == "text" and self.words >= 5 and self.length >= 30 and self.share > 0.5
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64]:
+        """The numbers of all rows that have one, in order."""
+        if self.data is None:
+            return np.empty(0)
+        codes = self.data.codes
+        return np.sort(self.data.floats()[codes[codes >= 0]])
+
+
+def facts_of(column: pd.Series[Any], name: str) -> Facts:
+    """Look at a column.
+
+    >>> facts = facts_of(pd.Series(["ann@example.org", "bob@example.org"]), "contact")
+    >>> facts.shape, facts.n_distinct
+    ('e-mail addresses', 2)
+    """
+    if pd.api.types.is_datetime64_any_dtype(column.dtype) and column.nunique() > MOST_LEAVES:
+        return Facts(name, len(column), None, "dates of which too many are distinct")
+    try:
+        data = distinct(column, name)
+        spelled = _sample(data)
+    except (PrivmooError, TypeError, ValueError, OverflowError):
+        return Facts(
+            name, len(column), None, "its values are not all numbers, all text or all dates"
+        )
+    if not data.values:
+        return Facts(name, len(column), None, "it has no values")
+    if data.kind == "text" and data.has_missing and {"", MISSING} & set(data.values):
+        return Facts(
+            name, len(column), None, "missing values stand beside a text that reads as missing"
+        )
+    if data.kind in ("date", "number", "bool"):
+        dates = "iso" if data.kind == "date" else ""
+        return Facts(name, len(column), data, dates=dates)
+    lengths = [len(text) for text in spelled]
+    return Facts(
+        name,
+        len(column),
+        data,
+        shape=_shape(spelled),
+        dates=_dates(spelled),
+        zips=_zips(spelled),
+        words=float(np.mean([len(text[:2000].split()) for text in spelled])),
+        length=float(np.mean(lengths)),
+        sexes=2 <= len(spelled) <= 4
+        and all(_SEXES.fullmatch(text[:20].strip().lower()) for text in spelled),
+    )
+
+
+def _sample(data: Distinct) -> list[str]:
+    """Some of the distinct values, evenly spread and always the same."""
+    if len(data.values) > SAMPLE:
+        places = np.linspace(0, len(data.values) - 1, SAMPLE).astype(int)
+        data = data._replace(values=[data.values[place] for place in places])
+    return data.spelled()
+
+
+def _shape(values: list[str]) -> str:
+    for says, pattern in _PATTERNS.items():
+        hits = sum(len(value) < 200 and bool(pattern.fullmatch(value.strip())) for value in values)
+        if hits >= _MOST * len(values):
+            return says
+    return ""
+
+
+def _dates(values: list[str]) -> str:
+    if all(len(value) < 40 and _ISO.fullmatch(value) for value in values):
+        return "iso"
+    found = [_OTHER_DATE.fullmatch(value) for value in values]
+    parts = [(int(match[1]), int(match[3])) for match in found if match is not None]
+    if len(parts) < len(values) or min(min(pair) for pair in parts) < 1:
+        return ""
+    first, second = max(pair[0] for pair in parts), max(pair[1] for pair in parts)
+    if first <= 31 and second <= 12:
+        return "day first" if first > 12 or "." in values[0] else "month first"
+    return "month first" if first <= 12 and second <= 31 else ""
+
+
+def _zips(values: list[str]) -> bool:
+    lengths = {len(value) for value in values}
+    return (
+        len(lengths) == 1
+        and len(values) >= 10
+        and any(value.startswith("0") for value in values)
+        and all(_DIGITS.fullmatch(value) for value in values)
+    )

@@ -1,0 +1,91 @@
+"""Writing TOML: strings, keys, values and comments that every reader takes as they were meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from privmoo.errors import TableError
+
+__all__ = ["comment", "key", "quoted", "value"]
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
+_SHORT = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+_WIDTH = 100
+
+
+def quoted(text: str) -> str:
+    r"""A text in quotes; signs that cannot be seen are spelled out.
+
+    >>> print(quoted('a "b"\\\n'), quoted("\x00\x7f"), quoted("😀"))
+    "a \"b\"\\\n" "\u0000\u007F" "😀"
+    """
+    return '"' + "".join(_sign(sign) for sign in text) + '"'
+
+
+def _sign(sign: str) -> str:
+    if sign in _SHORT:
+        return _SHORT[sign]
+    if sign.isprintable():
+        return sign
+    number = ord(sign)
+    if 0xD800 <= number <= 0xDFFF:
+        raise TableError("a text is not valid Unicode, so no file can hold it; rename or recode it")
+    return f"\\u{number:04X}" if number <= 0xFFFF else f"\\U{number:08X}"
+
+
+def key(name: str) -> str:
+    """A key, in quotes where it must be.
+
+    >>> key("age"), key("native country"), key("")
+    ('age', '"native country"', '""')
+    """
+    return name if _BARE.fullmatch(name) else quoted(name)
+
+
+def value(given: object) -> str:
+    """A value: text, number, truth, list or table; long lists get lines of their own.
+
+    >>> value({"kind": "intervals", "widths": [5, 10.0, 0.5], "open_ends": True})
+    '{ kind = "intervals", widths = [5, 10, 0.5], open_ends = true }'
+    """
+    if isinstance(given, str):
+        return quoted(given)
+    if isinstance(given, bool):
+        return "true" if given else "false"
+    if isinstance(given, int):
+        return str(given)
+    if isinstance(given, float):
+        return _number(given)
+    if isinstance(given, Mapping):
+        return "{ " + ", ".join(f"{key(k)} = {value(v)}" for k, v in given.items()) + " }"
+    if isinstance(given, Sequence):
+        return _list([value(entry) for entry in given])
+    raise TypeError(f"no value of TOML: {type(given).__name__}")
+
+
+def _number(given: float) -> str:
+    # As 1e+16, a whole number would be longer to read and no more exact.
+    return str(int(given)) if given.is_integer() and abs(given) < 1e15 else repr(given)
+
+
+def _list(entries: list[str]) -> str:
+    line = "[" + ", ".join(entries) + "]"
+    if len(line) <= _WIDTH // 2:
+        return line
+    lines, current = [], ""
+    for entry in entries:
+        if current and len(current) + len(entry) + 2 > _WIDTH - 4:
+            lines.append(current)
+            current = ""
+        current += f"{' ' if current else ''}{entry},"
+    return "[\n    " + "\n    ".join([*lines, current]) + "\n]"
+
+
+def comment(text: str) -> str:
+    r"""One line of comment, whatever the text.
+
+    >>> comment("two\nlines")
+    '# two\\nlines'
+    """
+    return "# " + "".join(sign if sign in '"\\' else _sign(sign) for sign in text)
