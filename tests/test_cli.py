@@ -95,8 +95,8 @@ def test_results_are_not_overwritten_unasked(
 def test_nothing_feasible_is_exit_code_3(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
 ) -> None:
-    problem = '[problem]\nname = "Cuts"\nconstraints = ["k >= 10", "loss <= 0.1"]\n[search]\ngenerations = 2\n'
-    text = JOB[: JOB.index("[problem]")] + problem
+    problem = '[problem]\nname = "Cuts"\nconstraints = ["k >= 10", "loss <= 0.1"]\n'
+    text = JOB[: JOB.index("[problem]")] + problem + "[search]\ngenerations = 2\n"
     out = tmp_path / "out"
     code = call("run", job_in(tmp_path, text), "-o", out, "-q", monkeypatch=monkeypatch)
     assert code == 3

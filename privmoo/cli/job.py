@@ -41,8 +41,9 @@ def init(
     folder = data.parent if out is None else out
     folder.mkdir(parents=True, exist_ok=True)
     files = found.write(folder, data, force=force, separator=separator, encoding=encoding)
-    say(f"\nWritten: {files[0]}" + (f" and {len(files) - 1} hierarchies" if len(files) > 1 else ""))
-    say(f"The roles are guesses: read the file and decide. Then: privmoo check {files[0]}")
+    job = next(path for path in files if path.suffix == ".toml")
+    say(f"\nWritten: {job}" + (f" and {len(files) - 1} hierarchies" if len(files) > 1 else ""))
+    say(f"The roles are guesses: read the file and decide. Then: privmoo check {job}")
 
 
 def check(job: Job) -> None:

@@ -68,6 +68,7 @@ def analyse(
     say(analysis.analyse(frame, names, sensitive=secrets))
     say("\nHow much larger the groups are without a column; the most identifying one first:\n")
     ranked = analysis.leave_one_out(frame, names, sensitive=secrets)
+    ranked["left_out"] = ranked["left_out"].replace("", "(none)")
     _show(ranked, ["rank", "left_out", "rise", "groups", "mean_k_records", "uniques"])
     say("\nThe combinations that single out most people:\n")
     _show(analysis.keys(frame, names, max_size=min(largest, len(names)), progress=False).head(10))
@@ -95,8 +96,11 @@ def _roles(
 
 def _show(frame: pd.DataFrame, columns: list[str] | None = None) -> None:
     chosen = frame if columns is None else frame[columns]
-    rows = [
-        [f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row]
-        for row in chosen.itertuples(index=False)
-    ]
+    rows = [[_cell(cell) for cell in row] for row in chosen.itertuples(index=False)]
     tabulate([str(name) for name in chosen.columns], rows)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

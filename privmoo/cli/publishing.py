@@ -41,7 +41,7 @@ def choose(
         return
     number = _number(front, solution, best, limits, knee=knee)
     chosen = front[number]
-    say(f"Solution {number} of {len(front):,}: {chosen}\n")
+    say(f"{chosen}\n")
     say(chosen.explain())
     for entry in chosen_before(out, number):
         say(f"\nNote: {entry}")
