@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from privmoo.comparison.comparing import compare
 from privmoo.comparison.solvers import Solver
-from privmoo.comparison.statistics import Ranking
+from privmoo.comparison.statistics import Ranking, rank
 from privmoo.comparison.study import Study
 
-__all__ = ["Ranking", "Solver", "Study", "compare"]
+__all__ = ["Ranking", "Solver", "Study", "compare", "rank"]

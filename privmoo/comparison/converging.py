@@ -20,7 +20,9 @@ __all__ = ["convergence"]
 _STEPS = 40
 
 
-def convergence(self: Study, indicator: str = "hypervolume") -> pd.DataFrame:
+def convergence(
+    self: Study, indicator: str = "hypervolume", problem: str | None = None
+) -> pd.DataFrame:
     """An indicator over evaluations, or over seconds where these are the budget: one row per run and step.
 
     A solver without chance in it has its value from the beginning; one whose search could not be watched,
@@ -29,8 +31,10 @@ def convergence(self: Study, indicator: str = "hypervolume") -> pd.DataFrame:
     Args:
         self: The study.
         indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
+        problem: Of this one only; of all by default.
     """
     better(indicator)
+    wanted = [p.name for p in self.problems] if problem is None else [self.problem(problem).name]
     limit = Limit(self.settings["evaluations"], self.settings["seconds"])
     by = "seconds" if limit.evaluations is None else "evaluations"
     steps = (
@@ -42,7 +46,7 @@ def convergence(self: Study, indicator: str = "hypervolume") -> pd.DataFrame:
     parts = []
     for o in self.outcomes:
         box = self.boxes.get(o.problem)
-        if o.status == "failed" or box is None:
+        if o.status == "failed" or box is None or o.problem not in wanted:
             continue
         known = {"problem": o.problem, "solver": o.solver, "seed": o.seed, by: steps}
         values = _values(o, box, indicator, steps, by, constant=o.solver in constant)

@@ -74,8 +74,7 @@ def convergence_of(
 ) -> ConvergencePicture:
     """The data of the picture of convergence."""
     own = study.problem(problem)
-    frame = study.convergence(indicator)
-    frame = frame[frame["problem"] == own.name]
+    frame = study.convergence(indicator, own.name)
     if frame.empty:
         raise ProblemError(f"plot_convergence: no run on {own.name!r} found anything")
     by = "evaluations" if "evaluations" in frame.columns else "seconds"
