@@ -128,6 +128,9 @@ class AnySuppression(Cuts):
     ['weighted_k_before', 'generalization_loss', 'suppression']
     """
 
+    # Thousands of trade-offs in three objectives: better and faster here than NSGA-II
+    # (notebooks/solver_comparison.ipynb).
+    default_algorithm = "sms-emoa"
     default_population = 500
 
     def __init__(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IndicatorPicture", "indicator_of", "plot_indicator"]
 
+_LETTERS = 10  # per hundred pixels, beyond which names would run into each other
 _FEW = 40  # runs up to which each is drawn
 
 
@@ -99,6 +100,8 @@ def plot_indicator(
         for name in names
     ]
     ax.set_xticks(places, labels)
+    if max(map(len, labels)) * len(labels) > _LETTERS * ax.get_window_extent().width / 100:
+        ax.set_xticks(places, labels, rotation=30, ha="right", rotation_mode="anchor")
     ax.set_ylabel(picture.label)
     quiet_grid(ax, "y")
     headline(ax, picture.title)
