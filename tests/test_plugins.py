@@ -94,6 +94,32 @@ def test_a_package_that_is_built_installed_and_used(installed: Path, tmp_path: P
     assert misspelt == "measure: 'lonley' is not known; did you mean 'lonely'?"
 
 
+def test_the_command_lists_them_and_a_job_uses_them(installed: Path, tmp_path: Path) -> None:
+    import scenery_cli
+
+    env = {**os.environ, "PYTHONPATH": str(installed)}
+
+    def command(*words: str) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-m", "privmoo.cli", *words]
+        return subprocess.run(line, capture_output=True, text=True, check=False, env=env)
+
+    listed = command("plugins")
+    assert listed.returncode == 0
+    rows = [line.split() for line in listed.stdout.splitlines()]
+    assert ["measures", "lonely", "privmoo-example", "1.2.3", "works"] in rows
+    assert ["measures", "broken", "privmoo-example", "1.2.3", "cannot", "be", "used"] in rows
+    assert "cannot be imported" in listed.stderr
+    own = '[problem]\nname = "Halves"\nextras = [{ measure = "lonely", below = 5, name = "few" }]\n'
+    text = (
+        scenery_cli.JOB[: scenery_cli.JOB.index("[problem]")] + own + "[search]\ngenerations = 2\n"
+    )
+    done = command(
+        "run", str(scenery_cli.job_in(tmp_path, text)), "-o", str(tmp_path / "out"), "-q"
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "front.csv").read_text().startswith("solution,k,lonely,few")
+
+
 def points(*given: tuple[str, str, str]) -> Any:
     made = EntryPoints(EntryPoint(name, value, f"privmoo.{kind}") for kind, name, value in given)
     return lambda *, group: made.select(group=group)

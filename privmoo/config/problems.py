@@ -21,6 +21,7 @@ _READERS = {
     "constraints": constraints_of,
     "suppression": policy_of,
 }
+_OF_ALL = (*_READERS, "threads")
 # Objects that no file can state; what they are made from can be stated instead.
 _UNSTATED = {"table", ("Hybrid", "split")}
 
@@ -58,10 +59,17 @@ def parameters_of(made: type[AnonymizationProblem]) -> dict[str, inspect.Paramet
     >>> list(parameters_of(problems.LevelsAndSuppression))
     ['min_k', 'stairs', 'threads']
     """
+    stated = dict(inspect.signature(made).parameters)
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in stated.values()):
+        # `**options` are handed on to the base of all problems.
+        base = inspect.signature(AnonymizationProblem).parameters
+        stated = {**{name: base[name] for name in _OF_ALL}, **stated}
     return {
         name: parameter
-        for name, parameter in inspect.signature(made).parameters.items()
-        if name not in _UNSTATED and (made.__name__, name) not in _UNSTATED
+        for name, parameter in stated.items()
+        if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+        and name not in _UNSTATED
+        and (made.__name__, name) not in _UNSTATED
     }
 
 
@@ -73,7 +81,7 @@ def check_parameters(name: str, given: Mapping[str, Any], where: str) -> None:
             hint = nearest(key, known) or f"; there are {', '.join(known)}"
             raise ConfigError(f"{where}: {name} has no parameter {key!r}{hint}")
     for key, parameter in known.items():
-        if parameter.default is inspect.Parameter.empty and key not in given:
+        if parameter.default is parameter.empty and key not in given and key not in _OF_ALL:
             raise ConfigError(f"{where}: {name} needs {key!r}")
 
 
