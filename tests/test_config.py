@@ -219,6 +219,7 @@ WRONG = {
         JOB.replace("people.csv", "people.xlsx"),
         "must be a name ending in",
     ),
+    "a population of nobody": (JOB + 'algorithm = "exact"\n', "'population' means nothing to the ex"),
     "no TOML": ("[data\n", r"privmoo.toml: is not TOML: .*line 1"),
     "a target that is not released": (
         JOB.replace('file = "people.csv"', 'file = "people.csv"\ntarget = "name"'),

@@ -93,6 +93,9 @@ def run(
     folder.begin(resume=resume, force=force)
     say(f"{table.n_records:,} records, {table.n_tuples:,} distinct; {type(problem).__name__}")
     front = config.optimize(progress=not quiet, checkpoint=folder.checkpoint)
+    if config.search.cut_short(front):
+        complain("stopped; the exact search keeps no checkpoint, and begins anew next time")
+        raise typer.Exit(130)
     if front.run.get("stopped_by_hand"):
         complain(f"stopped; continue with: privmoo run {job} -o {out} --resume")
         raise typer.Exit(130)

@@ -62,6 +62,12 @@ class Search:
             found.budget()
         except PrivmooError as error:
             raise ConfigError(f"{section.where}: {error}") from error
+        if found.algorithm == EXACT:
+            for key in ("population", "generations", "evaluations"):
+                if getattr(found, key) is not None:
+                    raise ConfigError(
+                        f"{section.where}: {key!r} means nothing to the exact algorithm; leave it out"
+                    )
         if found.seed is not None and found.seed < 0:
             raise ConfigError(f"{section.where}: 'seed' must be at least 0")
         if found.population is not None and found.population < 2:
@@ -106,6 +112,10 @@ class Search:
             progress=progress,
             checkpoint=checkpoint,
         )
+
+    def cut_short(self, front: Front) -> bool:
+        """Whether an exact search was interrupted: nothing else ends it without a proof."""
+        return self.algorithm == EXACT and not front.proven and self.seconds is None
 
     def to_dict(self) -> dict[str, Any]:
         """What is stated, as plain data."""
