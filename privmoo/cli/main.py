@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import typer
@@ -59,6 +60,9 @@ def main() -> None:
 
 
 def _outcome() -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show all letters
     try:
         code = app(standalone_mode=False)
     except typer.Exit as end:

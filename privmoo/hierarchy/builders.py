@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import graphlib
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
@@ -212,6 +214,7 @@ def from_rows(
                     f"but under {rows[other][level + 1]!r} in {where(other)}; "
                     "this is not a tree, give it one parent"
                 )
+    _check_order([rows[i] for i in first.values()], source)
     codes: list[NDArray[np.int64]] = []
     names: list[list[str]] = []
     for level in range(1, width):
@@ -220,6 +223,23 @@ def from_rows(
         codes.append(numbers.astype(np.int64))
         names.append([str(label) for label in labels])
     return assemble(list(first), codes, names, source=source)
+
+
+def _check_order(rows: Sequence[Sequence[str | None]], source: str) -> None:
+    """Raise where a label is above itself: what it stands for could not be told."""
+    labels = {str(cell) for row in rows for cell in row[1:]}
+    parents: dict[str, set[str]] = {}
+    for row in rows:
+        for cell, above in itertools.pairwise(row):
+            if cell != above and cell in labels:
+                parents.setdefault(str(cell), set()).add(str(above))
+    try:
+        graphlib.TopologicalSorter(parents).prepare()
+    except graphlib.CycleError as error:
+        name = f"hierarchy {source!r}" if source else "the hierarchy"
+        raise HierarchyError(
+            f"{name} has a cycle: {error.args[1][0]!r} is above itself; give every label its own name"
+        ) from None
 
 
 def _checked_row(
