@@ -13,15 +13,18 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 from scenery_cli import JOB, TREE, here, people, small_job
 
 from privmoo.cli.folder import RunFolder
+from privmoo.comparison import Study, compare
 from privmoo.config import Config
 from privmoo.errors import PrivmooError
 from privmoo.front import Front
 from privmoo.hierarchy import Hierarchy
+from privmoo.run.log import RunLog
 from privmoo.table import Table
 
 _WORDS = [
@@ -128,6 +131,21 @@ def read_front(content: bytes) -> None:
         only_own_errors(lambda: Front.load(path))
 
 
+def read_study(content: bytes) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name, "study.zip")
+        path.write_bytes(content)
+        only_own_errors(lambda: Study.load(path))
+
+
+def read_log(content: bytes) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name, "checkpoint.log")
+        path.write_bytes(content)
+        only_own_errors(lambda: RunLog.seed_in(path))
+        only_own_errors(lambda: RunLog(path, {"seed": 7}, width=2).close())
+
+
 def read_facts(content: bytes) -> None:
     """What stands in run.json and released.json, and in the head of a front."""
     with tempfile.TemporaryDirectory() as name:
@@ -147,26 +165,48 @@ def good_run() -> Path:
     return folder / "out"
 
 
+@cache
+def good_study() -> Path:
+    folder = Path(tempfile.mkdtemp())
+    problem = Config.load(small_job(folder)).problem
+    solvers = {"random": "random"}
+    study = compare({"p": problem}, solvers, seeds=2, budget=200, jobs=1, progress=False)
+    study.save(folder / "study.zip")
+    return folder / "study.zip"
+
+
 def fronts() -> st.SearchStrategy[bytes]:
-    good = (good_run() / "front.npz").read_bytes()
-    return st.one_of(changed(good), _heads(good), st.binary(max_size=100))
+    good = good_run() / "front.npz"
+    return st.one_of(changed(good.read_bytes()), _parts(good), st.binary(max_size=100))
 
 
-def _heads(good: bytes) -> st.SearchStrategy[bytes]:
+def studies() -> st.SearchStrategy[bytes]:
+    return st.one_of(changed(good_study().read_bytes()), _parts(good_study()))
+
+
+def logs() -> st.SearchStrategy[bytes]:
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name, "checkpoint.log")
+        with RunLog(path, {"seed": 7}, width=2) as log:
+            log.add([b"a", b"b"], np.array([[1.0, 2.0], [3.0, 4.0]]))
+            log.end_generation(1, 0.5)
+        return st.one_of(changed(path.read_bytes()), st.binary(max_size=100))
+
+
+def _parts(good: Path) -> st.SearchStrategy[bytes]:
     """A whole archive with a part of it changed: its checksums are right."""
 
     def made(part: tuple[int, bytes]) -> bytes:
         with tempfile.TemporaryDirectory() as name:
-            source, target = Path(name, "a"), Path(name, "b")
-            source.write_bytes(good)
-            with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
+            target = Path(name, "changed")
+            with zipfile.ZipFile(good) as old, zipfile.ZipFile(target, "w") as new:
                 names = old.namelist()
                 for i, file in enumerate(names):
                     content = part[1] if i == part[0] % len(names) else old.read(file)
                     new.writestr(file, content)
             return target.read_bytes()
 
-    with zipfile.ZipFile(good_run() / "front.npz") as archive:
+    with zipfile.ZipFile(good) as archive:
         parts = [archive.read(name) for name in archive.namelist()]
     return st.integers(0, len(parts) - 1).flatmap(
         lambda i: st.tuples(st.just(i), changed(parts[i])).map(made)
@@ -206,5 +246,7 @@ TARGETS: dict[str, tuple[Callable[[bytes], None], Callable[[], st.SearchStrategy
     "records": (read_records, records),
     "parquet": (read_parquet, parquet),
     "front": (read_front, fronts),
+    "study": (read_study, studies),
+    "checkpoint": (read_log, logs),
     "run": (read_facts, facts),
 }

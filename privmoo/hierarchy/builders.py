@@ -226,12 +226,21 @@ def from_rows(
 
 
 def _check_order(rows: Sequence[Sequence[str | None]], source: str) -> None:
-    """Raise where a label is above itself: what it stands for could not be told."""
-    labels = {str(cell) for row in rows for cell in row[1:]}
+    """Raise where labels are above each other: what they stand for could not be told.
+
+    A label may have the name of one below it, as long as it stands for that one too.
+    """
+    labels = {cell for row in rows for cell in row[1:]}
+    places: dict[str, dict[int, set[int]]] = {}  # label → level → its leaves
+    for i, row in enumerate(rows):
+        for level, cell in enumerate(row):
+            if cell in labels:
+                places.setdefault(str(cell), {}).setdefault(level, set()).add(i)
+    unclear = {label for label, own in places.items() if not _nested(list(own.values()))}
     parents: dict[str, set[str]] = {}
-    for row in rows:
+    for row in rows if unclear else ():
         for cell, above in itertools.pairwise(row):
-            if cell != above and cell in labels:
+            if cell != above and cell in unclear and above in unclear:
                 parents.setdefault(str(cell), set()).add(str(above))
     try:
         graphlib.TopologicalSorter(parents).prepare()
@@ -240,6 +249,11 @@ def _check_order(rows: Sequence[Sequence[str | None]], source: str) -> None:
         raise HierarchyError(
             f"{name} has a cycle: {error.args[1][0]!r} is above itself; give every label its own name"
         ) from None
+
+
+def _nested(sets: list[set[int]]) -> bool:
+    by_size = sorted(sets, key=len)
+    return all(small <= large for small, large in itertools.pairwise(by_size))
 
 
 def _checked_row(
