@@ -7,6 +7,7 @@ import json
 import math
 import zipfile
 from collections.abc import Collection, Mapping
+from tokenize import TokenError
 from typing import IO, Any
 
 import numpy as np
@@ -113,7 +114,7 @@ class Packed:
             major, _ = npy.read_magic(stream)
             read = npy.read_array_header_1_0 if major == 1 else npy.read_array_header_2_0
             shape, fortran, dtype = read(stream)
-        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError, TokenError):
             raise self.damaged(f"the array {name!r} has no valid header") from None
         if dtype.kind not in "biuf" or fortran or any(n < 0 for n in shape):
             raise self.damaged(f"the array {name!r} is not of plain numbers")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 import zlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 import pandas as pd
 
@@ -14,6 +17,9 @@ from privmoo.errors import TableError
 
 __all__ = ["numbers_where_exact", "read_csv", "read_parquet", "read_strings"]
 
+_FEW = 1000
+_PLAIN = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?")
+_LONGEST_LINE = 16 * 1024 * 1024
 _BROKEN = (OSError, EOFError, zlib.error, ValueError, csv.Error)
 
 
@@ -42,17 +48,15 @@ def read_csv(
     {'zip': 'str', 'age': 'int64'}
     """
     text = read_strings(path, separator=separator, encoding=encoding)
-    return numbers_where_exact(text.mask(text.isin(list(missing_values))))
+    missing = set(missing_values)
+    return _by_column(text, lambda column: _number(_without(column, missing)))
 
 
 def read_strings(
     path: str | Path, *, separator: str | None = None, encoding: str = "utf-8-sig"
 ) -> pd.DataFrame:
     """A CSV file with every cell as the string it is; damaged files give one sentence."""
-    path = Path(path)
-    if not path.is_file():
-        what = "is a folder, not a file" if path.is_dir() else "no such file"
-        raise TableError(f"{path}: {what}")
+    path = _file(path)
     try:
         header, separator = _checked_header(path, separator, encoding)
         frame = pd.read_csv(
@@ -76,18 +80,49 @@ def read_strings(
     return frame
 
 
+def _file(given: str | Path) -> Path:
+    """The path of a plain file: a pipe could keep a reader waiting for ever."""
+    path = Path(given)
+    try:
+        if path.is_file():
+            return path
+        what = "no such file"
+        if path.exists():
+            what = (
+                "is a folder, not a file" if path.is_dir() else "is no plain file; copy it to one"
+            )
+    except (OSError, ValueError) as error:
+        what = f"cannot be read ({getattr(error, 'strerror', None) or 'no name of a file'})"
+    raise TableError(f"{path}: {what}")
+
+
+def _lines(path: Path, file: IO[str]) -> Iterator[str]:
+    """The lines of a text, of bounded length: no file can fill the memory before it is refused."""
+    number = 0
+    while line := file.readline(_LONGEST_LINE):
+        number += 1
+        if len(line) == _LONGEST_LINE:
+            raise TableError(
+                f"{path}: line {number} is longer than {_LONGEST_LINE >> 20} million characters; is "
+                "it a CSV file?"
+            )
+        if "\0" in line:
+            raise TableError(f"{path}: there is a NUL byte in line {number}; is it a text file?")
+        yield line
+
+
 def _checked_header(path: Path, separator: str | None, encoding: str) -> tuple[list[str], str]:
     """Column names and separator; every row is counted, because pandas fills up short ones."""
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding=encoding, newline="") as file:
-        first = file.readline()
+        first = next(_lines(path, file), "")
         if not first.strip():
             raise TableError(f"{path}: is empty; the first line must name the columns")
         separator = separator or max(",;\t", key=first.count)
         file.seek(0)
-        rows = csv.reader(file, delimiter=separator, strict=True)
+        rows = csv.reader(_lines(path, file), delimiter=separator, strict=True)
         header = next(rows)
-        twice = [name for name in header if header.count(name) > 1]
+        twice = [name for name, count in Counter(header).items() if count > 1]
         if twice:
             raise TableError(f"{path}: column name {twice[0]!r} occurs more than once; rename one")
         width, number = len(header), 0
@@ -107,22 +142,44 @@ def numbers_where_exact(frame: pd.DataFrame) -> pd.DataFrame:
     >>> numbers_where_exact(pd.DataFrame({"a": ["1", "2"], "b": ["1", "02"]})).dtypes.astype(str).to_dict()
     {'a': 'int64', 'b': 'str'}
     """
-    return frame.apply(_number)
+    return _by_column(frame, _number)
+
+
+def _by_column(
+    frame: pd.DataFrame, change: Callable[[pd.Series[str]], pd.Series[str]]
+) -> pd.DataFrame:
+    changed = [change(frame.iloc[:, place]) for place in range(frame.shape[1])]
+    made = pd.concat(changed, axis=1) if changed else frame
+    made.columns = frame.columns
+    return made
+
+
+# Columns of a few values are looked at one by one: thousands of them would take pandas a minute.
+
+
+def _without(column: pd.Series[str], missing: set[str]) -> pd.Series[str]:
+    if len(column) <= _FEW and missing.isdisjoint(column.tolist()):
+        return column
+    return column.mask(column.isin(list(missing)))
 
 
 def _number(column: pd.Series[str]) -> pd.Series[str]:
-    present = column.dropna()
-    if present.empty or not present.str.fullmatch(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?").all():
-        return column
-    return pd.to_numeric(column)
+    if len(column) <= _FEW:
+        texts = [value for value in column.tolist() if isinstance(value, str)]
+        plain = bool(texts) and all(map(_PLAIN.fullmatch, texts))
+    else:
+        present = column.dropna()
+        plain = not present.empty and bool(present.str.fullmatch(_PLAIN.pattern).all())
+    return pd.to_numeric(column) if plain else column
 
 
 def read_parquet(path: str | Path) -> pd.DataFrame:
     """Read a Parquet file."""
+    from pyarrow import ArrowException
+
+    path = _file(path)
     try:
         return pd.read_parquet(path)
-    except FileNotFoundError:
-        raise TableError(f"{path}: no such file") from None
-    except (OSError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise TableError(f"{path}: not a readable Parquet file: {reason}") from None
+    except (OSError, ValueError, TypeError, LookupError, ArrowException) as error:
+        # What Arrow says may quote the file; the kind of error is enough.
+        raise TableError(f"{path}: not a readable Parquet file ({type(error).__name__})") from None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from privmoo.errors import ReleaseError
@@ -31,9 +32,12 @@ def replacing(path: str | Path, *, force: bool, private: bool = False) -> Iterat
     """
     target = Path(path)
     _check(target, force=force)
+    _sweep(target)
     with _beside(target) as temporary, _told(target):
         yield temporary
-        _move(temporary, target, private=private)
+        _settle(temporary, private=private)
+        temporary.replace(target)
+        _note(target.parent)
 
 
 def write_text(path: str | Path, text: str, *, force: bool, private: bool = False) -> None:
@@ -51,7 +55,11 @@ def write_all(
         writers: What writes each file, given a temporary path. The last file is what the others are
             about: complaints name it first, it is written first, and it appears last.
         force: Whether files that exist are replaced.
-        private: Whether only their owner may read them; by default the system's umask decides.
+        private: Whether only their owner may read them, from the moment they are there.
+
+    A process that is killed leaves the old files or the new ones. Only between two moves, which take
+    microseconds each as everything else is done before, can it leave some of both, the last one old: so
+    the others should tell which it belongs to, such as by its hash.
 
     >>> folder = Path(tempfile.mkdtemp())
     >>> (folder / "b").mkdir()
@@ -64,11 +72,14 @@ def write_all(
     """
     for target in reversed(writers):
         _check(target, force=force)
+    for target in writers:
+        _sweep(target)
     with ExitStack() as undoing:
         temporaries = {target: undoing.enter_context(_beside(target)) for target in writers}
         for target in reversed(writers):
             with _told(target):
                 writers[target](temporaries[target])
+                _settle(temporaries[target], private=private)
         # What was there stays beside until all are moved; the stack puts it back if one fails. It is a
         # second name of the same file, so that there is no moment at which the first is missing.
         earlier = {
@@ -76,16 +87,20 @@ def write_all(
             for target in writers
             if os.path.lexists(target)
         }
+        for target, other in earlier.items():
+            with _told(target):
+                _second_name(target, other)
         moved = undoing.enter_context(ExitStack())
         for target, temporary in temporaries.items():
             with _told(target):
                 if target in earlier:
-                    _second_name(target, earlier[target])
                     moved.callback(earlier[target].replace, target)
                 else:
                     moved.callback(target.unlink, missing_ok=True)
-                _move(temporary, target, private=private)
+                temporary.replace(target)
         moved.pop_all()
+    for folder in {target.parent for target in writers}:
+        _note(folder)
 
 
 def _check(target: Path, *, force: bool) -> None:
@@ -126,12 +141,37 @@ def _beside(target: Path) -> Iterator[Path]:
         raise ReleaseError(f"{str(target)!r}: is no name of a file; choose another") from None
     except OSError as problem:
         raise ReleaseError(f"{target}: cannot be written ({problem.strerror})") from problem
-    os.close(handle)
     temporary = Path(name)
     try:
+        _lock(handle)
         yield temporary
     finally:
+        os.close(handle)
         temporary.unlink(missing_ok=True)
+
+
+def _sweep(target: Path) -> None:
+    """Remove what killed processes left beside a file; what somebody is writing is locked."""
+    pattern = f".{glob.escape(target.name)}.????????{glob.escape(target.suffix)}"
+    for left in target.parent.glob(pattern):
+        with suppress(OSError):
+            handle = os.open(left, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+            try:
+                if _lock(handle):
+                    left.unlink()
+            finally:
+                os.close(handle)
+
+
+def _lock(handle: int) -> bool:
+    """Whether a file is now ours alone; False where the system has no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 def _second_name(target: Path, other: Path) -> None:
@@ -143,11 +183,21 @@ def _second_name(target: Path, other: Path) -> None:
         shutil.copy2(target, other, follow_symlinks=False)
 
 
-def _move(temporary: Path, target: Path, *, private: bool) -> None:
+def _settle(temporary: Path, *, private: bool) -> None:
+    """Make a file ready to be moved: its rights, and its content on the disk."""
     temporary.chmod(0o600 if private else 0o666 & ~_umask())
     with temporary.open("rb") as file:
         os.fsync(file.fileno())  # else a power cut could leave the new name on an empty file
-    temporary.replace(target)
+
+
+def _note(folder: Path) -> None:
+    """Names on the disk too, where the system can; the files are whole either way."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _umask() -> int:

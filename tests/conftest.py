@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,3 +38,44 @@ def _no_earlier_releases() -> None:
     from privmoo import release
 
     release._made.clear()
+
+
+@pytest.fixture(scope="session")
+def command() -> Iterator[Any]:
+    """The command line, every command in a process of its own."""
+    from scenery_cli import CommandLine
+
+    made = CommandLine()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def tried(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Counts a fault or an input that was tried; the sums stand at the end of the test run."""
+
+    def count(what: str) -> None:
+        for place, (name, value) in enumerate(request.node.user_properties):
+            if name == f"tried {what}":
+                request.node.user_properties[place] = (name, value + 1)
+                return
+        request.node.user_properties.append((f"tried {what}", 1))
+
+    return count
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    counted: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", None) == "call":
+                for name, value in report.user_properties:
+                    if name.startswith("tried "):
+                        counted[name.removeprefix("tried ")] += value
+    for kind in ("faults", "inputs"):
+        own = {
+            k.removeprefix(f"{kind}: "): n for k, n in counted.items() if k.startswith(f"{kind}: ")
+        }
+        if own:
+            parts = ", ".join(f"{name} {n:,}" for name, n in sorted(own.items()))
+            terminalreporter.write_line(f"{kind} tried: {sum(own.values()):,} ({parts})")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from scenery_cli import JOB, PEOPLE, call, job_in
+from scenery_jobs import JOB, PEOPLE, call, job_in
 
 import privmoo as pm
 from privmoo.cli.publishing import limits_of

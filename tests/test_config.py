@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scenery_cli import JOB, PEOPLE, job_in
+from scenery_jobs import JOB, PEOPLE, job_in
 
 import privmoo as pm
 from privmoo.config.problems import parameters_of, problem_class, problem_names
@@ -219,7 +219,10 @@ WRONG = {
         JOB.replace("people.csv", "people.xlsx"),
         "must be a name ending in",
     ),
-    "a population of nobody": (JOB + 'algorithm = "exact"\n', "'population' means nothing to the ex"),
+    "a population of nobody": (
+        JOB + 'algorithm = "exact"\n',
+        "'population' means nothing to the ex",
+    ),
     "no TOML": ("[data\n", r"privmoo.toml: is not TOML: .*line 1"),
     "a target that is not released": (
         JOB.replace('file = "people.csv"', 'file = "people.csv"\ntarget = "name"'),

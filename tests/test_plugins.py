@@ -95,7 +95,7 @@ def test_a_package_that_is_built_installed_and_used(installed: Path, tmp_path: P
 
 
 def test_the_command_lists_them_and_a_job_uses_them(installed: Path, tmp_path: Path) -> None:
-    import scenery_cli
+    import scenery_jobs
 
     env = {**os.environ, "PYTHONPATH": str(installed)}
 
@@ -111,10 +111,12 @@ def test_the_command_lists_them_and_a_job_uses_them(installed: Path, tmp_path: P
     assert "cannot be imported" in listed.stderr
     own = '[problem]\nname = "Halves"\nextras = [{ measure = "lonely", below = 5, name = "few" }]\n'
     text = (
-        scenery_cli.JOB[: scenery_cli.JOB.index("[problem]")] + own + "[search]\ngenerations = 2\n"
+        scenery_jobs.JOB[: scenery_jobs.JOB.index("[problem]")]
+        + own
+        + "[search]\ngenerations = 2\n"
     )
     done = command(
-        "run", str(scenery_cli.job_in(tmp_path, text)), "-o", str(tmp_path / "out"), "-q"
+        "run", str(scenery_jobs.job_in(tmp_path, text)), "-o", str(tmp_path / "out"), "-q"
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out" / "front.csv").read_text().startswith("solution,k,lonely,few")

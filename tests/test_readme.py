@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scenery_cli import call
+from scenery_jobs import call
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 BLOCK = re.compile(

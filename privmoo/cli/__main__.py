@@ -1,7 +1,8 @@
-"""`python -m privmoo.cli`, where the command itself is not on the path."""
+"""`python -m privmoo.cli`, where the command is not on the path."""
 
 from __future__ import annotations
 
 from privmoo.cli.main import main
 
-main()
+if __name__ == "__main__":
+    main()

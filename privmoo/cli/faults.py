@@ -20,8 +20,7 @@ def told(error: Exception) -> int:
         complain(f"{error}{_value(error)}")
         return INFEASIBLE if isinstance(error, InfeasibleError) else WRONG
     if isinstance(error, BrokenPipeError):
-        # Whoever read the output has enough: nothing more may be written to it, not even at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _leave_output()
         return 0
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # of typer
         context = getattr(error, "ctx", None)
@@ -35,10 +34,19 @@ def told(error: Exception) -> int:
         complain("the memory is not enough; close other programs, or use a larger machine")
         return WRONG
     if isinstance(error, OSError):
+        _leave_output()
         where = "" if error.filename is None else f"{error.filename}: "
         complain(f"{where}{error.strerror or type(error).__name__}")
         return WRONG
     return _fault(error)
+
+
+def _leave_output() -> None:
+    """Where output cannot be written nothing more may be, not even when the process ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _value(error: PrivmooError) -> str:

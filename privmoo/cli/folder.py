@@ -8,11 +8,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from privmoo.errors import CheckpointError
+from privmoo.errors import CheckpointError, ReleaseError
 from privmoo.writing import write_all, write_text
 
 if TYPE_CHECKING:
@@ -69,32 +70,45 @@ class RunFolder:
                 f"{self.path}: is no folder to write in ({error.strerror})"
             ) from error
 
-    def finish(self, config: Config, front: Front) -> list[Path]:
-        """Write the results: all files or none, then the checkpoint goes."""
+    def finish(self, config: Config, front: Front, inputs: dict[str, str]) -> list[Path]:
+        """Write the results: all files or none, then the checkpoint goes.
+
+        Args:
+            config: The job.
+            front: Its front.
+            inputs: Hashes of its files as they were before they were read.
+        """
         try:
-            scratch = tempfile.TemporaryDirectory(dir=self.path, prefix=".new-")
-        except OSError as error:
+            files = self._write(config, front, inputs)
+        except (OSError, ReleaseError) as error:
+            system = error if isinstance(error, OSError) else error.__cause__
+            reason = getattr(system, "strerror", None) or type(system).__name__
             raise CheckpointError(
-                f"{self.path}: is no folder to write in ({error.strerror})"
+                f"{self.path}: the results cannot be written ({reason}); mend that, then continue with "
+                "--resume"
             ) from error
-        with scratch as name:
+        with suppress(OSError):  # what is left is a checkpoint too many
+            self.checkpoint.unlink(missing_ok=True)
+        return files
+
+    def _write(self, config: Config, front: Front, inputs: dict[str, str]) -> list[Path]:
+        with tempfile.TemporaryDirectory(dir=self.path, prefix=".new-") as name:
             made = Path(name)
             _make(front, made)
             facts = {
                 "format": _FORM,
                 "config": os.path.relpath(config.path, self.path),
-                "inputs": hashes(config),
+                "inputs": inputs,
                 **facts_of(config, front),
                 "files": {file: _hash(made / file) for file in _FILES},
             }
             text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
             writers: dict[Path, Callable[[Path], Any]] = {
-                self.path / file: partial(shutil.copyfile, made / file) for file in _FILES
+                self.path / file: partial(os.replace, made / file) for file in _FILES
             }
             writers[self._facts] = lambda path: path.write_text(text, encoding="utf-8")
-            write_all(writers, force=True)
-        (self.path / "front.npz").chmod(0o600)
-        self.checkpoint.unlink(missing_ok=True)
+            # All of it is made from the data, and for its publisher only.
+            write_all(writers, force=True, private=True)
         return list(writers)
 
     # Reading
@@ -128,7 +142,8 @@ class RunFolder:
         facts = self.facts()
         if _hash(self.path / "front.npz") != facts["files"].get("front.npz"):
             raise CheckpointError(
-                f"{self.path}: front.npz is not the one of run.json; run it again with --force"
+                f"{self.path}: front.npz is not the one of run.json; run it again with "
+                f"{'--resume' if self.checkpoint.exists() else '--force'}"
             )
         config = Config.load(self.path / facts["config"])
         now = hashes(config)
@@ -204,6 +219,8 @@ def _make(front: Front, folder: Path) -> None:
 
 
 def _hash(path: Path) -> str:
+    if path.exists() and not path.is_file():  # a pipe could keep us waiting for ever
+        raise CheckpointError(f"{path}: is no plain file")
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

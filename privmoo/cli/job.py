@@ -82,13 +82,14 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
     """Compute the front of a job; Ctrl-C leaves a checkpoint that --resume continues from."""
-    from privmoo.cli.folder import RunFolder
+    from privmoo.cli.folder import RunFolder, hashes
     from privmoo.cli.memory import foresee
 
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     config = _load(job)
     folder = RunFolder(out)
     foresee(config.source)
+    inputs = hashes(config)
     table, problem = config.table, config.problem
     folder.begin(resume=resume, force=force)
     say(f"{table.n_records:,} records, {table.n_tuples:,} distinct; {type(problem).__name__}")
@@ -100,7 +101,7 @@ def run(
         complain(f"stopped; continue with: privmoo run {job} -o {out} --resume")
         raise typer.Exit(130)
     say(f"\n{front}\n")
-    files = folder.finish(config, front)
+    files = folder.finish(config, front, inputs)
     say(f"Written in {out}: {', '.join(path.name for path in files)}")
     say(f"Next: look at {out / 'front.html'}, then: privmoo choose {out} --max-loss 0.25 --best k")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import typer
@@ -60,6 +61,9 @@ def main() -> None:
 
 def outcome() -> int:
     """The exit code of the command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show all letters
     try:
         code = app(standalone_mode=False)
     except typer.Exit as end:

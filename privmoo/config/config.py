@@ -155,8 +155,12 @@ class Config:
 def _read(file: Path) -> dict[str, Any]:
     """The content of a TOML file, from whoever wrote it."""
     try:
+        if file.exists() and not file.is_file():
+            raise ConfigError(f"{file}: is no plain file")  # a pipe could keep us waiting for ever
         with file.open("rb") as stream:
             content = stream.read(_MAX_BYTES + 1)
+    except ConfigError:
+        raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise ConfigError(f"{file}: cannot be read ({reason})") from error

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["EXACT", "Search"]
 
 EXACT = "exact"
+_LARGEST = 1_000_000
 _KEYS = ("algorithm", "population", "generations", "evaluations", "seconds", "seed")
 
 
@@ -68,10 +69,12 @@ class Search:
                     raise ConfigError(
                         f"{section.where}: {key!r} means nothing to the exact algorithm; leave it out"
                     )
-        if found.seed is not None and found.seed < 0:
-            raise ConfigError(f"{section.where}: 'seed' must be at least 0")
-        if found.population is not None and found.population < 2:
-            raise ConfigError(f"{section.where}: 'population' must be at least 2")
+        if found.seed is not None and not 0 <= found.seed < 2**32:
+            raise ConfigError(f"{section.where}: 'seed' must be at least 0 and below 2**32")
+        if found.population is not None and not 2 <= found.population <= _LARGEST:
+            raise ConfigError(
+                f"{section.where}: 'population' must be at least 2 and at most {_LARGEST:,}"
+            )
         return found
 
     def budget(self) -> RunBudget | None:

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import itertools
+import os
 import zlib
 from os import PathLike
 from pathlib import Path
@@ -41,9 +42,13 @@ def _content(path: str | PathLike[str] | IO[Any]) -> tuple[str, bytes | str]:
     try:
         if not isinstance(path, str | PathLike):
             content = path.read(MAX_BYTES + 1)
+        elif os.path.exists(path) and not os.path.isfile(path):  # a pipe could keep us waiting
+            raise HierarchyError(f"hierarchy {name!r} cannot be read: it is no plain file")
         else:
             with gzip.open(path, "rb") if name.endswith(".gz") else open(path, "rb") as file:
                 content = file.read(MAX_BYTES + 1)
+    except HierarchyError:
+        raise
     except (OSError, EOFError, ValueError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise HierarchyError(f"hierarchy {name!r} cannot be read: {reason}") from error

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import graphlib
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
@@ -212,6 +214,7 @@ def from_rows(
                     f"but under {rows[other][level + 1]!r} in {where(other)}; "
                     "this is not a tree, give it one parent"
                 )
+    _check_order([rows[i] for i in first.values()], source)
     codes: list[NDArray[np.int64]] = []
     names: list[list[str]] = []
     for level in range(1, width):
@@ -220,6 +223,37 @@ def from_rows(
         codes.append(numbers.astype(np.int64))
         names.append([str(label) for label in labels])
     return assemble(list(first), codes, names, source=source)
+
+
+def _check_order(rows: Sequence[Sequence[str | None]], source: str) -> None:
+    """Raise where labels are above each other: what they stand for could not be told.
+
+    A label may have the name of one below it, as long as it stands for that one too.
+    """
+    labels = {cell for row in rows for cell in row[1:]}
+    places: dict[str, dict[int, set[int]]] = {}  # label → level → its leaves
+    for i, row in enumerate(rows):
+        for level, cell in enumerate(row):
+            if cell in labels:
+                places.setdefault(str(cell), {}).setdefault(level, set()).add(i)
+    unclear = {label for label, own in places.items() if not _nested(list(own.values()))}
+    parents: dict[str, set[str]] = {}
+    for row in rows if unclear else ():
+        for cell, above in itertools.pairwise(row):
+            if cell != above and cell in unclear and above in unclear:
+                parents.setdefault(str(cell), set()).add(str(above))
+    try:
+        graphlib.TopologicalSorter(parents).prepare()
+    except graphlib.CycleError as error:
+        name = f"hierarchy {source!r}" if source else "the hierarchy"
+        raise HierarchyError(
+            f"{name} has a cycle: {error.args[1][0]!r} is above itself; give every label its own name"
+        ) from None
+
+
+def _nested(sets: list[set[int]]) -> bool:
+    by_size = sorted(sets, key=len)
+    return all(small <= large for small, large in itertools.pairwise(by_size))
 
 
 def _checked_row(

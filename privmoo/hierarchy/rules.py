@@ -191,12 +191,20 @@ def _floor(number: Decimal, width: Decimal) -> int:
         raise HierarchyError(f"a width of {width} is too small for numbers like these") from error
 
 
+def _is_number(value: object) -> bool:
+    try:
+        return math.isfinite(float(str(value)))
+    except ValueError:
+        return False
+
+
 def _numbers_of(data: Distinct, what: str) -> NDArray[np.float64]:
     if data.kind != "number":
+        row = next((data.row(i) for i, v in enumerate(data.values) if not _is_number(v)), 0)
         raise HierarchyError(
-            f"column {data.column!r} holds {data.kind} values, but {what} needs numbers; "
-            "convert it with pandas.to_numeric"
-        )
+            f"column {data.column!r} holds {data.kind} values, such as in row {row} (counted from 0), but "
+            f"{what} needs numbers; convert it with pandas.to_numeric"
+        ).at(data.column, row)
     return data.floats()
 
 
