@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from privmoo.cli.saying import complain, say, state, tabulate
+from privmoo.cli.saying import command, complain, say, state, tabulate
 
 __all__ = ["compare", "datasets", "demo", "plugins"]
 
@@ -99,7 +99,7 @@ def datasets(
     target = Path(f"{name}.csv") if out is None else out
     with replacing(target, force=force) as temporary:
         frame.to_csv(temporary, index=False)
-    say(f"Written: {target} ({len(frame):,} records). Next: privmoo init {target}")
+    say(f"Written: {target} ({len(frame):,} records). Next: {command('init', target)}")
 
 
 def plugins() -> None:
