@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.audit import audit, group_sizes, nearly_unique
+from privmoo.audit import Audit, audit, group_sizes, nearly_unique
 from privmoo.canonical import canonical
 from privmoo.cells import CellRecoding
 from privmoo.certificate import NOT_GUARANTEED, Certificate, Claim
@@ -203,7 +203,7 @@ def make_release(
     notes = [*_unique_columns(table, frame), *_other_releases(table, frame)]
     for note in notes:
         warnings.warn(note, ReleaseWarning, stacklevel=2)
-    notes += _remarks(table, measured.k)
+    notes += _remarks(table, measured)
     certificate = Certificate(
         source={
             "privmoo": _version(),
@@ -333,10 +333,16 @@ def _other_releases(table: Table, frame: pd.DataFrame) -> list[str]:
     ]
 
 
-def _remarks(table: Table, k: int) -> list[str]:
+def _remarks(table: Table, measured: Audit) -> list[str]:
     remarks = []
-    if k < 2:
+    if measured.k < 2:
         remarks.append("k is 1: at least one record is alone in its group and can be singled out.")
+    for name, values in measured.to_dict().get("sensitive", {}).items():
+        if values["homogeneity"] > 0 and name not in table.qi_names:
+            remarks.append(
+                f"{100 * values['homogeneity']:.3g} % of the records are in groups where all have the "
+                f"same value of {name!r}: whoever finds a person's group learns it."
+            )
     if table.subjects is not None and table.sensitive:
         remarks.append(
             "k and the risks count persons; ℓ, t and the other measures of sensitive values count rows, "
