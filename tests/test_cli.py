@@ -220,6 +220,18 @@ def test_risk_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     assert "no objective or constraint" not in capsys.readouterr().out
 
 
+def test_a_stopped_study_says_how_it_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pm, "compare", stopped)
+    job = job_in(tmp_path)
+    assert call("compare", job, "-o", tmp_path / "study", monkeypatch=monkeypatch) == 130
+    assert "the same command continues" in capsys.readouterr().err
+
+
 def test_spreadsheets_get_no_formulas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     people = PEOPLE.replace("gout", "=1+1").replace("asthma", "@cmd").replace("flu", "'flu")
     job, out = job_in(tmp_path, people=people), tmp_path / "out"

@@ -46,15 +46,19 @@ def compare(
         for name in listed(solvers)
     }
     out.mkdir(mode=0o700, parents=True, exist_ok=True)
-    study = pm.compare(
-        {config.problem_name: config.problem},
-        chosen,
-        seeds=seeds,
-        budget=evaluations,
-        jobs=jobs,
-        folder=out / "runs",
-        progress=not quiet,
-    )
+    try:
+        study = pm.compare(
+            {config.problem_name: config.problem},
+            chosen,
+            seeds=seeds,
+            budget=evaluations,
+            jobs=jobs,
+            folder=out / "runs",
+            progress=not quiet,
+        )
+    except KeyboardInterrupt:
+        complain("stopped; the same command continues with the runs that are missing")
+        raise typer.Exit(130) from None
     say(study.verdict())
     files = write_study(study, out, force=force)
     say(f"\nWritten in {out}: {', '.join(path.name for path in files)}")
