@@ -27,14 +27,15 @@ class Rows:
     """Rows with their values, and how many records each stands for.
 
     Attributes:
-        frame: The values of quasi-identifiers, sensitive and target attributes.
+        columns: The values of quasi-identifiers, and of sensitive and target attributes; an attribute
+            that has a part of its own has the values of that part.
         numbers: Per column the row numbers for messages, where they are not the positions.
         counts: Records of every row; one each by default.
         parts: Which rows count an attribute, where every attribute has rows of its own; all records
             are counted by each part.
     """
 
-    frame: pd.DataFrame
+    columns: pd.DataFrame | Mapping[str, pd.Series[Any]]
     numbers: Callable[[str], RowNumbers | None] = field(default=lambda name: None)
     counts: IntArray | None = None
     parts: Mapping[str, slice] = field(default_factory=dict)
@@ -47,7 +48,7 @@ class Rows:
 
     def column(self, name: str) -> Distinct:
         """The distinct values of a quasi-identifier; every part has all of them."""
-        found = distinct(self.frame[name], name, self.numbers(name))
+        found = distinct(self.columns[name], name, self.numbers(name))
         if self.counts is None:
             return found
         once = np.zeros_like(self.counts)
@@ -56,12 +57,12 @@ class Rows:
 
     def attribute(self, name: str) -> Distinct:
         """The distinct values of an attribute."""
+        values = self.columns[name]
         if self.counts is None:
-            return distinct(self.frame[name], name, self.numbers(name))
+            return distinct(values, name, self.numbers(name))
         own = self.part(name)
-        numbers = self.numbers(name)
-        found = distinct(self.frame[name].iloc[own], name, numbers and numbers[own])
-        return found._replace(counts=self.counts[own])
+        values = values if name in self.parts else values.iloc[own]
+        return distinct(values, name, self.numbers(name))._replace(counts=self.counts[own])
 
     def records(self, attribute: str | None = None) -> IntArray | None:
         """Records of the rows of a part; None where each is one."""
@@ -106,7 +107,7 @@ def encode(
             bound = bound.observed(values)
         known = set(bound.leaves)
         exact = all(value in known for value in values.spelled())
-        as_is = one_spelling(rows.frame[name], values)
+        as_is = one_spelling(rows.columns[name], values)
         column = QIColumn.bind(name, qi, bound, exact=exact, as_is=as_is)
         codes.append(bound.encode(values).astype(small_uint(column.n_leaves)))
         columns.append(column)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import csv
 import gzip
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TextIO
 
 import pandas as pd
 
 from privmoo.errors import TableError
 
-__all__ = ["numbers_where_exact", "read_csv", "read_parquet", "read_strings"]
+__all__ = ["numbers_where_exact", "read_csv", "read_header", "read_parquet", "read_strings"]
 
 _BROKEN = (OSError, EOFError, zlib.error, ValueError, csv.Error)
 
@@ -50,14 +52,35 @@ def read_strings(
 ) -> pd.DataFrame:
     """A CSV file with every cell as the string it is; damaged files give one sentence."""
     path = Path(path)
-    if not path.is_file():
-        what = "is a folder, not a file" if path.is_dir() else "no such file"
-        raise TableError(f"{path}: {what}")
-    try:
+    with _told(path, encoding):
         header, separator = _checked_header(path, separator, encoding)
         frame = pd.read_csv(
             path, sep=separator, dtype="str", keep_default_na=False, encoding=encoding
         )
+    if frame.empty:
+        raise TableError(f"{path}: has a header but no rows")
+    frame.columns = pd.Index(header)
+    return frame
+
+
+def read_header(
+    path: str | Path, *, separator: str | None = None, encoding: str = "utf-8-sig"
+) -> tuple[list[str], str]:
+    """Column names and separator of a CSV file; only its first line is read."""
+    path = Path(path)
+    with _told(path, encoding), _opened(path, encoding) as file:
+        header, separator, _ = _header(path, file, separator)
+    return header, separator
+
+
+@contextmanager
+def _told(path: Path, encoding: str) -> Iterator[None]:
+    """Say in one sentence what is wrong with a file."""
+    if not path.is_file():
+        what = "is a folder, not a file" if path.is_dir() else "no such file"
+        raise TableError(f"{path}: {what}")
+    try:
+        yield
     except TableError:
         raise
     except UnicodeDecodeError:
@@ -70,26 +93,33 @@ def read_strings(
     except _BROKEN as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise TableError(f"{path}: not a readable CSV file: {reason}") from None
-    if frame.empty:
-        raise TableError(f"{path}: has a header but no rows")
-    frame.columns = pd.Index(header)
-    return frame
+
+
+def _opened(path: Path, encoding: str) -> TextIO:
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    file: TextIO = opener(path, "rt", encoding=encoding, newline="")
+    return file
+
+
+def _header(path: Path, file: TextIO, separator: str | None) -> tuple[list[str], str, Any]:
+    """Column names, separator, and what reads the rows."""
+    first = file.readline()
+    if not first.strip():
+        raise TableError(f"{path}: is empty; the first line must name the columns")
+    separator = separator or max(",;\t", key=first.count)
+    file.seek(0)
+    rows = csv.reader(file, delimiter=separator, strict=True)
+    header = next(rows)
+    twice = [name for name in header if header.count(name) > 1]
+    if twice:
+        raise TableError(f"{path}: column name {twice[0]!r} occurs more than once; rename one")
+    return header, separator, rows
 
 
 def _checked_header(path: Path, separator: str | None, encoding: str) -> tuple[list[str], str]:
     """Column names and separator; every row is counted, because pandas fills up short ones."""
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding=encoding, newline="") as file:
-        first = file.readline()
-        if not first.strip():
-            raise TableError(f"{path}: is empty; the first line must name the columns")
-        separator = separator or max(",;\t", key=first.count)
-        file.seek(0)
-        rows = csv.reader(file, delimiter=separator, strict=True)
-        header = next(rows)
-        twice = [name for name in header if header.count(name) > 1]
-        if twice:
-            raise TableError(f"{path}: column name {twice[0]!r} occurs more than once; rename one")
+    with _opened(path, encoding) as file:
+        header, separator, rows = _header(path, file, separator)
         width, number = len(header), 0
         for row in rows:
             number += bool(row)

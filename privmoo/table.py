@@ -105,8 +105,8 @@ class Table:
             self._source_rows = np.flatnonzero(complete.to_numpy())
         self.n_dropped = len(data) - len(frame)
         self._frame = frame.reset_index(drop=True)
-        check_rows(self.frame, used, dropped=self.n_dropped)
-        self.n_records = len(self.frame)
+        self.n_records = len(self._frame)
+        check_rows(self._frame, used, n=self.n_records, dropped=self.n_dropped)
 
         rows = Rows(self.frame, lambda name: self._source_rows)
         self._adopt(encode(rows, given_qis, given_sensitive, target, domain=domain))
@@ -218,6 +218,54 @@ class Table:
 
         return cls(read_parquet(path), **roles)
 
+    @classmethod
+    def scan(
+        cls,
+        source: str | Path,
+        *,
+        separator: str | None = None,
+        missing_values: Sequence[str] = ("",),
+        encoding: str = "utf-8-sig",
+        max_tuples: int | None = None,
+        memory: str | int = "1GB",
+        threads: int | None = None,
+        temporary: str | Path | None = None,
+        progress: bool = False,
+        **roles: Any,
+    ) -> Table:
+        """Count a table that does not fit into memory; it stays on the disk (needs DuckDB).
+
+        Problems and measures on it are those of the table in memory; what needs single records is
+        refused. `Solution.write` releases it batch by batch.
+
+        Args:
+            source: Parquet or CSV: a file, a folder, or a pattern such as `data/*.parquet`.
+            separator: Of CSV; by default `,`, `;` or a tab, whichever the header uses most.
+            missing_values: What stands for a missing value in CSV.
+            encoding: Of CSV; UTF-8 by default.
+            max_tuples: How many distinct tuples may be held; by default what a quarter of the machine's
+                memory holds.
+            memory: What the engine may use; the process itself needs some 300 MB more.
+            threads: For the engine; all cores by default.
+            temporary: A folder for what does not fit; the system's by default. Nothing stays there.
+            progress: Whether progress is shown.
+            **roles: As for `Table`.
+        """
+        from privmoo.scanning.scanned import scan
+
+        return scan(
+            source,
+            separator=separator,
+            missing_values=missing_values,
+            encoding=encoding,
+            max_tuples=max_tuples,
+            memory=memory,
+            threads=threads,
+            temporary=temporary,
+            progress=progress,
+            **roles,
+        )
+
     @property
     def n_tuples(self) -> int:
         """Number of distinct quasi-identifier tuples."""
@@ -261,17 +309,8 @@ class Table:
     def fingerprint(self) -> str:
         """SHA-256 of roles, hierarchies and every released value, in row order."""
         digest = hashlib.sha256()
-        digest.update(
-            repr((sorted(self.roles.items()), self.target_name, self.subject_name)).encode()
-        )
-        for qi in self.qis:
-            digest.update(
-                repr((qi.name, qi.leaves, qi.weight, qi.min_level, qi.max_level)).encode()
-            )
-            digest.update(repr(qi.fixed_cuts).encode())
-            digest.update(b"" if qi.hierarchy is None else qi.hierarchy.fingerprint)
-        for array in (self.tuples, self.weights, self.row_tuple):
-            digest.update(np.ascontiguousarray(array).tobytes())
+        self._digest_roles(digest)
+        digest.update(np.ascontiguousarray(self.row_tuple).tobytes())
         quasi = set(self.qi_names)
         for name in self.released_columns:
             if name not in quasi:
@@ -281,6 +320,20 @@ class Table:
         if self.subjects is not None:
             digest.update(self.subjects.row_subject.tobytes())
         return digest.hexdigest()
+
+    def _digest_roles(self, digest: Any) -> None:
+        """What tells tables apart but for single records."""
+        digest.update(
+            repr((sorted(self.roles.items()), self.target_name, self.subject_name)).encode()
+        )
+        for qi in self.qis:
+            digest.update(
+                repr((qi.name, qi.leaves, qi.weight, qi.min_level, qi.max_level)).encode()
+            )
+            digest.update(repr(qi.fixed_cuts).encode())
+            digest.update(b"" if qi.hierarchy is None else qi.hierarchy.fingerprint)
+        for array in (self.tuples, self.weights):
+            digest.update(np.ascontiguousarray(array).tobytes())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Table:
         return self  # frozen, and large

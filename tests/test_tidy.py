@@ -37,7 +37,7 @@ def tracked() -> list[Path]:
 def texts() -> Iterator[tuple[Path, str]]:
     """Every tracked text file."""
     for path in tracked():
-        if path.suffix in {".gz", ".png"}:
+        if path.suffix in {".gz", ".png", ".study"}:
             continue
         yield path.relative_to(TOP), path.read_text(encoding="utf-8")
 
