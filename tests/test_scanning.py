@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import decimal
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,14 @@ from hypothesis import strategies as st
 from scenery_scanning import roles_of, same, scans
 
 import privmoo as pm
-from privmoo import Hierarchy, Table
-from privmoo.errors import PrivmooError, TableError
+from privmoo import Table
+from privmoo.errors import PrivmooError
 
 pytest.importorskip("duckdb")
 
-TEXTS = st.sampled_from(["a", "b", "c ", " d", "ü", 'q"q', "x,y", "two\nlines", "NA", "007", "*", "'"])
+TEXTS = st.sampled_from(
+    ["a", "b", "c ", " d", "ü", 'q"q', "x,y", "two\nlines", "NA", "007", "*", "'"]
+)
 NUMBERS = st.one_of(st.integers(-20, 20), st.sampled_from([0.5, -0.0, 1e15, 12.25]))
 VALUES = {
     "text": st.one_of(TEXTS, st.none()),
@@ -91,3 +92,25 @@ def test_csv_is_the_table_in_memory(drawn: tuple[pd.DataFrame, dict[str, Any]]) 
         path = Path(folder) / "t.csv"
         frame.to_csv(path, index=False)
         compare(path, Table.read_csv, roles)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv parts"])
+@pytest.mark.parametrize("name", ["ZeroSuppression", "BudgetSuppression", "AnySuppression", "KLSafe"])
+def test_fronts_of_adult_are_equal(kind: str, name: str, adult: Any) -> None:
+    table, paths = adult
+    scanned = Table.scan(paths[kind], **roles_of(table))
+    same(scanned, table)
+    make = getattr(pm.problems, name)
+    budget = {"max_suppression": 0.1} if name in ("BudgetSuppression", "KLSafe") else {}
+    mine, other = (
+        pm.optimize(make(t, **budget), budget=pm.Evaluations(1500), seed=3, progress=False)
+        for t in (scanned, table)
+    )
+    assert np.array_equal(mine.X, other.X)
+    assert np.array_equal(mine.values, other.values)
+
+
+@pytest.fixture(scope="module")
+def adult(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    table = pm.datasets.adult("dewri-kl")
+    return table, scans(table.frame, tmp_path_factory.mktemp("adult"))

@@ -11,10 +11,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.errors import TableError
+from privmoo.scanning.copying import Written, copy, recount
+from privmoo.scanning.counting import as_counted, count_rows, fetch, plain_numbers
 from privmoo.scanning.files import CsvFiles, ParquetFiles, find_files, open_csv, open_parquet
-from privmoo.scanning.session import Limits, Session, session
+from privmoo.scanning.session import Limits, session
 from privmoo.scanning.source import Counted, Mapped, Sample
-from privmoo.scanning.sql import PLAIN, encoding_of, is_complete, name_of, reading, to_pandas
+from privmoo.scanning.sql import encoding_of, is_complete, name_of, reading, to_pandas
 
 __all__ = ["DuckSource", "too_many"]
 
@@ -105,15 +107,28 @@ class DuckSource:
         most: int,
     ) -> Counted:
         """One GROUP BY with a grouping set for every attribute."""
-        facts = _numbers_sql(others) if isinstance(self.files, CsvFiles) else ""
+        files = self.files
+        facts = plain_numbers(others) if isinstance(files, CsvFiles) else ""
+        query = count_rows(
+            reading(files),
+            keys,
+            attributes,
+            complete=is_complete(files, complete) if complete else "",
+            facts=facts,
+        )
         with session(self.name, self.limits) as own:
-            query = _count_sql(self.files, keys, attributes, complete, facts)
-            table = own.run(lambda: _fetch(own, query, most * max(len(attributes), 1)), "scan")
+            table = own.run(lambda: fetch(own, query, most * max(len(attributes), 1)), "scan")
         if table is None:
             raise too_many(self.name, most)
         if not len(table):
             raise TableError(f"{self.name}: has a header but no rows")
-        return _counted(self.files, table, keys, attributes, others if facts else ())
+        return as_counted(
+            table,
+            keys,
+            attributes,
+            lambda column, values: to_pandas(files, column, values),
+            others if facts else (),
+        )
 
     def first_rows(
         self, column: str, counted: Counted, *, complete: Sequence[str] = ()
@@ -135,19 +150,20 @@ class DuckSource:
             )
         return np.asarray(found.column(0).to_numpy(), dtype=np.int64)
 
-    def copy(self, counted: Counted, mapped: Mapped, path: Path) -> None:
+    def copy(self, counted: Counted, mapped: Mapped, path: Path) -> Written:
         """One COPY of a join with the released values, sorted by a keyed hash."""
-        from privmoo.scanning.copying import copy
-
-        copy(self.files, self.limits, counted, mapped, path)
+        return copy(self.files, self.limits, counted, mapped, path)
 
     def recount(
-        self, path: Path, keys: Sequence[str], attributes: Sequence[str], others: Sequence[str]
+        self,
+        path: Path,
+        written: Written,
+        keys: Sequence[str],
+        attributes: Sequence[str],
+        others: Sequence[str],
     ) -> tuple[Counted, dict[str, tuple[int, int]]]:
         """One GROUP BY on the copy."""
-        from privmoo.scanning.copying import recount
-
-        return recount(self.files, self.limits, path, keys, attributes, others)
+        return recount(self.limits, path, written, keys, attributes, others)
 
 
 def too_many(name: str, most: int) -> TableError:
@@ -156,121 +172,6 @@ def too_many(name: str, most: int) -> TableError:
         f"{name}: has more than {most:,} distinct combinations of quasi-identifiers (with values of an "
         "attribute); round or shorten the columns with most values, or give a larger max_tuples"
     )
-
-
-def _count_sql(
-    files: ParquetFiles | CsvFiles,
-    keys: Sequence[str],
-    attributes: Sequence[str],
-    needed: Sequence[str],
-    facts: str,
-) -> str:
-    head = [name_of(key) for key in keys]
-    if needed:
-        head.append(f'({is_complete(files, needed)}) AS "\x01complete"')
-    more = [name_of(name) for name in attributes]
-    by = [str(i + 1) for i in range(len(head))]
-    if len(attributes) > 1:
-        which = [f"WHEN GROUPING({name}) = 0 THEN {i}" for i, name in enumerate(more)]
-        part = f"CASE {' '.join(which)} END"
-        names = [*map(name_of, keys), *([f"({is_complete(files, needed)})"] if needed else [])]
-        sets = ", ".join(f"({', '.join([*names, name])})" for name in more)
-        grouping = f"GROUPING SETS ({sets})"
-    else:
-        part = "0"
-        grouping = ", ".join([*by, *(str(len(head) + 1 + i) for i in range(len(more)))])
-    columns = ", ".join([*head, *more, f'{part} AS "\x01part"', 'count(*) AS "\x01count"'])
-    return f"SELECT {columns}{facts} FROM {reading(files)} GROUP BY {grouping}"
-
-
-def _numbers_sql(others: Sequence[str]) -> str:
-    """Whether a CSV column is a plain number in every record, has a fraction, and a value at all."""
-    pieces = []
-    for i, name in enumerate(others):
-        own = name_of(name)
-        pieces.append(
-            f", bool_and({own} IS NULL OR regexp_full_match({own}, '{PLAIN}')) AS \"\x01n{i}\""
-            f', bool_or(contains({own}, \'.\')) AS "\x01f{i}", count({own}) AS "\x01v{i}"'
-        )
-    return "".join(pieces)
-
-
-def _fetch(own: Session, query: str, most: int) -> Any | None:
-    """The result as an Arrow table, or None where it has too many rows."""
-    import pyarrow as pa
-
-    reader = own.connection.sql(query).to_arrow_reader(2**17)
-    batches, rows = [], 0
-    for batch in reader:
-        batches.append(batch)
-        rows += len(batch)
-        if rows > most:
-            return None
-    return pa.Table.from_batches(batches, schema=reader.schema)
-
-
-def _counted(
-    files: ParquetFiles | CsvFiles,
-    table: Any,
-    keys: Sequence[str],
-    attributes: Sequence[str],
-    others: Sequence[str],
-) -> Counted:
-    """The result of the query as values, parts and counts."""
-    kinds = {name: _kind(table, i) for i, name in enumerate(others)}
-    part = table.column("\x01part").to_numpy()
-    if len(attributes) > 1:
-        table = table.take(np.argsort(part, kind="stable"))
-    sizes = np.bincount(part, minlength=max(len(attributes), 1))
-    stops = np.cumsum(sizes)
-    before = [slice(int(b - n), int(b)) for n, b in zip(sizes, stops, strict=True)]
-    counts = table.column("\x01count").to_numpy().astype(np.int64)
-    kept = np.ones(len(counts), dtype=bool)
-    if "\x01complete" in table.column_names:
-        kept = table.column("\x01complete").to_numpy().astype(bool)
-    dropped = int(counts[before[0]][~kept[before[0]]].sum())
-    series = {key: to_pandas(files, key, table.column(key)) for key in keys}
-    values = {
-        name: to_pandas(files, name, table.column(name)[own])
-        for name, own in zip(attributes, before, strict=False)
-    }
-    kinds |= {name: "number" for name, own in values.items() if pd.api.types.is_numeric_dtype(own)}
-    after = np.concatenate([[0], np.cumsum([int(kept[own].sum()) for own in before])])
-    names = list(attributes) or [""]
-    raw = table.select([*keys, *attributes])
-    raw = raw if kept.all() else raw.filter(kept)
-    return Counted(
-        keys={name: own[kept].reset_index(drop=True) for name, own in series.items()},
-        raw=raw,
-        attributes={
-            name: own[kept[at]].reset_index(drop=True)
-            for (name, own), at in zip(values.items(), before, strict=False)
-        },
-        counts=counts[kept],
-        parts={name: slice(int(after[i]), int(after[i + 1])) for i, name in enumerate(names)},
-        combinations=_numbered(raw, keys),
-        n_dropped=dropped,
-        kinds=kinds,
-    )
-
-
-def _numbered(table: Any, keys: Sequence[str]) -> IntArray:
-    """A number for every row, equal where all keys are."""
-    codes = {}
-    for i, key in enumerate(keys):
-        column = table.column(key).combine_chunks()
-        codes[i] = column.dictionary_encode("encode").indices.to_numpy()
-    numbers = pd.DataFrame(codes).groupby(list(codes), sort=False).ngroup()
-    return np.asarray(numbers, dtype=np.int64)
-
-
-def _kind(table: Any, i: int) -> str:
-    """What a CSV column that is only copied would be in memory."""
-    numbers = table.column(f"\x01n{i}").to_pylist()
-    present = sum(table.column(f"\x01v{i}").to_pylist())
-    if not present or not all(numbers):
-        return "text"
-    return "fraction" if any(table.column(f"\x01f{i}").to_pylist()) else "whole"
 
 
 def _parquet_sample(files: ParquetFiles, columns: Sequence[str], n_rows: int) -> Sample:

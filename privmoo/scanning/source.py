@@ -110,10 +110,15 @@ class Source(Protocol):
     ) -> IntArray:
         """Per row of the column in `counted`, the first record that has its value, from 0."""
 
-    def copy(self, counted: Counted, mapped: Mapped, path: Path) -> None:
-        """Write the copy to a file, `.csv` or `.parquet`."""
+    def copy(self, counted: Counted, mapped: Mapped, path: Path) -> Any:
+        """Write the copy to a file, `.csv` or `.parquet`; what is returned helps to read it back."""
 
     def recount(
-        self, path: Path, keys: Sequence[str], attributes: Sequence[str], others: Sequence[str]
+        self,
+        path: Path,
+        written: Any,
+        keys: Sequence[str],
+        attributes: Sequence[str],
+        others: Sequence[str],
     ) -> tuple[Counted, dict[str, tuple[int, int]]]:
-        """Count a copy; per column of `others`, distinct and present values (about)."""
+        """Count a copy from its file; per column of `others`, distinct and present values (about)."""
