@@ -40,9 +40,8 @@ VALUES = {
 def tables(draw: st.DrawFn, kinds: tuple[str, ...]) -> tuple[pd.DataFrame, dict[str, Any]]:
     n = draw(st.integers(2, 25))
     columns = draw(st.lists(st.sampled_from(kinds), min_size=2, max_size=5))
-    frame = pd.DataFrame(
-        {f"{kind} {i}": draw(st.lists(VALUES[kind], min_size=n, max_size=n)) for i, kind in enumerate(columns)}
-    )  # fmt: skip
+    cells = [draw(st.lists(VALUES[kind], min_size=n, max_size=n)) for kind in columns]
+    frame = pd.DataFrame({f"{kind} {i}": cells[i] for i, kind in enumerate(columns)})
     names = list(frame)
     cut = draw(st.integers(1, len(names)))
     target = draw(st.sampled_from([None, *names]))
@@ -95,7 +94,9 @@ def test_csv_is_the_table_in_memory(drawn: tuple[pd.DataFrame, dict[str, Any]]) 
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv parts"])
-@pytest.mark.parametrize("name", ["ZeroSuppression", "BudgetSuppression", "AnySuppression", "KLSafe"])
+@pytest.mark.parametrize(
+    "name", ["ZeroSuppression", "BudgetSuppression", "AnySuppression", "KLSafe"]
+)
 def test_fronts_of_adult_are_equal(kind: str, name: str, adult: Any) -> None:
     table, paths = adult
     scanned = Table.scan(paths[kind], **roles_of(table))

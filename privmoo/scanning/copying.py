@@ -21,7 +21,7 @@ from privmoo.spreadsheets import FORMULAS, safe_text
 __all__ = ["Written", "copy", "recount"]
 
 IntArray = NDArray[np.int64]
-_CAST = {"whole": "BIGINT", "fraction": "DOUBLE", "number": "DOUBLE"}
+_CAST = {"whole": "BIGINT", "fraction": "DOUBLE"}
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ def copy(
             headings.append(heading)
             kinds.append(kind)
         options = "FORMAT csv, HEADER true" if as_csv else "FORMAT parquet, COMPRESSION snappy"
+        options += ", USE_TMP_FILE false, PER_THREAD_OUTPUT false"
         command = (
             f"COPY (SELECT {', '.join(shown)} FROM ({query})) TO {text_of(str(path))} ({options})"
         )

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from privmoo.errors import TableError
 
-__all__ = ["Limits", "Session", "session"]
+__all__ = ["DiskFullError", "Limits", "Session", "session"]
 
 Result = TypeVar("Result")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", re.IGNORECASE)
@@ -66,6 +66,10 @@ class Limits:
         if folder is not None and not folder.is_dir():
             raise TableError(f"temporary: there is no folder {str(folder)!r}; make it first")
         return cls(int(size), threads, folder, progress)
+
+
+class DiskFullError(TableError):
+    """There is no room on the disk."""
 
 
 class Session:
@@ -161,7 +165,7 @@ def sentence(error: Exception, name: str, limits: Limits) -> TableError:
             "memory='4GB', or fewer threads"
         )
     if "No space left" in text or "File too large" in text or "max_temp_directory_size" in text:
-        return TableError(
+        return DiskFullError(
             f"{name}: the disk is full; make room, or give a folder on another disk as temporary="
         )
     if "CSV" in text:
