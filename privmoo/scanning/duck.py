@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,11 @@ class DuckSource:
         )
         return {"files": [(p.name, p.stat().st_size) for p in files.paths], "columns": types}
 
+    @property
+    def n_rows(self) -> int | None:
+        """Parquet files tell it, CSV files do not."""
+        return self.files.n_rows if isinstance(self.files, ParquetFiles) else None
+
     def sample(self, columns: Sequence[str], n_rows: int) -> Sample:
         """Rows of some row groups spread over Parquet files; of the beginnings of CSV files."""
         files = self.files
@@ -95,7 +101,7 @@ class DuckSource:
             few = CsvFiles(**{**vars(files), "paths": files.paths[:_SAMPLE_GROUPS]})
             found = own.arrow(f"SELECT {names} FROM {reading(few)} LIMIT {n_rows}")
         whole = len(files.paths) <= _SAMPLE_GROUPS and len(found) < n_rows
-        return Sample(found.to_pandas(), len(found) if whole else None)
+        return Sample(found.to_pandas(), whole)
 
     def count(
         self,
@@ -186,13 +192,13 @@ def _parquet_sample(files: ParquetFiles, columns: Sequence[str], n_rows: int) ->
         try:
             with pq.ParquetFile(path) as file:
                 groups = np.unique(np.linspace(0, file.num_row_groups - 1, each).astype(int))
+                few = max(n_rows // (len(chosen) * len(groups)), 1)
                 for group in groups if file.num_row_groups else ():
-                    few = n_rows // (len(chosen) * len(groups))
-                    part = file.read_row_group(int(group), columns=list(columns))
-                    frames.append(part.slice(0, max(few, 1)).to_pandas())
+                    part = file.iter_batches(few, row_groups=[int(group)], columns=list(columns))
+                    frames += [batch.to_pandas() for batch in itertools.islice(part, 1)]
         except (OSError, ValueError, pa.ArrowException) as error:
             raise TableError(
                 f"{path}: cannot be read as Parquet ({type(error).__name__}); is it whole?"
             ) from None
     found = pd.concat(frames, ignore_index=True)[list(columns)]
-    return Sample(found, files.n_rows)
+    return Sample(found, len(found) == files.n_rows)

@@ -48,10 +48,15 @@ def estimated(codes: NDArray[np.int64], n_rows: int) -> int:
 
 def check_fits(source: Source, given: Mapping[str, QuasiIdentifier], most: int) -> None:
     """Raise where the distinct tuples will not fit, saying which column to granulate and what it gives."""
-    names = list(given)
+    names, n_rows = list(given), source.n_rows
+    if n_rows is not None and n_rows <= most:
+        return
     sample = source.sample(names, min(SAMPLE, 4 * most))
-    # Where the number of rows is not known (CSV), the sample is taken for a hundredth of them.
-    n_rows = sample.n_rows if sample.n_rows is not None else 100 * len(sample.frame)
+    if sample.whole or not len(sample.frame):
+        n_rows = len(sample.frame)
+    elif n_rows is None:
+        # Where the number of rows is not known (CSV), the sample is taken for a hundredth of them.
+        n_rows = 100 * len(sample.frame)
     if n_rows <= most:
         return
     codes = pd.DataFrame({n: _codes(sample.frame[n]) for n in names})

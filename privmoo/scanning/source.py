@@ -18,10 +18,10 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Sample:
-    """Some rows of a source, and how many it has, as far as that is known without reading it."""
+    """Some rows of a source, and whether they are all."""
 
     frame: pd.DataFrame
-    n_rows: int | None
+    whole: bool
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,10 @@ class Source(Protocol):
     @property
     def facts(self) -> dict[str, Any]:
         """What tells it from another one without reading it, for fingerprints."""
+
+    @property
+    def n_rows(self) -> int | None:
+        """Its rows, as far as that is known without reading it."""
 
     def sample(self, columns: Sequence[str], n_rows: int) -> Sample:
         """About so many rows from all over it, cheaply."""
