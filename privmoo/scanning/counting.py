@@ -113,7 +113,7 @@ def as_counted(
         },
         counts=counts[kept],
         parts={name: slice(int(after[i]), int(after[i + 1])) for i, name in enumerate(names)},
-        combinations=_numbered(raw, keys),
+        combinations=lambda: _numbered(raw, keys),
         n_dropped=dropped,
         kinds=kinds,
     )

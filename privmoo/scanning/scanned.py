@@ -56,7 +56,7 @@ class Raw:
     def of(cls, counted: Counted, row_tuple: NDArray[np.int32]) -> Raw:
         """From the first part of the counts, in which a combination may have several rows."""
         part = next(iter(counted.parts.values()))
-        numbers = counted.combinations[part]
+        numbers = counted.combinations()[part]
         _, first, own = np.unique(numbers, return_index=True, return_inverse=True)
         rows = part.start + first
         frame = pd.DataFrame(

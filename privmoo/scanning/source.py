@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -37,7 +37,7 @@ class Counted:
         attributes: Per attribute the values of the rows of its part.
         counts: Records of every row.
         parts: Where the part of every attribute is.
-        combinations: A number for every row, equal where the engine's keys are equal.
+        combinations: Gives a number for every row, equal where the engine's keys are equal.
         n_dropped: Records left out because a value is missing.
         kinds: What else the engine must remember about columns for a copy.
     """
@@ -47,7 +47,7 @@ class Counted:
     attributes: Mapping[str, pd.Series[Any]]
     counts: IntArray
     parts: Mapping[str, slice]
-    combinations: IntArray
+    combinations: Callable[[], IntArray]
     n_dropped: int = 0
     kinds: Any = None
 

@@ -174,8 +174,8 @@ def report(sizes: list[int]) -> str:
         f"\n## Scan, optimise ({EVALUATIONS:,} evaluations of P2) and release, by rows\n",
         f"{machine()}; Adult resampled, Parquet in and out, DuckDB with {MEMORY}; every step in a "
         "process of its own, seconds and largest memory (MB)\n",
-        "| rows | file | distinct tuples | scan | bare GROUP BY | × | optimise | release | bare COPY with a "
-        "join | × | the same, shuffled | × |",
+        "| rows | file | distinct tuples | scan | bare GROUP BY | × | optimise | release | bare COPY with "
+        "a join | × | the same, shuffled | × |",
         "| --- " * 12 + "|",
     ]
     for n_rows in sizes:
