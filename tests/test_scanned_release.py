@@ -126,10 +126,13 @@ def flat(data: Any, prefix: str = "") -> dict[str, float]:
     return {prefix: data}
 
 
-def test_a_seed_gives_one_order_and_no_seed_another(paths: dict[str, Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["parquet parts", "csv parts"])
+def test_a_seed_gives_one_order_and_no_seed_another(
+    kind: str, paths: dict[str, Path], tmp_path: Path
+) -> None:
     orders = []
     for i, (seed, threads) in enumerate([(1, 1), (1, 2), (2, 2), (None, 2), (None, 2)]):
-        scanned = Table.scan(paths["parquet parts"], threads=threads, **ROLES)
+        scanned = Table.scan(paths[kind], threads=threads, **ROLES)
         path = tmp_path / f"{i}.csv"
         solution(scanned).write(path, seed=seed)
         orders.append(path.read_bytes())

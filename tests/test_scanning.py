@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import decimal
+import gzip
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -15,8 +17,9 @@ from hypothesis import strategies as st
 from scenery_scanning import roles_of, same, scans
 
 import privmoo as pm
-from privmoo import Table
-from privmoo.errors import PrivmooError
+from privmoo import Hierarchy, Table
+from privmoo.errors import PrivmooError, TableError
+from privmoo.scanning import ScannedTable
 
 pytest.importorskip("duckdb")
 
@@ -91,6 +94,128 @@ def test_csv_is_the_table_in_memory(drawn: tuple[pd.DataFrame, dict[str, Any]]) 
         path = Path(folder) / "t.csv"
         frame.to_csv(path, index=False)
         compare(path, Table.read_csv, roles)
+
+
+COLUMNS: dict[str, Any] = {
+    "category": pd.Categorical(["b", "a", None, "b", "c", "a"], categories=["c", "b", "a"]),
+    "order": pd.Categorical(
+        ["b", "a", "c", "b", "c", "a"], categories=["c", "b", "a"], ordered=True
+    ),
+    "numbers as categories": pd.Categorical([3, 1, 2, 3, 1, None]),
+    "nullable": pd.array([1, None, 3, 1, 2, 2], dtype="Int64"),
+    "nullable bool": pd.array([True, None, False, True, True, False], dtype="boolean"),
+    "decimal": [decimal.Decimal(text) for text in ("1.50", "2.25", "1.50", "3.00", "2.25", "9.99")],
+    "date": [dt.date(2020, 1, day) for day in (1, 2, 2, 3, 1, 5)],
+    "moment": pd.to_datetime(["2020-01-01 10:00", "2020-01-02"] * 3, format="mixed"),
+    "zoned": pd.to_datetime(["2020-01-01 10:00", "2020-07-02"] * 3, format="mixed").tz_localize(
+        "Europe/Berlin"
+    ),
+    "short": np.array([0.1, 0.2, 0.1, 0.5, 0.2, 1.0], dtype=np.float32),
+    "small": np.array([1, 2, 3, 1, 2, 255], dtype=np.uint8),
+    "not a number": [1.5, np.nan, 2.5, np.nan, -0.0, 0.0],
+    "large": [2**60, 2**60 + 1, 5, 5, 2**60, 1],
+    "time": [dt.time(hour) for hour in (1, 2, 3, 1, 2, 3)],
+    "infinite": [1.0, 2.0, np.inf, 1.0, 2.0, 3.0],
+    "list": [[1], [2], [1], [2], [1], [3]],
+}
+
+
+@pytest.mark.parametrize("missing", ["value", "drop"])
+@pytest.mark.parametrize("role", ["quasi_identifiers", "sensitive"])
+@pytest.mark.parametrize("name", list(COLUMNS))
+def test_types_of_parquet(name: str, role: str, missing: str, tmp_path: Path) -> None:
+    frame = pd.DataFrame({'odd "name"': [1, 1, 2, 2, 1, None], name: COLUMNS[name]})
+    path = tmp_path / "t.parquet"
+    frame.to_parquet(path, index=False)
+    names = list(frame)
+    roles: dict[str, Any] = {"quasi_identifiers": names[:1], "missing": missing}
+    if role == "sensitive":
+        roles["sensitive"] = names[1:]
+    else:
+        roles["quasi_identifiers"] = {names[0]: None, names[1]: Hierarchy.ordered()}
+    compare(path, Table.read_parquet, roles)
+
+
+def test_an_index_is_no_column(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"age": [1, 2, 2]}, index=pd.Index(["x", "y", "z"], name="who"))
+    path = tmp_path / "t.parquet"
+    frame.to_parquet(path)
+    compare(path, Table.read_parquet, {"quasi_identifiers": ["age"]})
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("zip;age\n02139;31\n2140;45\n02139;31\n", {}),
+        ("zip\tage\n1\t 2\n1\t2 \n", {}),
+        ("\ufeffzip,age\r\n1,2\r\n\r\n1,?\r\n3,2\r\n", {"missing_values": ("?", "NA")}),
+        ("zip,age\n1,\n1,2\n3,2\n", {"missing_values": ()}),
+        ("zip,age\n1.50,1\n1.5,1\n2,1\n", {}),
+        ("zip,age\n-0,1\n0,1\n2,2\n", {}),
+        ("zip,age\n1e3,1\n1000,1\n2,2\n", {}),
+        ('zip,"age, in ""years"""\n1,1\n2,2\n2,2\n', {}),
+        ("zip|age\n1|2\n1|3\n", {"separator": "|"}),
+        ("zip,age\nü,2\nö,3\n", {"encoding": "latin-1"}),
+        ("zip\n1\n\n2\n2\n", {}),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_csv_as_in_memory(text: str, options: dict[str, Any], packed: bool, tmp_path: Path) -> None:
+    data = text.encode(options.get("encoding", "utf-8"))
+    path = tmp_path / ("t.csv.gz" if packed else "t.csv")
+    path.write_bytes(gzip.compress(data) if packed else data)
+    compare(
+        path, Table.read_csv, {"quasi_identifiers": ["zip"], "others": "insensitive", **options}
+    )
+
+
+@pytest.mark.parametrize("missing", ["value", "drop"])
+@pytest.mark.parametrize("role", ["quasi_identifiers", "sensitive"])
+def test_messages_name_the_row(role: str, missing: str, tmp_path: Path) -> None:
+    """Of several values that a hierarchy lacks, the first in the file; with all of their rows."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"a": rng.integers(0, 3, 500), "b": rng.choice(["x", "y", "z", "w"], 500)})
+    frame.loc[[0, 1, 77], "a"] = None
+    tree = Hierarchy.tree([["y", "z"], "v"])
+    roles: dict[str, Any] = {"quasi_identifiers": {"a": None, "b": tree}, "missing": missing}
+    if role == "sensitive":
+        roles = {"quasi_identifiers": ["a"], "sensitive": {"b": tree}, "missing": missing}
+    for kind, path in scans(frame, tmp_path).items():
+        own = Table.read_csv if kind.startswith("csv") else Table.read_parquet
+        expected = outcome(
+            lambda own=own, kind=kind: own(scans(frame, tmp_path)[kind.split()[0]], **roles)
+        )
+        assert isinstance(expected, str)
+        assert "rows are not" in expected
+        assert outcome(lambda path=path: Table.scan(path, **roles)) == expected
+
+
+def test_names_that_duckdb_takes_for_one(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"Age": [1, 2], "age": [1, 2]}).to_parquet(path, index=False)
+    with pytest.raises(TableError, match="'Age' and 'age' differ only in capital letters"):
+        Table.scan(path, quasi_identifiers=["age"])
+
+
+def test_a_folder_that_is_partitioned_by_names(tmp_path: Path) -> None:
+    pd.DataFrame({"age": [1, 2, 1], "sex": list("fmf")}).to_parquet(
+        tmp_path, partition_cols=["sex"]
+    )
+    with pytest.raises(TableError, match="'sex=f'"):
+        Table.scan(tmp_path, quasi_identifiers=["age"])
+
+
+def test_progress_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = scans(pd.DataFrame({"age": [1, 2, 2]}), tmp_path)["csv"]
+    Table.scan(path, quasi_identifiers=["age"], progress=True)
+    assert "scan" in capsys.readouterr().err
+    Table.scan(path, quasi_identifiers=["age"])
+    assert not capsys.readouterr().err
+
+
+def test_a_scanned_table_cannot_be_made_otherwise() -> None:
+    with pytest.raises(TableError, match=r"is made by Table.scan"):
+        ScannedTable(pd.DataFrame({"a": [1]}))
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv parts"])

@@ -58,6 +58,12 @@ def find_files(source: str | Path) -> tuple[str, tuple[Path, ...]]:
     if path.is_dir():
         inside = (p for p in path.rglob("*") if p.is_file() and not _hidden(p.relative_to(path)))
         paths = [p for p in inside if _kind(p)]
+        named = [p for p in paths if "=" in str(p.relative_to(path).parent)]
+        if named:
+            raise TableError(
+                f"{source}: has folders such as {named[0].relative_to(path).parts[0]!r} that hold values "
+                "of a column in their names; write that column into the files"
+            )
         if not paths:
             raise TableError(f"{source}: the folder has no .parquet and no .csv file")
     elif path.is_file():

@@ -47,14 +47,20 @@ def reading(files: ParquetFiles | CsvFiles, *, numbered: bool = False) -> str:
     if isinstance(files, ParquetFiles):
         more = ", file_row_number=true, filename=true" if numbered else ""
         return f"read_parquet({paths}, hive_partitioning=false{more})"
-    nulls = ", ".join(text_of(value) for value in files.missing_values or (_NEVER,))
+    # An empty line is no row, but one of a single column would be taken for a missing value.
+    alone = len(files.columns) == 1
+    nulls = ", ".join(text_of(v) for v in files.missing_values if not alone) or text_of(_NEVER)
     columns = ", ".join(f"{text_of(name)}: 'VARCHAR'" for name in files.columns)
-    return (
+    rows = (
         f"read_csv({paths}, header=true, auto_detect=false, columns={{{columns}}}, "
         f"delim={text_of(files.separator)}, quote='\"', escape='\"', nullstr=[{nulls}], "
         f"encoding={text_of(encoding_of(files.encoding))}, strict_mode=true, null_padding=false, "
         "hive_partitioning=false)"
     )
+    if not alone or not files.missing_values:
+        return rows
+    name, missing = name_of(files.columns[0]), ", ".join(map(text_of, files.missing_values))
+    return f"(SELECT CASE WHEN {name} NOT IN ({missing}) THEN {name} END AS {name} FROM {rows})"
 
 
 def encoding_of(encoding: str) -> str:

@@ -228,7 +228,8 @@ def main(arguments: list[str]) -> None:
     sizes = [int(float(value)) for value in arguments] or [10**6, 10**7, 10**8]
     text = report(sizes)
     results = Path(__file__).with_name("RESULTS.md")
-    results.write_text(results.read_text(encoding="utf-8") + text, encoding="utf-8")
+    before, title, reading = results.read_text(encoding="utf-8").partition("## Reading the figures")
+    results.write_text(f"{before}{text.strip()}\n\n{title}{reading}", encoding="utf-8")
     print(text)
 
 
