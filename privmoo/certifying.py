@@ -101,7 +101,7 @@ def certify(
         privacy=dict(measured),
         utility=dict(useful),
         claims=claims,
-        warnings=(*notes, *_remarks(table, int(measured["k"]))),
+        warnings=(*notes, *_remarks(table, measured)),
         not_guaranteed=(*recoding.cautions(), *NOT_GUARANTEED),
     )
 
@@ -137,10 +137,16 @@ def other_releases(table: Table, key: bytes) -> list[str]:
     ]
 
 
-def _remarks(table: Table, k: int) -> list[str]:
+def _remarks(table: Table, measured: Mapping[str, Any]) -> list[str]:
     remarks = []
-    if k < 2:
+    if measured["k"] < 2:
         remarks.append("k is 1: at least one record is alone in its group and can be singled out.")
+    for name, values in measured.get("sensitive", {}).items():
+        if values["homogeneity"] > 0 and name not in table.qi_names:
+            remarks.append(
+                f"{100 * values['homogeneity']:.3g} % of the records are in groups where all have the "
+                f"same value of {name!r}: whoever finds a person's group learns it."
+            )
     if table.subjects is not None and table.sensitive:
         remarks.append(
             "k and the risks count persons; ℓ, t and the other measures of sensitive values count rows, "

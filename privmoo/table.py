@@ -358,7 +358,9 @@ class Table:
         for role in ("sensitive", "insensitive", "identifying"):
             names = self.columns_of(role)
             if names:
-                rows.append((role, ", ".join(names)))
+                rows.append(
+                    (role, ", ".join(name if name.strip() else repr(name) for name in names))
+                )
         if self.target_name is not None:
             rows.append(("target", self.target_name))
         return rows

@@ -123,7 +123,7 @@ def test_choose(done: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> No
 
 
 WRONG = {
-    "an unknown limit": (["--max-los", "1", "--best", "k"], "did you mean 'max_loss'"),
+    "an unknown limit": (["--max-los", "1", "--best", "k"], "did you mean '--max-loss'"),
     "no limit": (["--loss", "1"], "--loss: is no option; limits are such as --max-loss"),
     "no number": (["--max-loss", "little"], "--max-loss: needs a number"),
     "nothing": (["--max-loss"], "--max-loss: needs a number"),
@@ -161,8 +161,17 @@ def test_release(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     assert call(*arguments, "--force", monkeypatch=monkeypatch) == 0
     assert "can intersect them" not in capsys.readouterr().err
     other = ["release", done, "--solution", 0, "-o", tmp_path / "other.parquet"]
-    assert call(*other, monkeypatch=monkeypatch) == 0
-    assert "can intersect them: publish one" in capsys.readouterr().err
+    assert call(*other, monkeypatch=monkeypatch) == 2
+    assert "somebody is alone in a group (k = 1)" in capsys.readouterr().err
+    assert not list(tmp_path.glob("other*"))
+    assert call("choose", done, "--solution", 0, monkeypatch=monkeypatch) == 0
+    assert "not written without --allow-unique" in capsys.readouterr().out
+    assert call(*other, "--allow-unique", monkeypatch=monkeypatch) == 0
+    noted = capsys.readouterr().err
+    assert "can intersect them: publish one" in noted and "note: k is 1" in noted
+    assert (
+        "note: 100 % of the records are in groups where all have the same value of 'ill'" in noted
+    )
     assert len(pd.read_parquet(tmp_path / "other.parquet")) > 0
     assert call("release", done, "-o", tmp_path / "x.csv", monkeypatch=monkeypatch) == 2
     assert "which solution? name one" in capsys.readouterr().err
@@ -170,6 +179,57 @@ def test_release(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
         call("release", done, "--solution", 0, "-o", tmp_path / "x.xls", monkeypatch=monkeypatch)
         == 2
     )
+
+
+def test_a_release_of_an_earlier_run_is_not_forgotten(
+    done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    arguments = ["release", done, "--solution", 1, "-o", tmp_path / "public.csv", "--force"]
+    assert call(*arguments, "--allow-unique", monkeypatch=monkeypatch) == 0
+    job = job_in(tmp_path, JOB.replace("seed = 1", "seed = 2").replace("= 0.2", "= 0.1"))
+    assert call("run", job, "-o", done, "-q", "--force", monkeypatch=monkeypatch) == 0
+    capsys.readouterr()
+    assert call(*arguments, "--allow-unique", monkeypatch=monkeypatch) == 0
+    assert "a solution of an earlier run in this folder was written" in capsys.readouterr().err
+
+
+def test_what_is_proposed_can_be_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    folder = tmp_path / "my data"
+    folder.mkdir()
+    (folder / "people.csv").write_bytes("name;Größe\nAnn;170\n".encode("cp1252"))
+    data = folder / "people.csv"
+    assert call("init", data, monkeypatch=monkeypatch) == 2
+    error = capsys.readouterr().err
+    assert "with --encoding" in error and "read_csv" not in error
+    data.write_text(PEOPLE)
+    assert call("init", data, monkeypatch=monkeypatch) == 0
+    assert f"privmoo check '{folder / 'privmoo.toml'}'" in capsys.readouterr().out
+    assert call("init", data, monkeypatch=monkeypatch) == 2
+    assert "replace it with --force" in capsys.readouterr().err
+
+
+def test_risk_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    assert call("check", job_in(tmp_path), monkeypatch=monkeypatch) == 0
+    said = capsys.readouterr().out
+    assert "are alone in their group: whoever knows their quasi-identifiers finds them" in said
+    assert "no objective or constraint looks at ill" in said
+    job = job_in(tmp_path, JOB.replace("BudgetSuppression", "KLSafe"))
+    assert call("check", job, monkeypatch=monkeypatch) == 0
+    assert "no objective or constraint" not in capsys.readouterr().out
+
+
+def test_a_stopped_study_says_how_it_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pm, "compare", stopped)
+    job = job_in(tmp_path)
+    assert call("compare", job, "-o", tmp_path / "study", monkeypatch=monkeypatch) == 130
+    assert "the same command continues" in capsys.readouterr().err
 
 
 def test_spreadsheets_get_no_formulas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,6 +250,10 @@ def test_what_has_changed_since_the_run_is_told(
     assert call("choose", done, "--knee", monkeypatch=monkeypatch) == 2
     assert "privmoo: people.csv: has changed since the run" in capsys.readouterr().err
     (tmp_path / "people.csv").write_text(PEOPLE)
+    (tmp_path / "privmoo.toml").rename(tmp_path / "moved.toml")
+    assert call("choose", done, "--knee", monkeypatch=monkeypatch) == 2
+    assert "its job is not at" in capsys.readouterr().err
+    (tmp_path / "moved.toml").rename(tmp_path / "privmoo.toml")
     (done / "front.npz").write_bytes(b"other")
     assert call("choose", done, "--knee", monkeypatch=monkeypatch) == 2
     assert "front.npz is not the one of run.json" in capsys.readouterr().err

@@ -72,7 +72,8 @@ def through_all_verbs(case: Planted, tried: Tried) -> None:
             path = folder / file
             frame = pd.read_parquet(path) if path.suffix == ".parquet" else read_csv(path)
             assert list(frame.columns) == ["city", "age", "ill"]
-            assert markers(written[file], SECRET) <= set(frame["ill"])
+            known = tuple(map(str, frame["ill"]))  # in a Parquet file other bytes may follow
+            assert all(found.startswith(known) for found in markers(written[file], SECRET))
             assert len(frame) <= table.n_records
         schema = pq.read_schema(folder / "other.parquet")
         assert schema.names == ["city", "age", "ill"]
@@ -228,8 +229,9 @@ def test_cells_that_spreadsheets_would_execute(tmp_path: Path, start: str, tried
     tree = (folder / "job.csv").read_text().splitlines()
     (folder / "job.csv").write_text("".join(f"{start}{line}\n" for line in tree))
     assert here(folder, "run", "job.toml", "-o", "out", "-q").code == 0
+    unique = "--allow-unique"  # the least loss is that of values as they are
     for options, file in ([], "plain.csv"), (["--csv-safe"], "safe.csv"):
-        ended = here(folder, "release", "out", "--best", "loss", "-o", file, *options)
+        ended = here(folder, "release", "out", "--best", "loss", "-o", file, unique, *options)
         tried("inputs: cells like formulas")
         assert ended.code == 0, ended.err
     plain, safe = (read_strings(folder / name, separator=",") for name in ("plain.csv", "safe.csv"))

@@ -184,6 +184,17 @@ def test_persons_with_several_rows_are_noticed() -> None:
     found = of("patient_id", [f"p{i // 3}" for i in range(N)])
     assert '# subject = "patient_id"' in found.to_toml("data.csv")
     assert "subject" not in of("patient_id", list(range(N))).to_toml("data.csv")
+    few = of("PatNr", [f"P{i % (N - 9)}" for i in range(N)])  # nine came twice
+    assert '# subject = "PatNr"' in few.to_toml("data.csv")
+    assert "some occur in several rows" in few["PatNr"].reason
+
+
+def test_reasons_say_what_can_be_done() -> None:
+    names = of("Vorname", cycle("Anna", "Paul", "Lena"))["Vorname"]
+    assert names.role == "identifying" and not names.unsure
+    assert names.reason == "the name says a person's name, though it has 3 distinct values only"
+    weights = of("BMI", cycle(*(f"{20 + i},5" for i in range(15))))["BMI"]
+    assert "read as text for their decimal commas: write points" in weights.reason
 
 
 def hierarchy(name: str, values: object) -> tuple[str, dict[str, object]]:

@@ -261,6 +261,19 @@ def test_progress_is_a_bar_in_a_terminal(
     assert "100%" in said and "| front " in said and "|," not in said
 
 
+def test_progress_is_lines_in_a_terminal_without_width(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import os
+    import sys
+
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stderr, "fileno", lambda: 2)
+    monkeypatch.setattr(os, "get_terminal_size", lambda *_: os.terminal_size((0, 0)))
+    optimize(small(), budget=5, seed=1)
+    assert "generation 5 (100%), front " in capsys.readouterr().err
+
+
 def test_a_long_first_generation_is_explained(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ import sys
 import traceback
 
 from privmoo.cli.saying import complain, state
+from privmoo.cli.words import as_typed
 from privmoo.errors import InfeasibleError, PrivmooError
 
 __all__ = ["told"]
@@ -17,7 +18,7 @@ FAULT, WRONG, INFEASIBLE = 1, 2, 3
 def told(error: Exception) -> int:
     """Say what went wrong, and give the exit code."""
     if isinstance(error, PrivmooError):
-        complain(f"{error}{_value(error)}")
+        complain(f"{as_typed(str(error))}{_value(error)}")
         return INFEASIBLE if isinstance(error, InfeasibleError) else WRONG
     if isinstance(error, BrokenPipeError):
         _leave_output()

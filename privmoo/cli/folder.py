@@ -145,6 +145,11 @@ class RunFolder:
                 f"{self.path}: front.npz is not the one of run.json; run it again with "
                 f"{'--resume' if self.checkpoint.exists() else '--force'}"
             )
+        job = Path(os.path.normpath(self.path.absolute() / facts["config"]))
+        if not job.exists():
+            raise CheckpointError(
+                f"{self.path}: its job is not at {job} any more; put both where they were, or run it again"
+            )
         config = Config.load(self.path / facts["config"])
         now = hashes(config)
         if now != facts["inputs"]:
@@ -159,6 +164,11 @@ class RunFolder:
         return config, Front.load(self.path / "front.npz", problem=config.problem)
 
     # What was released
+
+    @property
+    def front_hash(self) -> str:
+        """Which front it is, so that the number of a solution means one solution."""
+        return str(self.facts()["files"].get("front.npz"))
 
     def released(self) -> list[dict[str, Any]]:
         """The releases that were written from this run."""

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from privmoo.cli.saying import complain, say, state
+from privmoo.cli.saying import command, complain, say, state
 
 if TYPE_CHECKING:
     from privmoo.config import Config
+    from privmoo.problem import AnonymizationProblem
 
 __all__ = ["check", "init", "run"]
 
@@ -43,12 +44,13 @@ def init(
     files = found.write(folder, data, force=force, separator=separator, encoding=encoding)
     job = next(path for path in files if path.suffix == ".toml")
     say(f"\nWritten: {job}" + (f" and {len(files) - 1} hierarchies" if len(files) > 1 else ""))
-    say(f"The roles are guesses: read the file and decide. Then: privmoo check {job}")
+    say(f"The roles are guesses: read the file and decide. Then: {command('check', job)}")
 
 
 def check(job: Job) -> None:
     """Check a job, and show the risk of its records as they are."""
     from privmoo.audit import audit
+    from privmoo.cli.words import in_words
 
     config = _load(job)
     table = config.table
@@ -66,8 +68,15 @@ def check(job: Job) -> None:
         sensitive=list(table.sensitive),
         subject=None if table.subject_name is None else frame[table.subject_name].to_numpy(),
     )
+    say(f"{in_words(report, persons=table.subject_name is not None)}\n")
     say(report)
-    say(f"\nThe job is in order. Next: privmoo run {job} -o out")
+    if table.sensitive and "l" not in config.problem_parameters and not _minds(problem):
+        say(
+            f"\nNote: no objective or constraint looks at {', '.join(table.sensitive)}. k hides who a "
+            "person is, not what all of a\ngroup have in common; to search for l as well, write "
+            'name = "KLSafe" in [problem].'
+        )
+    say(f"\nThe job is in order. Next: {command('run', job, '-o', 'out')}")
 
 
 def run(
@@ -98,12 +107,19 @@ def run(
         complain("stopped; the exact search keeps no checkpoint, and begins anew next time")
         raise typer.Exit(130)
     if front.run.get("stopped_by_hand"):
-        complain(f"stopped; continue with: privmoo run {job} -o {out} --resume")
+        complain(f"stopped; continue with: {command('run', job, '-o', out, '--resume')}")
         raise typer.Exit(130)
     say(f"\n{front}\n")
     files = folder.finish(config, front, inputs)
     say(f"Written in {out}: {', '.join(path.name for path in files)}")
-    say(f"Next: look at {out / 'front.html'}, then: privmoo choose {out} --max-loss 0.25 --best k")
+    then = command("choose", out, "--max-loss", 0.25, "--best", "k")
+    say(f"Next: look at {out / 'front.html'}, then: {then}")
+
+
+def _minds(problem: AnonymizationProblem) -> bool:
+    """Whether a problem looks at sensitive values at all."""
+    own = [*problem.objectives, *(constraint.measure for constraint in problem.constraints)]
+    return any("counts" in measure.needs for measure in own)
 
 
 def _load(job: Path) -> Config:

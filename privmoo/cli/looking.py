@@ -32,6 +32,7 @@ def audit(
     """Measure privacy and risk of any table: k, diversity, closeness, attacks."""
     from privmoo.audit import audit as measure
     from privmoo.cli.files import listed, read_data
+    from privmoo.cli.words import in_words
 
     frame = read_data(data, separator=separator, encoding=encoding)
     state.data = lambda: frame
@@ -39,6 +40,7 @@ def audit(
     if as_json:
         say(json.dumps(report.to_dict(), indent=2, ensure_ascii=False, default=str))
     else:
+        say(f"{in_words(report)}\n")
         say(report)
 
 

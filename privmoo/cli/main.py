@@ -65,7 +65,7 @@ def outcome() -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show all letters
     try:
-        code = app(standalone_mode=False)
+        code = app(prog_name="privmoo", standalone_mode=False)
     except typer.Exit as end:
         return end.exit_code
     except (KeyboardInterrupt, typer.Abort):

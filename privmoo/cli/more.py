@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from privmoo.cli.saying import complain, say, state, tabulate
+from privmoo.cli.saying import command, complain, say, state, tabulate
 
 __all__ = ["compare", "datasets", "demo", "plugins"]
 
@@ -46,15 +46,19 @@ def compare(
         for name in listed(solvers)
     }
     out.mkdir(mode=0o700, parents=True, exist_ok=True)
-    study = pm.compare(
-        {config.problem_name: config.problem},
-        chosen,
-        seeds=seeds,
-        budget=evaluations,
-        jobs=jobs,
-        folder=out / "runs",
-        progress=not quiet,
-    )
+    try:
+        study = pm.compare(
+            {config.problem_name: config.problem},
+            chosen,
+            seeds=seeds,
+            budget=evaluations,
+            jobs=jobs,
+            folder=out / "runs",
+            progress=not quiet,
+        )
+    except KeyboardInterrupt:
+        complain("stopped; the same command continues with the runs that are missing")
+        raise typer.Exit(130) from None
     say(study.verdict())
     files = write_study(study, out, force=force)
     say(f"\nWritten in {out}: {', '.join(path.name for path in files)}")
@@ -99,7 +103,7 @@ def datasets(
     target = Path(f"{name}.csv") if out is None else out
     with replacing(target, force=force) as temporary:
         frame.to_csv(temporary, index=False)
-    say(f"Written: {target} ({len(frame):,} records). Next: privmoo init {target}")
+    say(f"Written: {target} ({len(frame):,} records). Next: {command('init', target)}")
 
 
 def plugins() -> None:

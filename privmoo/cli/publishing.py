@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from privmoo.cli.saying import complain, say, state, tabulate
+from privmoo.cli.saying import command, complain, say, state, tabulate
 
 if TYPE_CHECKING:
     from privmoo.front import Front
@@ -35,7 +35,7 @@ def choose(
     or --solution the solutions within the limits are listed.
     """
     front = _front(out)
-    limits = limits_of(context.args)
+    limits = _limits(front, context.args)
     if solution is None and best is None and not knee:
         _list(front, limits)
         return
@@ -43,9 +43,16 @@ def choose(
     chosen = front[number]
     say(f"{chosen}\n")
     say(chosen.explain())
-    for entry in chosen_before(out, number):
-        say(f"\nNote: {entry}")
-    say(f"\nTo write it: privmoo release {out} --solution {number} -o public.csv")
+    notes = chosen_before(out, number)
+    if front.to_frame().iloc[number].get("k", 2) < 2:
+        notes.append(
+            "somebody is alone in a group (k = 1) and can be singled out; such a table is not written "
+            "without --allow-unique"
+        )
+    for note in notes:
+        say(f"\nNote: {note}")
+    then = command("release", out, "--solution", number, "-o", "public.csv")
+    say(f"\nTo write it: {then}")
 
 
 def release(
@@ -61,28 +68,44 @@ def release(
             "--csv-safe", help="Put an apostrophe before texts that spreadsheets execute."
         ),
     ] = False,
+    allow_unique: Annotated[
+        bool,
+        typer.Option(
+            "--allow-unique", help="Write it although somebody is alone in a group (k = 1)."
+        ),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
-    """Write the table of a solution and its certificate, audited before they appear."""
+    """Write the table of a solution and its certificate, audited before they appear.
+
+    A table in which somebody is alone in a group (k = 1) is not written unless you say --allow-unique.
+    """
     from privmoo.cli.folder import RunFolder
-    from privmoo.errors import ProblemError
+    from privmoo.errors import ProblemError, ReleaseError
     from privmoo.release import ReleaseWarning
 
     front = _front(out)
-    limits = limits_of(context.args)
+    limits = _limits(front, context.args)
     if solution is None and best is None and not knee:
         raise ProblemError("release: which solution? name one with --solution, --best or --knee")
     number = _number(front, solution, best, limits, knee=knee)
     before = chosen_before(out, number)
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always", ReleaseWarning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReleaseWarning)  # the certificate has them too
         made = front[number].release()
-    notes = [str(w.message) for w in heard if issubclass(w.category, ReleaseWarning)]
-    for note in [*notes, *before]:
+    if made.certificate.privacy["k"] < 2 and not allow_unique:
+        raise ReleaseError(
+            f"release: in solution {number} somebody is alone in a group (k = 1) and can be singled out; "
+            "choose one with --min-k 2 or more, or say --allow-unique"
+        )
+    for note in [*made.certificate.warnings, *before]:
         complain(f"note: {note}")
     files = made.write(to, force=force, spreadsheets=csv_safe)
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    RunFolder(out).remember({"solution": number, "file": to.name, "created": now})
+    folder = RunFolder(out)
+    folder.remember(
+        {"solution": number, "front": folder.front_hash, "file": to.name, "created": now}
+    )
     say(made)
     say(f"Written: {', '.join(str(path) for path in files)}")
 
@@ -124,16 +147,39 @@ def limits_of(arguments: list[str]) -> dict[str, float]:
     return found
 
 
+def _limits(front: Front, arguments: list[str]) -> dict[str, float]:
+    """Limits of what the front has; the library would call them as Python does."""
+    from privmoo.errors import ProblemError, nearest
+
+    found = limits_of(arguments)
+    known = [quantity.key for quantity in front.quantities]
+    options = [f"--{side}-{key}" for key in known for side in ("max", "min")]
+    for limit in found:
+        side, _, key = limit.partition("_")
+        if key not in known:
+            raise ProblemError(
+                f"--{side}-{key}: there is no {key!r} to limit; there are {', '.join(known)}"
+                f"{nearest(f'--{side}-{key}', options)}"
+            )
+    return found
+
+
 def chosen_before(out: Path, number: int) -> list[str]:
     """What to know of earlier releases of the same records."""
     from privmoo.cli.folder import RunFolder
 
-    others = sorted({str(e.get("solution")) for e in RunFolder(out).released()} - {str(number)})
+    folder = RunFolder(out)
+    now = folder.front_hash
+    written = folder.released()
+    same = {str(e.get("solution")) for e in written if e.get("front") == now} - {str(number)}
+    others = [f"solution {', '.join(sorted(same))} of this run"] if same else []
+    if any(e.get("front") != now for e in written):  # numbers of another front mean nothing here
+        others.append("a solution of an earlier run in this folder")
     if not others:
         return []
     return [
-        f"solution {', '.join(others)} of this run was written before; whoever holds two different "
-        "releases of the same people can intersect them: publish one"
+        f"{' and '.join(others)} was written before; whoever holds two different releases of the same "
+        "people can intersect them: publish one"
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["cleaned", "complain", "say", "state", "tabulate"]
+__all__ = ["cleaned", "command", "complain", "say", "state", "tabulate"]
 
 
 @dataclass
@@ -36,6 +37,15 @@ def cleaned(text: object) -> str:
     'a�[31mb'
     """
     return "".join(c if c.isprintable() or c == "\n" else "�" for c in str(text))
+
+
+def command(*words: object) -> str:
+    """A command of privmoo as it can be typed, with quotes around names that have spaces.
+
+    >>> command("check", "my data/privmoo.toml")
+    "privmoo check 'my data/privmoo.toml'"
+    """
+    return shlex.join(["privmoo", *map(str, words)])
 
 
 def say(text: object = "") -> None:

@@ -77,6 +77,10 @@ def decide(facts: Facts) -> ColumnGuess:
     if target:
         reason = "the name says class; 2 distinct values, proposed as what learners predict"
         return ColumnGuess(name, "insensitive", reason, target=True)
+    direct = [meaning for meaning in said if meaning.role == "identifying"]
+    if direct:
+        reason = f"the name says {direct[0].says}, though it has {_count(facts)} only"
+        return ColumnGuess(name, "identifying", reason)
     return _by_values(facts)
 
 
@@ -97,13 +101,16 @@ def _identifying(facts: Facts, said: Sequence[Meaning]) -> ColumnGuess | None:
         if facts.unique:
             reason += ", and nearly every value occurs once"
         subject = _of_persons(facts, said)
+        if subject:
+            reason += "; some occur in several rows: if they are persons, name them as subject"
         return ColumnGuess(facts.name, "identifying", reason, subject=subject)
     return None
 
 
 def _of_persons(facts: Facts, said: Sequence[Meaning]) -> bool:
     """Whether the column may tell persons apart who have several rows."""
-    return facts.repeated and any(meaning.role == "person" for meaning in said)
+    several = facts.n_distinct >= 10 and 0.02 < facts.share < 1
+    return several and any(meaning.role == "person" for meaning in said)
 
 
 def _quasi(facts: Facts, because: str, said: Sequence[Meaning]) -> ColumnGuess:
@@ -142,6 +149,8 @@ def _count(facts: Facts) -> str:
         return f"dates with {what}"
     if facts.kind == "number" and facts.n_distinct > 2:
         return f"numbers with {what}"
+    if facts.commas:
+        return f"{what}, read as text for their decimal commas: write points to have numbers"
     return what
 
 

@@ -96,7 +96,8 @@ def _problem(columns: Sequence[ColumnGuess]) -> str:
     ]
     if any(column.role == "sensitive" for column in columns):
         lines += [
-            "# To keep sensitive values from being inferred as well, search for k, l and loss with",
+            "# k hides who a person is. All of a group may still have the same sensitive value: to hide",
+            "# that too, search for k, l and loss with",
             '# name = "KLSafe"',
         ]
     return "\n".join(lines)

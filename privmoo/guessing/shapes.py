@@ -34,6 +34,7 @@ _SHAPES = {
 _PATTERNS = {says: re.compile(pattern, re.ASCII) for says, pattern in _SHAPES.items()}
 _ISO = re.compile(r"\d{4}-(0[1-9]|1[0-2])-([0-2]\d|3[01])([T ]\d{2}:\d{2}.*)?", re.ASCII)
 _OTHER_DATE = re.compile(r"(\d{2})([./-])(\d{2})\2(\d{4})", re.ASCII)
+_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 _DIGITS = re.compile(r"\d{4,6}", re.ASCII)
 _SEXES = re.compile(
     r"m|f|d|x|w|h|male|female|other|diverse|men|women|man|woman|maennlich|männlich|weiblich|divers|homme"
@@ -56,6 +57,7 @@ class Facts:
         words: Mean number of words.
         length: Mean length.
         sexes: Whether the values are words for sexes.
+        commas: Whether they are numbers with decimal commas, which are read as text.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Facts:
     words: float = 0.0
     length: float = 0.0
     sexes: bool = False
+    commas: bool = False
 
     @property
     def n_distinct(self) -> int:
@@ -162,6 +165,8 @@ def facts_of(column: pd.Series[Any], name: str) -> Facts:
         length=float(np.mean(lengths)),
         sexes=2 <= len(spelled) <= 4
         and all(_SEXES.fullmatch(text[:20].strip().lower()) for text in spelled),
+        commas=sum(bool(_COMMA.fullmatch(text[:40].strip())) for text in spelled)
+        >= _MOST * len(spelled),
     )
 
 

@@ -70,7 +70,8 @@ _IDENTIFYING = [
     Meaning(
         "identifying",
         "free text",
-        "comment comments note notes remark remarks memo bemerkung kommentar commentaire comentario",
+        "comment comments note notes remark remarks memo bemerkung anmerkung anmerkungen notiz kommentar "
+        "commentaire comentario",
         "freetext freitext",
     ),
 ]
@@ -81,7 +82,8 @@ _NUMBERS = [
         "person",
         "person",
         "patient person subject member customer client user student participant employee insured "
-        "kunde mitglied paciente cliente persona personne",
+        "kunde mitglied paciente cliente persona personne pat patnr patid pid",
+        "patient versichert mitglied kundenn",
     ),
 ]
 _QUASI = [
@@ -197,8 +199,8 @@ _SENSITIVE = [
         "money",
         "income salary wage wages pay earnings revenue capital credit credits debt loan savings checking "
         "balance wealth property charge charges cost costs payment expense expenses price amount rent tax "
-        "einkommen gehalt lohn vermoegen schulden kredit revenu salaire ingreso ingresos sueldo salario "
-        "renta deuda dette",
+        "einkommen gehalt lohn vermoegen schulden kredit revenu salaire ingreso ingresos sueldo "
+        "salario renta deuda dette",
         "income salar einkomm gehalt payment expens saving earning",
     ),
     Meaning(

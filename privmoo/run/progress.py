@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -39,7 +40,7 @@ class Progress:
         self._waiting: threading.Timer | None = None
         if not shown:
             return
-        if _in_notebook() or sys.stderr.isatty():
+        if _in_notebook() or _in_terminal():
             self._bar = _bar(what)
         else:
             self._as_lines = True
@@ -106,6 +107,16 @@ def _clock(seconds: float) -> str:
 def _in_notebook() -> bool:
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def _in_terminal() -> bool:
+    """Whether there is a terminal with room for a bar; some, as of containers, have no width."""
+    if not sys.stderr.isatty():
+        return False
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns > 0
+    except (OSError, ValueError):  # it does not tell
+        return True
 
 
 def _bar(what: str) -> Any:
