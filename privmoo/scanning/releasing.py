@@ -139,7 +139,7 @@ class _Making:
         self._check(counted)
         measured = Audit(
             count_tables(
-                _tables(counted, names),
+                counted.tables(names),
                 quasi_identifiers=names,
                 sensitive=list(table.sensitive),
                 target=table.target_name if table.target_name not in names else None,
@@ -216,17 +216,6 @@ def _rows(table: ScannedTable) -> Table:
     vars(other).update({k: v for k, v in vars(table).items() if k not in skipped})
     vars(other).update(_frame=raw.frame, _row_tuple=raw.tuples)
     return other
-
-
-def _tables(counted: Counted, names: list[str]) -> dict[str, pd.DataFrame]:
-    """One table of counts for every attribute."""
-    tables = {}
-    for name, part in counted.parts.items():
-        own = {n: counted.keys[n].iloc[part].reset_index(drop=True) for n in names}
-        if name in counted.attributes:
-            own[name] = counted.attributes[name]
-        tables[name] = pd.DataFrame(own).assign(count=counted.counts[part])
-    return tables
 
 
 def _unique_columns(table: ScannedTable, spread: Mapping[str, tuple[int, int]]) -> list[str]:

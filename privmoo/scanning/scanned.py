@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo.audit import Audit, count_tables
 from privmoo.canonical import canonical
 from privmoo.columns import no_records
 from privmoo.counted import Rows, encode, summed
@@ -196,6 +197,15 @@ class ScannedTable(Table):
             for array in (attribute.offsets, attribute.codes, attribute.counts):
                 digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
+
+    def audit(self) -> Audit:
+        """What the records give away as they are, by their counts."""
+        names = self.qi_names
+        return Audit(
+            count_tables(
+                self.counted.tables(names), quasi_identifiers=names, sensitive=list(self.sensitive)
+            )
+        )
 
     @cached_property
     def raw(self) -> Raw:

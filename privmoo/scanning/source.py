@@ -51,6 +51,16 @@ class Counted:
     n_dropped: int = 0
     kinds: Any = None
 
+    def tables(self, names: Sequence[str]) -> dict[str, pd.DataFrame]:
+        """One table of counts for every attribute, with these keys."""
+        found = {}
+        for name, part in self.parts.items():
+            own = {n: self.keys[n].iloc[part].reset_index(drop=True) for n in names}
+            if name in self.attributes:
+                own[name] = self.attributes[name]
+            found[name] = pd.DataFrame(own).assign(count=self.counts[part])
+        return found
+
 
 @dataclass(frozen=True)
 class Mapped:
