@@ -11,7 +11,7 @@ from pathlib import Path
 
 from privmoo.errors import ReleaseError
 
-__all__ = ["replacing", "write_all", "write_text"]
+__all__ = ["check_place", "replacing", "told", "write_all", "write_text"]
 
 
 @contextmanager
@@ -30,8 +30,8 @@ def replacing(path: str | Path, *, force: bool, private: bool = False) -> Iterat
     ['a.txt']
     """
     target = Path(path)
-    _check(target, force=force)
-    with _beside(target) as temporary, _told(target):
+    check_place(target, force=force)
+    with _beside(target) as temporary, told(target):
         yield temporary
         _move(temporary, target, private=private)
 
@@ -63,11 +63,11 @@ def write_all(
     ['b']
     """
     for target in reversed(writers):
-        _check(target, force=force)
+        check_place(target, force=force)
     with ExitStack() as undoing:
         temporaries = {target: undoing.enter_context(_beside(target)) for target in writers}
         for target in reversed(writers):
-            with _told(target):
+            with told(target):
                 writers[target](temporaries[target])
         # What was there stays beside until all are moved; the stack puts it back if one fails. It is a
         # second name of the same file, so that there is no moment at which the first is missing.
@@ -78,7 +78,7 @@ def write_all(
         }
         moved = undoing.enter_context(ExitStack())
         for target, temporary in temporaries.items():
-            with _told(target):
+            with told(target):
                 if target in earlier:
                     _second_name(target, earlier[target])
                     moved.callback(earlier[target].replace, target)
@@ -88,9 +88,9 @@ def write_all(
         moved.pop_all()
 
 
-def _check(target: Path, *, force: bool) -> None:
+def check_place(target: Path, *, force: bool) -> None:
     """Raise one sentence where a file cannot be put, as far as that can be known before."""
-    with _told(target):
+    with told(target):
         if target.is_dir():
             raise ReleaseError(f"{target}: is a folder; choose another name")
         if os.path.lexists(target) and not force:
@@ -106,7 +106,7 @@ def _check(target: Path, *, force: bool) -> None:
 
 
 @contextmanager
-def _told(target: Path) -> Iterator[None]:
+def told(target: Path) -> Iterator[None]:
     """Say of an error of the system which file was to be written: not the hidden temporary one."""
     try:
         yield
