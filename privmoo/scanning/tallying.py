@@ -105,7 +105,7 @@ def numbered(frame: pd.DataFrame, names: Sequence[str]) -> tuple[IntArray, int]:
     """A number for every row, equal where all values are; and how many there are, or more.
 
     >>> numbered(pd.DataFrame({"a": [1, 1, None], "b": ["x", "y", "y"]}), ["a", "b"])[0].tolist()
-    [0, 1, 3]
+    [4, 5, 2]
     """
     numbers, n = np.zeros(len(frame), np.int64), 1
     for name in names:
