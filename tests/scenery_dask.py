@@ -30,10 +30,9 @@ def cluster(n_workers: int = 2) -> Iterator[Any]:
 
 
 def deadly(frame: pd.DataFrame, mark: str, armed: str) -> pd.DataFrame:
-    """Kills its worker the first time that somebody computes it after it was armed."""
-    own = Path(f"{mark}-{frame.index[0] if len(frame) else 'none'}")
-    if Path(armed).exists() and len(frame) and frame.index[0] and not own.exists():
-        own.touch()
+    """Kills its worker when the third of six partitions is computed, once after it was armed."""
+    if Path(armed).exists() and 200 in frame.index and not Path(mark).exists():
+        Path(mark).touch()
         time.sleep(0.2)  # others have begun meanwhile
         os.kill(os.getpid(), signal.SIGKILL)
     return frame

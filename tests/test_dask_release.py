@@ -7,19 +7,25 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from test_dask import failing
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_dask import CUTS, cut, failing
 from test_scanned_release import ROLES, flat, people, read, solution, spelled
+from test_scanning import VALUES, tables
 
 import privmoo as pm
 from privmoo import Table
-from privmoo.errors import AuditError, ReleaseError, TableError
+from privmoo.audit import canonical
+from privmoo.errors import AuditError, PrivmooError, ReleaseError, TableError
 from privmoo.scanning import parts as parts_module
+from privmoo.scanning.releasing import write_scanned
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -86,6 +92,45 @@ def test_rows_and_certificate_are_those_of_memory(
     assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith(".")) == []
 
 
+@settings(deadline=None, max_examples=40)
+@given(
+    tables(tuple(VALUES)), CUTS, st.sampled_from(["csv", "parquet"]), st.booleans(), st.booleans()
+)
+def test_whatever_the_values(
+    drawn: tuple[pd.DataFrame, dict[str, Any]],
+    cuts: list[int],
+    ending: str,
+    shuffle: bool,
+    spreadsheets: bool,
+) -> None:
+    frame, roles = drawn
+    source = cut(frame, cuts)
+    try:
+        table, own = Table(source.compute(), **roles), Table.scan(source, **roles)
+    except PrivmooError:
+        return
+    recoding = pm.identity_recoding(table)
+    expected = pm.make_release(table, recoding, shuffle=False)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"out.{ending}"
+        expected.write(Path(folder) / f"memory.{ending}", spreadsheets=spreadsheets)
+        options: dict[str, Any] = {"shuffle": shuffle, "spreadsheets": spreadsheets}
+        write_scanned(own, recoding, path, **options)  # type: ignore[arg-type]
+        found = [read_all(part) for part in sorted(path.iterdir())]
+        wanted = read_all(Path(folder) / f"memory.{ending}")
+    rows = [row for part in found for row in part]
+    assert (sorted(rows) if shuffle else rows) == (sorted(wanted) if shuffle else wanted)
+
+
+def read_all(path: Path) -> list[tuple[str, ...]]:
+    """The rows as texts, in their order."""
+    if path.suffix == ".csv":
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    else:
+        frame = pd.read_parquet(path)
+    return list(zip(*(frame[name].map(canonical) for name in frame), strict=True))
+
+
 def test_a_seed_gives_one_order_and_no_seed_another(tmp_path: Path) -> None:
     own = solution(scanned())
     orders = []
@@ -144,6 +189,21 @@ def test_a_wrong_copy_is_found_and_nothing_is_written(
 
     monkeypatch.setattr(parts_module, "_join", lossy)
     with pytest.raises(AuditError, match="can be read; nothing is released"):
+        own.write(tmp_path / "out.parquet")
+    assert not list(tmp_path.iterdir())
+
+
+def test_ctrl_c_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = solution(scanned())
+    join = parts_module._join
+
+    def stopped(number: int, *args: Any) -> None:
+        if number == 1:
+            raise KeyboardInterrupt
+        join(number, *args)
+
+    monkeypatch.setattr(parts_module, "_join", stopped)
+    with pytest.raises(KeyboardInterrupt):
         own.write(tmp_path / "out.parquet")
     assert not list(tmp_path.iterdir())
 
