@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from privmoo.audit import group_sizes
 from privmoo.errors import AuditError, ReleaseError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from privmoo.certificate import Certificate
     from privmoo.release import Release
 
-__all__ = ["write", "write_release"]
+__all__ = ["certificate_files", "write", "write_release"]
 
 
 def write(release: Release, target: Path, *, force: bool, spreadsheets: bool) -> list[Path]:
@@ -39,20 +39,14 @@ def write(release: Release, target: Path, *, force: bool, spreadsheets: bool) ->
 
 def write_release(
     target: Path,
-    write_rows: Callable[[Path], None],
+    write_rows: Callable[[Path], object],
     certificate: Callable[[], Certificate],
     *,
     force: bool,
     spreadsheets: bool,
 ) -> list[Path]:
     """Write rows and certificate, all files or none; the rows are written before a certificate is asked."""
-    if target.suffix not in (".csv", ".parquet"):
-        raise ReleaseError(f"{target}: a release is written as .csv or .parquet")
-    as_json = target.with_name(target.stem + ".certificate.json")
-    as_text = as_json.with_suffix(".txt")
-    facts = {"file": target.name}
-    if spreadsheets:
-        facts["formulas"] = "texts that begin with = + - @ ' have an apostrophe before them"
+    as_json, as_text, facts = certificate_files(target, spreadsheets=spreadsheets)
 
     def hashed_rows(path: Path) -> None:
         write_rows(path)
@@ -70,6 +64,17 @@ def write_release(
         {as_json: write_certificate, as_text: write_certificate, target: hashed_rows}, force=force
     )
     return [target, as_json, as_text]
+
+
+def certificate_files(target: Path, *, spreadsheets: bool) -> tuple[Path, Path, dict[str, Any]]:
+    """Where the certificate goes, as JSON and as text, and what it says of the file."""
+    if target.suffix not in (".csv", ".parquet"):
+        raise ReleaseError(f"{target}: a release is written as .csv or .parquet")
+    as_json = target.with_name(target.stem + ".certificate.json")
+    facts: dict[str, Any] = {"file": target.name}
+    if spreadsheets:
+        facts["formulas"] = "texts that begin with = + - @ ' have an apostrophe before them"
+    return as_json, as_json.with_suffix(".txt"), facts
 
 
 def _check(release: Release, path: Path, columns: list[str]) -> None:

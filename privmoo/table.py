@@ -221,7 +221,7 @@ class Table:
     @classmethod
     def scan(
         cls,
-        source: str | Path,
+        source: Any,
         *,
         separator: str | None = None,
         missing_values: Sequence[str] = ("",),
@@ -233,13 +233,15 @@ class Table:
         progress: bool = False,
         **roles: Any,
     ) -> Table:
-        """Count a table that does not fit into memory; it stays on the disk (needs DuckDB).
+        """Count a table that does not fit into memory; it stays where it is (needs DuckDB or Dask).
 
         Problems and measures on it are those of the table in memory; what needs single records is
         refused. `Solution.write` releases it batch by batch.
 
         Args:
-            source: Parquet or CSV: a file, a folder, or a pattern such as `data/*.parquet`.
+            source: Parquet or CSV: a file, a folder, or a pattern such as `data/*.parquet`. Or a Dask
+                DataFrame, which its own cluster counts; what follows, but for `max_tuples`, `progress`
+                and roles, is for files.
             separator: Of CSV; by default `,`, `;` or a tab, whichever the header uses most.
             missing_values: What stands for a missing value in CSV.
             encoding: Of CSV; UTF-8 by default.

@@ -208,7 +208,8 @@ class Solution:
         """Write the release and its certificate; a scanned table is copied batch by batch.
 
         Args:
-            path: Where the rows go, `.csv` or `.parquet`; the certificate goes beside them.
+            path: Where the rows go, `.csv` or `.parquet`; the certificate goes beside them. Of a Dask
+                DataFrame it is a folder of parts, which all workers must reach.
             seed: For the order of the rows; by default nobody can repeat it.
             force: Whether files that exist are replaced.
             spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.

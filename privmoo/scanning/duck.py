@@ -28,6 +28,8 @@ _SAMPLE_GROUPS = 16
 class DuckSource:
     """Parquet or CSV files, read by DuckDB; a `Source`."""
 
+    in_parts = False
+
     def __init__(self, files: ParquetFiles | CsvFiles, limits: Limits) -> None:
         self.files = files
         self.limits = limits

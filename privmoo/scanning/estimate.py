@@ -56,7 +56,7 @@ def check_fits(source: Source, given: Mapping[str, QuasiIdentifier], most: int) 
         n_rows = len(sample.frame)
     elif n_rows is None:
         # Where the number of rows is not known (CSV), the sample is taken for a hundredth of them.
-        n_rows = 100 * len(sample.frame)
+        n_rows = sample.n_rows or 100 * len(sample.frame)
     if n_rows <= most:
         return
     codes = pd.DataFrame({n: _codes(sample.frame[n]) for n in names})

@@ -25,6 +25,7 @@ from privmoo.outside import audited_value, utility_of
 from privmoo.recoding import BlockRecoding, Recoding
 from privmoo.release import ReleaseWarning, sensitive_hierarchies
 from privmoo.release_files import write_release
+from privmoo.scanning.folder import write_folder
 from privmoo.scanning.scanned import ScannedTable
 from privmoo.scanning.session import DiskFullError
 from privmoo.scanning.source import Counted, Mapped
@@ -52,7 +53,8 @@ def write_scanned(
 ) -> list[Path]:
     """Write rows and certificate of a scanned table, all files or none, in little memory.
 
-    The arguments are those of `make_release` and `Release.write`. The certificate is measured on the
+    The arguments are those of `make_release` and `Release.write`; a Dask DataFrame becomes a folder of
+    parts. The certificate is measured on the
     written file, by a second scan of it.
 
     Raises:
@@ -64,7 +66,7 @@ def write_scanned(
     target = Path(path)
     certificate: list[Certificate] = []
 
-    def write_rows(temporary: Path) -> None:
+    def write_rows(temporary: Path) -> Mapping[str, str]:
         mapped = making.mapped(
             seed if shuffle else None, shuffle=shuffle, spreadsheets=spreadsheets
         )
@@ -75,10 +77,10 @@ def write_scanned(
             )
         except DiskFullError:
             raise ReleaseError(f"{target}: cannot be written (the disk is full)") from None
+        return getattr(written, "sha256", {})
 
-    return write_release(
-        target, write_rows, lambda: certificate[0], force=force, spreadsheets=spreadsheets
-    )
+    write = write_folder if table.source.in_parts else write_release
+    return write(target, write_rows, lambda: certificate[0], force=force, spreadsheets=spreadsheets)
 
 
 class _Making:

@@ -28,6 +28,7 @@ from privmoo.roles import (
     read_attributes,
     read_quasi_identifiers,
 )
+from privmoo.scanning.dask import DaskSource, is_dask
 from privmoo.scanning.duck import DuckSource
 from privmoo.scanning.estimate import check_fits, default_most
 from privmoo.scanning.session import Limits
@@ -236,8 +237,18 @@ def _in_order(source: Source, counted: Counted, column: str, complete: Sequence[
     )
 
 
+_OF_FILES: dict[str, Any] = {
+    "separator": None,
+    "encoding": "utf-8-sig",
+    "missing_values": ("",),
+    "memory": "1GB",
+    "threads": None,
+    "temporary": None,
+}
+
+
 def scan(
-    path: str | Path,
+    path: Any,
     *,
     separator: str | None,
     encoding: str,
@@ -249,6 +260,12 @@ def scan(
     **roles: Any,
 ) -> ScannedTable:
     """See `Table.scan`."""
+    if is_dask(path):
+        given = (separator, encoding, tuple(missing_values), memory, threads, temporary)
+        for name, own, usual in zip(_OF_FILES, given, _OF_FILES.values(), strict=True):
+            if own != usual:
+                raise TableError(f"{name}: is for files; a Dask DataFrame is read as it was made")
+        return ScannedTable.of(DaskSource(path, progress=progress), **roles)
     limits = Limits.read(memory, threads, temporary, progress)
     source = DuckSource.open(
         path, limits, separator=separator, encoding=encoding, missing_values=missing_values

@@ -18,10 +18,11 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Sample:
-    """Some rows of a source, and whether they are all."""
+    """Some rows of a source, whether they are all, and about how many there are, if that is seen."""
 
     frame: pd.DataFrame
     whole: bool
+    n_rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,10 @@ class Mapped:
 
 class Source(Protocol):
     """A table that stays where it is; messages call it by its `name`."""
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether a copy is a folder of parts, not one file."""
 
     @property
     def name(self) -> str:
