@@ -9,10 +9,11 @@ SECONDS ?= 60
 BIN := .venv/bin
 STAMP := .venv/.installed
 NOTEBOOKS := $(wildcard notebooks/*.ipynb)
-BENCHMARKS := $(sort $(wildcard tests/benchmarks/bench_*.py))
+BENCHMARKS := $(filter-out %/bench_scale.py,$(sort $(wildcard tests/benchmarks/bench_*.py)))
+ROWS ?= 1e6 1e7 1e8
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all lint pytest quick-notebooks notebooks bench fuzz clean
+.PHONY: help venv demo test test-all lint pytest quick-notebooks notebooks bench bench-scale fuzz clean
 
 help:
 	@echo "make demo       optimise the bundled Adult data and write a release, a picture and a report"
@@ -20,6 +21,7 @@ help:
 	@echo "make test-all   the same and the slow reproductions"
 	@echo "make notebooks  run the notebooks in full and write their outputs into them"
 	@echo "make bench      measure the speed of the evaluation"
+	@echo "make bench-scale  scan and release up to 100 million rows (ROWS=1e6 for fewer)"
 	@echo "make fuzz       feed damaged files to every reader (SECONDS=60 each)"
 	@echo "make lint       ruff and mypy only"
 	@echo "make venv       only set up .venv"
@@ -68,6 +70,9 @@ test-all: lint quick-notebooks
 bench: venv
 	@test -n "$(BENCHMARKS)" || { echo "there is no tests/benchmarks/bench_*.py" >&2; exit 1; }
 	@set -e; for file in $(BENCHMARKS); do $(BIN)/python $$file; done
+
+bench-scale: venv
+	$(BIN)/python tests/benchmarks/bench_scale.py $(ROWS)
 
 fuzz: venv
 	$(BIN)/python tests/fuzz/fuzz_files.py $(SECONDS)

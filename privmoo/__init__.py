@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from privmoo.centroids import CentroidSpace
     from privmoo.columns import QuasiIdentifier
     from privmoo.columns import QuasiIdentifier as QI  # noqa: N817
-    from privmoo.comparison import Solver, Study, compare
+    from privmoo.comparison import Solver, Study, compare, optimize_islands
     from privmoo.config import Config
     from privmoo.cuts import CutSpace
     from privmoo.engine import Engine, group
@@ -95,7 +95,7 @@ _HOMES = {
     "centroids": ["CentroidSpace"],
     "cuts": ["CutSpace"],
     "baselines": ["exact_front"],
-    "comparison": ["Solver", "Study", "compare"],
+    "comparison": ["Solver", "Study", "compare", "optimize_islands"],
     "config": ["Config"],
     "candidates": ["Candidates"],
     "cells": ["CellRecoding"],
@@ -201,6 +201,7 @@ __all__ = [
     "measures",
     "operators",
     "optimize",
+    "optimize_islands",
     "plot",
     "plugin",
     "plugins",

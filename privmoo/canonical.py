@@ -7,7 +7,7 @@ import decimal
 import math
 import numbers
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from privmoo.errors import HierarchyError, TableError
 
-__all__ = ["MISSING", "Distinct", "canonical", "distinct"]
+__all__ = ["MISSING", "Distinct", "RowNumbers", "canonical", "distinct"]
 
 MISSING = "missing"
 """The leaf of missing values."""
@@ -82,6 +82,12 @@ def _canonical_real(value: Any) -> str:
     return str(value) if isinstance(value, np.floating) else repr(as_float)
 
 
+class RowNumbers(Protocol):
+    """The number of every row for messages: an array, or what looks a number up when it is asked."""
+
+    def __getitem__(self, row: Any, /) -> Any: ...
+
+
 class Distinct(NamedTuple):
     """The distinct values of one column.
 
@@ -92,6 +98,7 @@ class Distinct(NamedTuple):
         column: the name for messages.
         ordered: whether `values` are in the order of an ordered categorical instead.
         rows: the number of every row for messages, where it is not its position.
+        counts: the records that every row stands for, where it is not one.
     """
 
     codes: NDArray[np.intp]
@@ -99,7 +106,8 @@ class Distinct(NamedTuple):
     kind: str
     column: str
     ordered: bool = False
-    rows: NDArray[np.int64] | None = None
+    rows: RowNumbers | None = None
+    counts: NDArray[np.int64] | None = None
 
     @property
     def has_missing(self) -> bool:
@@ -110,6 +118,11 @@ class Distinct(NamedTuple):
         """The first row of a distinct value."""
         position = int(np.flatnonzero(self.codes == value)[0])
         return position if self.rows is None else int(self.rows[position])
+
+    def records(self, values: NDArray[Any]) -> int:
+        """How many records have one of some distinct values."""
+        chosen = np.isin(self.codes, values)
+        return int(chosen.sum() if self.counts is None else self.counts[chosen].sum())
 
     def where(self, value: int) -> str:
         """Column and first row of a distinct value, as messages say it."""
@@ -129,7 +142,7 @@ class Distinct(NamedTuple):
 def distinct(
     values: pd.Series[Any] | Iterable[Any] | Distinct,
     column: str | None = None,
-    rows: NDArray[np.int64] | None = None,
+    rows: RowNumbers | None = None,
 ) -> Distinct:
     """Factorize a column of any type, refusing mixed types and infinite numbers.
 
@@ -186,7 +199,7 @@ def _factorize(series: pd.Series[Any]) -> tuple[NDArray[np.intp], list[Any]]:
     return renumber[codes], [value for value, keep in zip(uniques, used, strict=False) if keep]
 
 
-def _kind_of_column(series: pd.Series[Any], name: str, numbers: NDArray[np.int64]) -> str:
+def _kind_of_column(series: pd.Series[Any], name: str, numbers: RowNumbers) -> str:
     """The kind as far as the type of the column tells it, else an empty string."""
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -204,26 +217,33 @@ def _kind_of_column(series: pd.Series[Any], name: str, numbers: NDArray[np.int64
         # factorize takes 1 and True for one value, so the types of all rows must be looked at
         cells = series.to_numpy(dtype=object)
         present = np.flatnonzero(~series.isna().to_numpy())
-        _one_kind(((int(numbers[row]), cells[row]) for row in present), name)
+        _one_kind(((int(row), cells[row]) for row in present), name, numbers)
     return kind
 
 
 def _kind_of_values(
-    codes: NDArray[np.intp], values: list[Any], name: str, numbers: NDArray[np.int64]
+    codes: NDArray[np.intp], values: list[Any], name: str, numbers: RowNumbers
 ) -> str:
     rows = np.full(len(values) + 1, -1, dtype=np.intp)
     rows[codes[::-1]] = np.arange(len(codes))[::-1]  # the first row wins
     order = np.argsort(rows[:-1], kind="stable")
-    return _one_kind(((int(numbers[rows[i]]), values[i]) for i in order), name)
+    return _one_kind(((int(rows[i]), values[i]) for i in order), name, numbers)
 
 
-def _one_kind(rows: Iterable[tuple[int, Any]], name: str) -> str:
+def _one_kind(rows: Iterable[tuple[int, Any]], name: str, numbers: RowNumbers) -> str:
     first, kind = -1, "empty"
-    for row, value in rows:
-        this = _kind_of_value(value, name, row)
+    for place, value in rows:
+        this = _kind_of_value(value)
+        if not this:
+            row = int(numbers[place])
+            raise TableError(
+                f"column {name!r}, row {row} (counted from 0): values of type {type(value).__name__} "
+                "cannot be used; convert the column to numbers, text or dates"
+            ).at(name, row)
         if first < 0:
-            first, kind = row, this
+            first, kind = place, this
         elif this != kind:
+            row, first = int(numbers[place]), int(numbers[first])
             raise TableError(
                 f"column {name!r} mixes types: row {row} (counted from 0) is a {this}, "
                 f"row {first} a {kind}; convert the column to one type"
@@ -231,7 +251,8 @@ def _one_kind(rows: Iterable[tuple[int, Any]], name: str) -> str:
     return kind if kind in ("number", "text", "bool", "date", "empty") else "other"
 
 
-def _kind_of_value(value: Any, name: str, row: int) -> str:
+def _kind_of_value(value: Any) -> str:
+    """The kind of one value, or an empty string where it cannot be used."""
     if isinstance(value, str):
         return "text"
     if isinstance(value, bool | np.bool_):
@@ -242,7 +263,4 @@ def _kind_of_value(value: Any, name: str, row: int) -> str:
         return "date"
     if isinstance(value, pd.Interval | pd.Period | dt.timedelta | np.timedelta64 | dt.time):
         return type(value).__name__
-    raise TableError(
-        f"column {name!r}, row {row} (counted from 0): values of type {type(value).__name__} "
-        "cannot be used; convert the column to numbers, text or dates"
-    ).at(name, row)
+    return ""

@@ -328,6 +328,7 @@ def centroids_of(problem: Any) -> CentroidSpace:
 
 def check_clusters(table: Table, n_clusters: Any, k: Any) -> int:
     """The number of clusters, if it and k are possible; raise otherwise."""
+    table.need_records("clusters")
     for name, value, least in (("n_clusters", n_clusters, 1), ("k", k, 2)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
             raise ProblemError(f"{name}: must be a whole number of at least {least}, got {value!r}")

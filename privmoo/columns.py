@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privmoo.errors import HierarchyError, TableError
 from privmoo.hierarchy import Hierarchy
 
-__all__ = ["Attribute", "QIColumn", "QuasiIdentifier", "small_uint"]
+__all__ = ["Attribute", "QIColumn", "QuasiIdentifier", "no_records", "small_uint"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,8 +122,20 @@ class Attribute:
     offsets: NDArray[np.int64]
     codes: NDArray[np.int32]
     counts: NDArray[np.int64]
-    row_codes: NDArray[Any]
-    """The value's code of every row of the table."""
+    codes_of_rows: NDArray[Any] | None
+    """The value's code of every row of the table; None where only counts are known."""
+    kind: str = "text"
+    """What the values are: "number", "text", "bool", "date" or "other"."""
+    ordered: bool = False
+    """Whether the column has an order of its own."""
+    has_missing: bool = False
+
+    @property
+    def row_codes(self) -> NDArray[Any]:
+        """The value's code of every row of the table."""
+        if self.codes_of_rows is None:
+            raise no_records(f"the value of {self.name!r} in every record")
+        return self.codes_of_rows
 
     @property
     def n_values(self) -> int:
@@ -148,3 +160,15 @@ def small_uint(limit: int) -> type[np.unsignedinteger[Any]]:
         if limit <= np.iinfo(kind).max + 1:
             return kind
     raise TableError(f"a column has {limit} distinct values, at most 4294967296 are possible")
+
+
+def no_records(what: str) -> TableError:
+    """The error where something needs single records, and only counts are known.
+
+    >>> str(no_records("Originality"))[:40]
+    'Originality: needs single records, and a'
+    """
+    return TableError(
+        f"{what}: needs single records, and a scanned table has only counts; take a sample that fits "
+        "into memory and read it with Table.read_parquet or Table.read_csv"
+    )

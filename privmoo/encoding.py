@@ -48,15 +48,27 @@ def distinct_tuples(
 
 
 def sparse_counts(
-    row_tuple: NDArray[np.int32], row_codes: NDArray[Any], n_tuples: int, n_values: int
+    row_tuple: NDArray[np.int32],
+    row_codes: NDArray[Any],
+    n_tuples: int,
+    n_values: int,
+    records: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
     """How often each value occurs in each tuple, as (offsets, value codes, counts).
+
+    Every row is one record, or as many as `records` says.
 
     >>> offsets, codes, counts = sparse_counts(np.array([0, 1, 1], np.int32), np.array([2, 0, 0]), 2, 3)
     >>> offsets.tolist(), codes.tolist(), counts.tolist()
     ([0, 1, 2], [2, 0], [1, 2])
     """
-    key, counts = np.unique(row_tuple.astype(np.int64) * n_values + row_codes, return_counts=True)
+    pairs = row_tuple.astype(np.int64) * n_values + row_codes
+    if records is None:
+        key, counts = np.unique(pairs, return_counts=True)
+    else:
+        key, of_row = np.unique(pairs, return_inverse=True)
+        counts = np.zeros(len(key), dtype=np.int64)
+        np.add.at(counts, of_row, records)
     owner = key // n_values
     offsets = np.zeros(n_tuples + 1, dtype=np.int64)
     np.cumsum(np.bincount(owner, minlength=n_tuples), out=offsets[1:])

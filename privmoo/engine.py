@@ -373,7 +373,9 @@ def _entries(attribute: Attribute) -> Entries:
         tuples=np.repeat(np.arange(n_tuples, dtype=np.uint32), np.diff(attribute.offsets)),
         offsets=attribute.offsets,
         codes=attribute.codes.astype(small_uint(attribute.n_values)),
-        counts=attribute.counts.astype(np.int32)[None, :],
+        counts=attribute.counts.astype(
+            np.int32 if attribute.counts.max(initial=0) < 2**31 else np.int64
+        )[None, :],
         n_values=attribute.n_values,
         shared=True,
     )

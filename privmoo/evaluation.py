@@ -68,6 +68,7 @@ def evaluate(
         )
     if original and ORIGINAL in named:
         raise ProblemError(f"releases: the name {ORIGINAL!r} is the table's own; choose another")
+    table.need_records("evaluate")
     rows = []
     if original:
         everyone = np.arange(table.n_records)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,14 @@ from privmoo.partition import PartitionRecoding
 from privmoo.recoding import BlockRecoding, Recoding
 from privmoo.table import Table
 
-__all__ = ["Outside", "disclosure_of", "kept_cells", "loss_per_column", "utility_of"]
+__all__ = [
+    "Outside",
+    "audited_value",
+    "disclosure_of",
+    "kept_cells",
+    "loss_per_column",
+    "utility_of",
+]
 
 _UTILITY_NAMES = {
     ("loss", "geometric"): "loss_geometric",
@@ -35,9 +42,16 @@ _UTILITY_NAMES = {
 
 
 def utility_of(
-    table: Table, frame: pd.DataFrame, recoding: Recoding, order: NDArray[np.int64]
+    table: Table,
+    frame: pd.DataFrame,
+    recoding: Recoding,
+    order: NDArray[np.int64],
+    records: NDArray[np.int64] | None = None,
 ) -> dict[str, Any]:
-    """Utility from original, release and the meanings of labels, by the audit's code."""
+    """Utility from original, release and the meanings of labels, by the audit's code.
+
+    A row of the table is one record, or as many as `records` says; the target is then left out.
+    """
     target = table.target_name if table.target_name not in table.qi_names else None
     if isinstance(recoding, CellRecoding):
         return _cell_utility(table, frame, recoding, order, target)
@@ -56,7 +70,8 @@ def utility_of(
         rows=order,
         weights={qi.name: qi.weight for qi in table.qis},
         levels=recoding.relative_levels() if isinstance(recoding, BlockRecoding) else None,
-        target=target,
+        target=target if records is None else None,
+        records=records,
     )
 
 
@@ -277,10 +292,16 @@ class Outside:
                 self._risks[known] = disclosure_of(*self._release, known)
             risks = self._risks[known].values()
             return max(float(r.max() if m.aggregate == "max" else r.mean()) for r in risks)
-        if m.audited:
-            return float(self._measured.measure(m.name, **m.parameters))
-        choices = [value for value in m.parameters.values() if isinstance(value, str | bool)]
-        for choice in choices:
-            if (m.name, choice) in _UTILITY_NAMES:
-                return self.utility.get(_UTILITY_NAMES[(m.name, choice)])
-        return self.utility.get(m.name)
+        return audited_value(m, self._measured, self.utility)
+
+
+def audited_value(m: Measure, measured: Any, useful: Mapping[str, Any]) -> float | None:
+    """What the audit of the released rows, or the utility recomputed from them, says of a measure."""
+    if m.stage == "before":
+        return None
+    if m.audited:
+        return float(measured.measure(m.name, **m.parameters))
+    for choice in m.parameters.values():
+        if isinstance(choice, str | bool) and (m.name, choice) in _UTILITY_NAMES:
+            return useful.get(_UTILITY_NAMES[(m.name, choice)])
+    return useful.get(m.name)

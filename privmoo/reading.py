@@ -8,14 +8,15 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, TextIO
 
 import pandas as pd
 
 from privmoo.errors import TableError
 
-__all__ = ["numbers_where_exact", "read_csv", "read_parquet", "read_strings"]
+__all__ = ["numbers_where_exact", "read_csv", "read_header", "read_parquet", "read_strings"]
 
 _FEW = 1000
 _PLAIN = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?")
@@ -57,11 +58,32 @@ def read_strings(
 ) -> pd.DataFrame:
     """A CSV file with every cell as the string it is; damaged files give one sentence."""
     path = _file(path)
-    try:
+    with _told(path, encoding):
         header, separator = _checked_header(path, separator, encoding)
         frame = pd.read_csv(
             path, sep=separator, dtype="str", keep_default_na=False, encoding=encoding
         )
+    if frame.empty:
+        raise TableError(f"{path}: has a header but no rows")
+    frame.columns = pd.Index(header)
+    return frame
+
+
+def read_header(
+    path: str | Path, *, separator: str | None = None, encoding: str = "utf-8-sig"
+) -> tuple[list[str], str]:
+    """Column names and separator of a CSV file; only its first line is read."""
+    path = _file(path)
+    with _told(path, encoding), _opened(path, encoding) as file:
+        header, separator, _ = _header(path, file, separator)
+    return header, separator
+
+
+@contextmanager
+def _told(path: Path, encoding: str) -> Iterator[None]:
+    """Say in one sentence what is wrong with a file."""
+    try:
+        yield
     except TableError:
         raise
     except UnicodeDecodeError:
@@ -74,10 +96,27 @@ def read_strings(
     except _BROKEN as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise TableError(f"{path}: not a readable CSV file: {reason}") from None
-    if frame.empty:
-        raise TableError(f"{path}: has a header but no rows")
-    frame.columns = pd.Index(header)
-    return frame
+
+
+def _opened(path: Path, encoding: str) -> TextIO:
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    file: TextIO = opener(path, "rt", encoding=encoding, newline="")
+    return file
+
+
+def _header(path: Path, file: TextIO, separator: str | None) -> tuple[list[str], str, Any]:
+    """Column names, separator, and what reads the rows."""
+    first = next(_lines(path, file), "")
+    if not first.strip():
+        raise TableError(f"{path}: is empty; the first line must name the columns")
+    separator = separator or max(",;\t", key=first.count)
+    file.seek(0)
+    rows = csv.reader(_lines(path, file), delimiter=separator, strict=True)
+    header = next(rows)
+    twice = [name for name, count in Counter(header).items() if count > 1]
+    if twice:
+        raise TableError(f"{path}: column name {twice[0]!r} occurs more than once; rename one")
+    return header, separator, rows
 
 
 def _file(given: str | Path) -> Path:
@@ -113,18 +152,8 @@ def _lines(path: Path, file: IO[str]) -> Iterator[str]:
 
 def _checked_header(path: Path, separator: str | None, encoding: str) -> tuple[list[str], str]:
     """Column names and separator; every row is counted, because pandas fills up short ones."""
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding=encoding, newline="") as file:
-        first = next(_lines(path, file), "")
-        if not first.strip():
-            raise TableError(f"{path}: is empty; the first line must name the columns")
-        separator = separator or max(",;\t", key=first.count)
-        file.seek(0)
-        rows = csv.reader(_lines(path, file), delimiter=separator, strict=True)
-        header = next(rows)
-        twice = [name for name, count in Counter(header).items() if count > 1]
-        if twice:
-            raise TableError(f"{path}: column name {twice[0]!r} occurs more than once; rename one")
+    with _opened(path, encoding) as file:
+        header, separator, rows = _header(path, file, separator)
         width, number = len(header), 0
         for row in rows:
             number += bool(row)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
 import math
-import threading
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,12 +13,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.audit import Audit, audit, group_sizes, nearly_unique
-from privmoo.canonical import canonical
+from privmoo.audit import audit, group_sizes, nearly_unique
 from privmoo.cells import CellRecoding
-from privmoo.certificate import NOT_GUARANTEED, Certificate, Claim
+from privmoo.certificate import Certificate
+from privmoo.certifying import certify, confirm, other_releases, released_labels
 from privmoo.engine import Engine
-from privmoo.errors import AuditError, ReleaseError
+from privmoo.errors import ReleaseError
 from privmoo.grouping import Grouping
 from privmoo.measures.base import Measure
 from privmoo.outside import Outside
@@ -30,11 +28,7 @@ from privmoo.suppression import ExplicitRecords, NoSuppression, Suppression
 from privmoo.table import Table
 from privmoo.writing import replacing
 
-__all__ = ["Release", "ReleaseWarning", "make_release", "released_frame"]
-
-_TOLERANCE = 1e-9
-_made: dict[str, set[bytes]] = {}
-_made_lock = threading.Lock()
+__all__ = ["Release", "ReleaseWarning", "make_release", "released_frame", "sensitive_hierarchies"]
 
 
 class ReleaseWarning(UserWarning):
@@ -146,6 +140,7 @@ def make_release(
     >>> sorted(set(release.frame["age"])), list(release.frame)
     (['20–21', '40–41'], ['age'])
     """
+    table.need_records("release: a table in memory")
     policy = suppression or (NoSuppression() if published is None else ExplicitRecords())
     if published is not None and not isinstance(policy, ExplicitRecords):
         raise ReleaseError(
@@ -179,64 +174,26 @@ def make_release(
         if table.subject_name is None
         else table.frame[table.subject_name].to_numpy()[order],
         target=table.target_name if table.target_name not in table.qi_names else None,
-        hierarchies=_sensitive_hierarchies(table),
+        hierarchies=sensitive_hierarchies(table),
     )
     outside = Outside(table, frame, recoding, order, measured)
     useful = outside.utility
-    values = dict(claims or {})
-    confirmed = []
-    for m in wanted:
-        stage = before if m.stage == "before" else after
-        own = float(m.values(stage)[0])
-        claimed = values.get(m.key, own)
-        found = outside.value_of(m)
-        for what in (claimed, own):
-            if found is not None and not math.isclose(
-                what, found, rel_tol=_TOLERANCE, abs_tol=1e-12
-            ):
-                raise AuditError(
-                    f"{m.name}: the optimiser claims {what:.10g}, the audit of the released rows "
-                    f"measures {found:.10g}; nothing is released"
-                )
-        if found is not None:
-            confirmed.append(Claim(m.name, m.parameters, claimed, found))
+    confirmed = confirm(wanted, claims, before, after, outside.value_of)
     notes = [*_unique_columns(table, frame), *_other_releases(table, frame)]
     for note in notes:
         warnings.warn(note, ReleaseWarning, stacklevel=2)
-    notes += _remarks(table, measured)
-    certificate = Certificate(
-        source={
-            "privmoo": _version(),
-            "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            "records": table.n_records,
-            **({} if table.subjects is None else {"persons": table.n_persons}),
-            **({"rows_dropped_for_missing_values": table.n_dropped} if table.n_dropped else {}),
-        },
-        method={
-            **dict(method or {}),
-            "quasi_identifiers": recoding.describe(_released_labels(table, frame)),
-            **recoding.facts(),
-            **_units_of_loss(table, useful),
-            "suppression": policy.describe(),
-            "rows_shuffled": shuffle,
-            **(
-                {}
-                if table.subjects is None
-                else {"k_counts": "persons, by a key that is not released"}
-            ),
-        },
-        release={
-            "records": len(frame),
-            "records_suppressed": table.n_records - len(frame),
-            "share_suppressed": (table.n_records - len(frame)) / table.n_records,
-            "columns": {name: table.roles[name] for name in frame.columns},
-            "columns_left_out": [c for c in table.frame.columns if c not in frame.columns],
-        },
-        privacy={**measured.to_dict(), **_without_noise(table, recoding, frame, measured.k)},
-        utility=useful,
-        claims=tuple(confirmed),
-        warnings=tuple(notes),
-        not_guaranteed=(*recoding.cautions(), *NOT_GUARANTEED),
+    certificate = certify(
+        table,
+        recoding,
+        policy,
+        n_released=len(frame),
+        labels=released_labels(table, frame),
+        measured={**measured.to_dict(), **_without_noise(table, recoding, frame, measured.k)},
+        useful=useful,
+        claims=confirmed,
+        notes=notes,
+        shuffled=shuffle,
+        method=method,
     )
     return Release(frame, certificate, order, recoding.meanings(table), recoding)
 
@@ -251,18 +208,6 @@ def _without_noise(table: Table, recoding: Recoding, frame: pd.DataFrame, k: int
         "k_on": {
             "all quasi-identifiers": k,
             f"those without noise ({', '.join(rest)})": int(group_sizes(frame, rest).min()),
-        }
-    }
-
-
-def _units_of_loss(table: Table, useful: Mapping[str, Any]) -> dict[str, Any]:
-    if "loss" not in useful:
-        return {"il_is_counted_in": "squared differences of numbers, and changed values"}
-    return {
-        "loss_is_counted_in": {
-            qi.name: f"{qi.n_leaves} {'values' if qi.exact else 'base intervals'}"
-            + (" that occur" if table.domain == "observed" else "")
-            for qi in table.qis
         }
     }
 
@@ -288,7 +233,8 @@ def released_frame(table: Table, recoding: Recoding, order: NDArray[np.int64]) -
     return pd.DataFrame(columns)
 
 
-def _sensitive_hierarchies(table: Table) -> dict[str, list[list[str]]]:
+def sensitive_hierarchies(table: Table) -> dict[str, list[list[str]]]:
+    """The hierarchies of sensitive attributes, as the audit reads them."""
     return {
         name: attribute.hierarchy.rows()
         for name, attribute in table.sensitive.items()
@@ -301,10 +247,6 @@ def _shuffled(table: Table, kept: NDArray[np.int64], seed: int | None) -> NDArra
         return np.random.default_rng().permutation(kept)
     secret = int(table.fingerprint, 16)
     return np.random.default_rng([seed, secret]).permutation(kept)
-
-
-def _released_labels(table: Table, frame: pd.DataFrame) -> dict[str, set[str]]:
-    return {name: {canonical(value) for value in frame[name].unique()} for name in table.qi_names}
 
 
 def _unique_columns(table: Table, frame: pd.DataFrame) -> list[str]:
@@ -320,41 +262,4 @@ def _unique_columns(table: Table, frame: pd.DataFrame) -> list[str]:
 def _other_releases(table: Table, frame: pd.DataFrame) -> list[str]:
     """A warning if this process has made another release of the same data."""
     rows = np.sort(pd.util.hash_pandas_object(frame, index=False).to_numpy())
-    key = rows.tobytes()  # the same rows in another order tell nothing new
-    with _made_lock:
-        earlier = _made.setdefault(table.content, set())
-        others = earlier - {key}
-        earlier.add(key)
-    if not others:
-        return []
-    return [
-        f"this is release number {len(others) + 1} of the same table: releases that differ can be "
-        "intersected, so that k of each does not hold for both together"
-    ]
-
-
-def _remarks(table: Table, measured: Audit) -> list[str]:
-    remarks = []
-    if measured.k < 2:
-        remarks.append("k is 1: at least one record is alone in its group and can be singled out.")
-    for name, values in measured.to_dict().get("sensitive", {}).items():
-        if values["homogeneity"] > 0 and name not in table.qi_names:
-            remarks.append(
-                f"{100 * values['homogeneity']:.3g} % of the records are in groups where all have the "
-                f"same value of {name!r}: whoever finds a person's group learns it."
-            )
-    if table.subjects is not None and table.sensitive:
-        remarks.append(
-            "k and the risks count persons; ℓ, t and the other measures of sensitive values count rows, "
-            "so that several rows of one person can look like diversity."
-        )
-    return remarks
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("privmoo")
-    except PackageNotFoundError:
-        return "unknown"
+    return other_releases(table, rows.tobytes())  # the same rows in another order tell nothing new

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from privmoo.audit import group_sizes
 from privmoo.errors import AuditError, ReleaseError
@@ -14,21 +15,15 @@ from privmoo.spreadsheets import spreadsheet_safe
 from privmoo.writing import write_all
 
 if TYPE_CHECKING:
+    from privmoo.certificate import Certificate
     from privmoo.release import Release
 
-__all__ = ["write"]
+__all__ = ["certificate_files", "write", "write_release"]
 
 
 def write(release: Release, target: Path, *, force: bool, spreadsheets: bool) -> list[Path]:
     """See `Release.write`."""
-    if target.suffix not in (".csv", ".parquet"):
-        raise ReleaseError(f"{target}: a release is written as .csv or .parquet")
-    as_json = target.with_name(target.stem + ".certificate.json")
-    as_text = as_json.with_suffix(".txt")
     frame = spreadsheet_safe(release.frame) if spreadsheets else release.frame
-    facts = {"file": target.name}
-    if spreadsheets:
-        facts["formulas"] = "texts that begin with = + - @ ' have an apostrophe before them"
 
     def write_rows(path: Path) -> None:
         if target.suffix == ".csv":
@@ -36,20 +31,50 @@ def write(release: Release, target: Path, *, force: bool, spreadsheets: bool) ->
         else:
             frame.to_parquet(path, index=False)
         _check(release, path, list(frame.columns))
+
+    return write_release(
+        target, write_rows, lambda: release.certificate, force=force, spreadsheets=spreadsheets
+    )
+
+
+def write_release(
+    target: Path,
+    write_rows: Callable[[Path], object],
+    certificate: Callable[[], Certificate],
+    *,
+    force: bool,
+    spreadsheets: bool,
+) -> list[Path]:
+    """Write rows and certificate, all files or none; the rows are written before a certificate is asked."""
+    as_json, as_text, facts = certificate_files(target, spreadsheets=spreadsheets)
+
+    def hashed_rows(path: Path) -> None:
+        write_rows(path)
         with path.open("rb") as file:
             facts["sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
 
     def write_certificate(path: Path) -> None:
-        own = release.certificate
+        own = certificate()
         stated = replace(own, release={**own.release, **facts})
         text = stated.to_json() if path.suffix == ".json" else stated.to_text()
         path.write_text(text + "\n", encoding="utf-8")
 
     # The rows are written first, because the certificate names their hash, and appear last.
     write_all(
-        {as_json: write_certificate, as_text: write_certificate, target: write_rows}, force=force
+        {as_json: write_certificate, as_text: write_certificate, target: hashed_rows}, force=force
     )
     return [target, as_json, as_text]
+
+
+def certificate_files(target: Path, *, spreadsheets: bool) -> tuple[Path, Path, dict[str, Any]]:
+    """Where the certificate goes, as JSON and as text, and what it says of the file."""
+    if target.suffix not in (".csv", ".parquet"):
+        raise ReleaseError(f"{target}: a release is written as .csv or .parquet")
+    as_json = target.with_name(target.stem + ".certificate.json")
+    facts: dict[str, Any] = {"file": target.name}
+    if spreadsheets:
+        facts["formulas"] = "texts that begin with = + - @ ' have an apostrophe before them"
+    return as_json, as_json.with_suffix(".txt"), facts
 
 
 def _check(release: Release, path: Path, columns: list[str]) -> None:

@@ -169,14 +169,16 @@ def check_missing(values: Distinct) -> None:
             ).at(values.column, row)
 
 
-def check_rows(frame: pd.DataFrame, used: list[str], *, dropped: int) -> None:
+def check_rows(
+    columns: pd.DataFrame | Mapping[str, pd.Series[Any]], used: list[str], *, n: int, dropped: int
+) -> None:
     """Raise unless there are at least two records and no column is empty."""
-    if len(frame) < 2:
+    if n < 2:
         after = f" after dropping {dropped} with missing values" if dropped else ""
         raise TableError(
-            f"data: {len(frame)} row{'' if len(frame) == 1 else 's'}{after}; "
+            f"data: {n} row{'' if n == 1 else 's'}{after}; "
             "at least two records are needed to hide one among others"
         )
     for name in used:
-        if frame[name].isna().all():
+        if columns[name].isna().all():
             raise TableError(f"data: all values of column {name!r} are missing; leave it out")

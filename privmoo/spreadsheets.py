@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-__all__ = ["FORMULAS", "spreadsheet_safe"]
+__all__ = ["FORMULAS", "safe_text", "spreadsheet_safe"]
 
 FORMULAS = "=+-@\t\r"
 """How a cell begins that a spreadsheet may execute."""
@@ -23,11 +23,12 @@ def spreadsheet_safe(frame: pd.DataFrame) -> pd.DataFrame:
     for place, (_, column) in enumerate(frame.items()):
         if pd.api.types.is_numeric_dtype(column.dtype):
             continue
-        safe.isetitem(place, column.astype(object).map(_safe).to_numpy())
-    safe.columns = pd.Index([_safe(name) for name in frame.columns])
+        safe.isetitem(place, column.astype(object).map(safe_text).to_numpy())
+    safe.columns = pd.Index([safe_text(name) for name in frame.columns])
     return safe
 
 
-def _safe(value: object) -> object:
+def safe_text(value: object) -> object:
+    """A text with an apostrophe where it needs one; anything else as it is."""
     risky = isinstance(value, str) and value[:1] in {*FORMULAS, "'"} and value != ""
     return f"'{value}" if risky else value

@@ -14,21 +14,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.canonical import distinct
-from privmoo.columns import Attribute, QIColumn, small_uint
-from privmoo.encoding import distinct_tuples, sparse_counts, subject_links
+from privmoo.columns import Attribute, QIColumn
+from privmoo.counted import Encoded, Rows, encode, frozen
+from privmoo.encoding import sparse_counts, subject_links
 from privmoo.errors import TableError
-from privmoo.hierarchy import Hierarchy
 from privmoo.roles import (
     AttributeSpec,
     QISpec,
     assign_roles,
     check_choice,
     check_columns,
-    check_missing,
     check_rows,
     column_names,
-    one_spelling,
     read_attributes,
     read_quasi_identifiers,
 )
@@ -53,6 +50,7 @@ class Table:
         others: The role of columns not named: `"identifying"` (not released) or `"insensitive"`.
         domain: `"hierarchy"` counts all leaves of a hierarchy, `"observed"` those in the data.
 
+    >>> from privmoo.hierarchy import Hierarchy
     >>> df = pd.DataFrame({"age": [31, 31, 45, 52], "sex": list("FFMM"), "ill": list("abab")})
     >>> table = Table(df, quasi_identifiers={"age": Hierarchy.ordered(), "sex": Hierarchy.flat()},
     ...               sensitive="ill")
@@ -107,43 +105,11 @@ class Table:
             self._source_rows = np.flatnonzero(complete.to_numpy())
         self.n_dropped = len(data) - len(frame)
         self._frame = frame.reset_index(drop=True)
-        check_rows(self.frame, used, dropped=self.n_dropped)
-        self.n_records = len(self.frame)
+        self.n_records = len(self._frame)
+        check_rows(self._frame, used, n=self.n_records, dropped=self.n_dropped)
 
-        self.qis: tuple[QIColumn, ...]
-        codes: list[NDArray[Any]] = []
-        columns: list[QIColumn] = []
-        for name, qi in given_qis.items():
-            values = distinct(self.frame[name], name, self._source_rows)
-            check_missing(values)
-            bound = (qi.hierarchy or Hierarchy.flat()).bind(values)
-            if domain == "observed":
-                bound = bound.observed(values)
-            known = set(bound.leaves)
-            exact = all(value in known for value in values.spelled())
-            as_is = one_spelling(self.frame[name], values)
-            column = QIColumn.bind(name, qi, bound, exact=exact, as_is=as_is)
-            codes.append(bound.encode(values).astype(small_uint(column.n_leaves)))
-            columns.append(column)
-        self.qis = tuple(columns)
-        if not any(qi.weight for qi in columns):
-            raise TableError("quasi_identifiers: all weights are 0; at least one must count")
-        # The attribute with most leaves leads the order: its blocks are then runs of tuples.
-        self.sort_order = tuple(np.argsort([-c.n_leaves for c in columns], kind="stable").tolist())
-        tuples, row_tuple, weights = distinct_tuples(
-            codes, [c.n_leaves for c in columns], self.sort_order
-        )
-        self.tuples: NDArray[Any] = _frozen(tuples)
-        self.row_tuple: NDArray[np.int32] = _frozen(row_tuple)
-        self.weights: NDArray[np.int64] = _frozen(weights)
-        del codes
-        self.sensitive: dict[str, Attribute] = {
-            name: self._attribute(name, hierarchy, "sensitive")
-            for name, hierarchy in given_sensitive.items()
-        }
-        self.target: Attribute | None = None
-        if target is not None:
-            self.target = self.sensitive.get(target) or self._attribute(target, None, "target")
+        rows = Rows(self.frame, lambda name: self._source_rows)
+        self._adopt(encode(rows, given_qis, given_sensitive, target, domain=domain))
         self.subjects = (
             None
             if subject is None
@@ -161,35 +127,23 @@ class Table:
             raise AttributeError(f"a Table is frozen: {name!r} cannot be set; make a new Table")
         super().__setattr__(name, value)
 
-    def _attribute(self, name: str, hierarchy: Hierarchy | None, role: str) -> Attribute:
-        data = distinct(self.frame[name], name, self._source_rows)
-        check_missing(data)
-        bound = (hierarchy or Hierarchy.flat()).bind(data)
-        known = set(bound.leaves)
-        if not all(value in known for value in data.spelled()):
-            raise TableError(
-                f"{role}: the hierarchy of {name!r} has intervals as leaves, but the column is "
-                "released as it is; give it one whose leaves are its values"
-            )
-        row_codes = bound.encode(data).astype(small_uint(bound.n_leaves))
-        if len(np.unique(row_codes)) < 2:
-            raise TableError(
-                f"{role}: column {name!r} has a single value in all {self.n_records} rows, "
-                "so there is nothing to protect or predict; give it another role"
-            )
-        offsets, codes, counts = sparse_counts(
-            self.row_tuple, row_codes, self.n_tuples, bound.n_leaves
-        )
-        return Attribute(
-            name=name,
-            values=bound.leaves,
-            numbers=bound.numbers,
-            hierarchy=bound if hierarchy is not None else None,
-            offsets=_frozen(offsets),
-            codes=_frozen(codes),
-            counts=_frozen(counts),
-            row_codes=_frozen(row_codes),
-        )
+    def _adopt(self, encoded: Encoded) -> None:
+        """Take over the columns as the optimiser sees them."""
+        self.qis: tuple[QIColumn, ...] = encoded.qis
+        self.sort_order = encoded.sort_order
+        self.tuples: NDArray[Any] = encoded.tuples
+        self._row_tuple: NDArray[np.int32] = encoded.row_tuple
+        self.weights: NDArray[np.int64] = encoded.weights
+        self.sensitive: dict[str, Attribute] = encoded.sensitive
+        self.target: Attribute | None = encoded.target
+
+    @property
+    def row_tuple(self) -> NDArray[np.int32]:
+        """The tuple of every record."""
+        return self._row_tuple
+
+    def need_records(self, what: str) -> None:
+        """Raise where single records are not known: a scanned table has only counts."""
 
     def split(self, parts: NDArray[Any]) -> Table:
         """The same records with more tuples: those of one tuple stay together only within a part.
@@ -217,9 +171,9 @@ class Table:
         other = object.__new__(Table)
         vars(other).update(
             {name: value for name, value in vars(self).items() if name not in _CACHED},
-            tuples=_frozen(self.tuples[found // width]),
-            row_tuple=_frozen(owner),
-            weights=_frozen(weights.astype(np.int64)),
+            tuples=frozen(self.tuples[found // width]),
+            _row_tuple=frozen(owner),
+            weights=frozen(weights.astype(np.int64)),
         )
         recounted = {name: _recount(a, owner, len(found)) for name, a in self.sensitive.items()}
         vars(other)["sensitive"] = recounted
@@ -264,6 +218,56 @@ class Table:
 
         return cls(read_parquet(path), **roles)
 
+    @classmethod
+    def scan(
+        cls,
+        source: Any,
+        *,
+        separator: str | None = None,
+        missing_values: Sequence[str] = ("",),
+        encoding: str = "utf-8-sig",
+        max_tuples: int | None = None,
+        memory: str | int = "1GB",
+        threads: int | None = None,
+        temporary: str | Path | None = None,
+        progress: bool = False,
+        **roles: Any,
+    ) -> Table:
+        """Count a table that does not fit into memory; it stays where it is (needs DuckDB or Dask).
+
+        Problems and measures on it are those of the table in memory; what needs single records is
+        refused. `Solution.write` releases it batch by batch.
+
+        Args:
+            source: Parquet or CSV: a file, a folder, or a pattern such as `data/*.parquet`. Or a Dask
+                DataFrame, which its own cluster counts; what follows, but for `max_tuples`, `progress`
+                and roles, is for files.
+            separator: Of CSV; by default `,`, `;` or a tab, whichever the header uses most.
+            missing_values: What stands for a missing value in CSV.
+            encoding: Of CSV; UTF-8 by default.
+            max_tuples: How many distinct tuples may be held; by default what a quarter of the machine's
+                memory holds.
+            memory: What the engine may use; the process itself needs some 300 MB more.
+            threads: For the engine; all cores by default.
+            temporary: A folder for what does not fit; the system's by default. Nothing stays there.
+            progress: Whether progress is shown.
+            **roles: As for `Table`.
+        """
+        from privmoo.scanning.scanned import scan
+
+        return scan(
+            source,
+            separator=separator,
+            missing_values=missing_values,
+            encoding=encoding,
+            max_tuples=max_tuples,
+            memory=memory,
+            threads=threads,
+            temporary=temporary,
+            progress=progress,
+            **roles,
+        )
+
     @property
     def n_tuples(self) -> int:
         """Number of distinct quasi-identifier tuples."""
@@ -282,11 +286,11 @@ class Table:
     @property
     def released_columns(self) -> list[str]:
         """The columns a release has, in the original order."""
-        return [c for c in self.frame.columns if self.roles[c] != "identifying"]
+        return [name for name, role in self.roles.items() if role != "identifying"]
 
     def columns_of(self, role: str) -> list[str]:
         """Columns with a role: identifying, quasi-identifying, sensitive or insensitive."""
-        return [c for c in self.frame.columns if self.roles[c] == role]
+        return [name for name, own in self.roles.items() if own == role]
 
     @property
     def n_persons(self) -> int:
@@ -307,17 +311,8 @@ class Table:
     def fingerprint(self) -> str:
         """SHA-256 of roles, hierarchies and every released value, in row order."""
         digest = hashlib.sha256()
-        digest.update(
-            repr((sorted(self.roles.items()), self.target_name, self.subject_name)).encode()
-        )
-        for qi in self.qis:
-            digest.update(
-                repr((qi.name, qi.leaves, qi.weight, qi.min_level, qi.max_level)).encode()
-            )
-            digest.update(repr(qi.fixed_cuts).encode())
-            digest.update(b"" if qi.hierarchy is None else qi.hierarchy.fingerprint)
-        for array in (self.tuples, self.weights, self.row_tuple):
-            digest.update(np.ascontiguousarray(array).tobytes())
+        self._digest_roles(digest)
+        digest.update(np.ascontiguousarray(self.row_tuple).tobytes())
         quasi = set(self.qi_names)
         for name in self.released_columns:
             if name not in quasi:
@@ -327,6 +322,20 @@ class Table:
         if self.subjects is not None:
             digest.update(self.subjects.row_subject.tobytes())
         return digest.hexdigest()
+
+    def _digest_roles(self, digest: Any) -> None:
+        """What tells tables apart but for single records."""
+        digest.update(
+            repr((sorted(self.roles.items()), self.target_name, self.subject_name)).encode()
+        )
+        for qi in self.qis:
+            digest.update(
+                repr((qi.name, qi.leaves, qi.weight, qi.min_level, qi.max_level)).encode()
+            )
+            digest.update(repr(qi.fixed_cuts).encode())
+            digest.update(b"" if qi.hierarchy is None else qi.hierarchy.fingerprint)
+        for array in (self.tuples, self.weights):
+            digest.update(np.ascontiguousarray(array).tobytes())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Table:
         return self  # frozen, and large
@@ -378,11 +387,4 @@ def _recount(attribute: Attribute, row_tuple: NDArray[np.int32], n_tuples: int) 
     offsets, codes, counts = sparse_counts(
         row_tuple, attribute.row_codes, n_tuples, attribute.n_values
     )
-    return replace(
-        attribute, offsets=_frozen(offsets), codes=_frozen(codes), counts=_frozen(counts)
-    )
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.setflags(write=False)
-    return array
+    return replace(attribute, offsets=frozen(offsets), codes=frozen(codes), counts=frozen(counts))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from privmoo.errors import ReleaseError
 
-__all__ = ["replacing", "write_all", "write_text"]
+__all__ = ["check_place", "replacing", "told", "write_all", "write_text"]
 
 
 @contextmanager
@@ -31,9 +31,9 @@ def replacing(path: str | Path, *, force: bool, private: bool = False) -> Iterat
     ['a.txt']
     """
     target = Path(path)
-    _check(target, force=force)
+    check_place(target, force=force)
     _sweep(target)
-    with _beside(target) as temporary, _told(target):
+    with _beside(target) as temporary, told(target):
         yield temporary
         _settle(temporary, private=private)
         temporary.replace(target)
@@ -71,13 +71,13 @@ def write_all(
     ['b']
     """
     for target in reversed(writers):
-        _check(target, force=force)
+        check_place(target, force=force)
     for target in writers:
         _sweep(target)
     with ExitStack() as undoing:
         temporaries = {target: undoing.enter_context(_beside(target)) for target in writers}
         for target in reversed(writers):
-            with _told(target):
+            with told(target):
                 writers[target](temporaries[target])
                 _settle(temporaries[target], private=private)
         # What was there stays beside until all are moved; the stack puts it back if one fails. It is a
@@ -88,11 +88,11 @@ def write_all(
             if os.path.lexists(target)
         }
         for target, other in earlier.items():
-            with _told(target):
+            with told(target):
                 _second_name(target, other)
         moved = undoing.enter_context(ExitStack())
         for target, temporary in temporaries.items():
-            with _told(target):
+            with told(target):
                 if target in earlier:
                     moved.callback(earlier[target].replace, target)
                 else:
@@ -103,9 +103,9 @@ def write_all(
         _note(folder)
 
 
-def _check(target: Path, *, force: bool) -> None:
+def check_place(target: Path, *, force: bool) -> None:
     """Raise one sentence where a file cannot be put, as far as that can be known before."""
-    with _told(target):
+    with told(target):
         if target.is_dir():
             raise ReleaseError(f"{target}: is a folder; choose another name")
         if os.path.lexists(target) and not force:
@@ -121,7 +121,7 @@ def _check(target: Path, *, force: bool) -> None:
 
 
 @contextmanager
-def _told(target: Path) -> Iterator[None]:
+def told(target: Path) -> Iterator[None]:
     """Say of an error of the system which file was to be written: not the hidden temporary one."""
     try:
         yield

@@ -62,6 +62,7 @@ class LevelsAndSuppression(AnonymizationProblem):
     ) -> None:
         if not isinstance(table, Table):
             raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
+        table.need_records(type(self).__name__)
         if isinstance(min_k, bool) or not isinstance(min_k, int | np.integer) or min_k < 1:
             raise ProblemError(f"min_k: must be a whole number of at least 1, got {min_k!r}")
         if min_k > table.n_persons:

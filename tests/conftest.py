@@ -35,9 +35,10 @@ def shared_data() -> Path:
 @pytest.fixture(autouse=True)
 def _no_earlier_releases() -> None:
     """Each test publishes as if it were the first: no warning of releases by other tests."""
-    from privmoo import release
 
-    release._made.clear()
+    from privmoo import certifying
+
+    certifying._made.clear()
 
 
 @pytest.fixture(scope="session")

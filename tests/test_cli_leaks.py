@@ -72,7 +72,8 @@ def through_all_verbs(case: Planted, tried: Tried) -> None:
             path = folder / file
             frame = pd.read_parquet(path) if path.suffix == ".parquet" else read_csv(path)
             assert list(frame.columns) == ["city", "age", "ill"]
-            assert markers(written[file], SECRET) <= set(frame["ill"])
+            known = tuple(map(str, frame["ill"]))  # in a Parquet file other bytes may follow
+            assert all(found.startswith(known) for found in markers(written[file], SECRET))
             assert len(frame) <= table.n_records
         schema = pq.read_schema(folder / "other.parquet")
         assert schema.names == ["city", "age", "ill"]

@@ -13,7 +13,7 @@ from privmoo.audit.counts import Counts, ValueCounts
 from privmoo.audit.values import canonical, factorize, hierarchy_rows, node_ids
 from privmoo.errors import AuditError, ColumnError, nearest
 
-__all__ = ["count_frame", "group_numbers", "group_sizes"]
+__all__ = ["count_frame", "group_numbers", "group_sizes", "value_counts"]
 
 IntArray = npt.NDArray[np.int64]
 
@@ -55,7 +55,7 @@ def count_frame(
     references = _references(original, attributes)
 
     def tally(name: Hashable) -> ValueCounts:
-        return _value_counts(df[name], name, group, sizes, trees.get(name), references.get(name))
+        return value_counts(df[name], name, group, sizes, trees.get(name), references.get(name))
 
     return Counts(
         sizes,
@@ -134,14 +134,20 @@ def _references(
     return {name: original[name] for name in attributes}
 
 
-def _value_counts(
+def value_counts(
     column: pd.Series[Any],
     name: Hashable,
     group: IntArray,
     sizes: IntArray,
-    hierarchy: pd.DataFrame | Iterable[Sequence[object]] | None,
-    reference: pd.Series[Any] | None,
+    hierarchy: pd.DataFrame | Iterable[Sequence[object]] | None = None,
+    reference: pd.Series[Any] | None = None,
+    records: IntArray | None = None,
 ) -> ValueCounts:
+    """Counts per group and value of a column; a row is one record, or as many as `records` says.
+
+    >>> value_counts(pd.Series(["a", "b", "a"]), "s", np.array([0, 0, 0]), np.array([3])).count
+    array([2, 1])
+    """
     rows = None if hierarchy is None else hierarchy_rows(hierarchy, name)
     both = column if reference is None else pd.concat([column, reference], ignore_index=True)
     codes, uniques = factorize(both, name)
@@ -154,11 +160,12 @@ def _value_counts(
     codes = rank[codes]
     ordered: list[object] = [values[i] for i in np.argsort(rank)]
     released, rest = codes[: len(column)], codes[len(column) :]
+    each = np.ones(len(released), dtype=np.int64) if records is None else records
     entries = (
-        pd.DataFrame({"group": group, "value": released})
-        .groupby(["group", "value"], sort=True)
-        .size()
-        .reset_index(name="count")
+        pd.DataFrame({"group": group, "value": released, "count": each})
+        .groupby(["group", "value"], sort=True)["count"]
+        .sum()
+        .reset_index()
     )
     original = None
     if reference is not None:

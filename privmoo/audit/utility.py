@@ -40,6 +40,7 @@ def utility(
     levels: Mapping[Any, Mapping[str, float]] | None = None,
     target: Hashable | None = None,
     local: bool | None = None,
+    records: IntArray | None = None,
 ) -> dict[str, float | None]:
     """Every utility measure, recomputed without the optimiser; definitions as in ARX.
 
@@ -53,6 +54,7 @@ def utility(
         levels: Per column and label its level divided by the hierarchy's height.
         target: A released column, for the classification metric.
         local: Whether equal values may have different labels; found out from the labels if None.
+        records: How many records every row of the original stands for; needs `rows`. One by default.
 
     Returns:
         Values by name. What cannot be known is None: ``discernibility_star`` (groups before
@@ -70,17 +72,22 @@ def utility(
     positions = read_positions(rows, original, released)
     if positions is not None:
         check_covers(original, released, meanings, positions)
-    n, kept = len(original), len(released)
+    if records is not None and positions is None:
+        raise AuditError("records: where rows stand for several records, rows= must be given")
+    each = np.ones(len(original), dtype=np.int64) if records is None else records
+    out = np.ones(len(released), dtype=np.int64) if positions is None else each[positions]
+    n, kept = int(each.sum()), int(out.sum())
     if kept > n:
         raise AuditError(f"released: it has {kept} rows, more than the original's {n}")
     suppressed = n - kept
     weight = _weights(columns, weights)
-    sizes = np.bincount(group_numbers(released, [c.name for c in columns]))
+    group = group_numbers(released, [c.name for c in columns])
+    sizes = _sums(group, out)
 
-    cost = np.array([_cost(c).sum() / n for c in columns])
+    cost = np.array([(_cost(c) * out).sum() / n for c in columns])
     loss = cost + suppressed / n
     blocks = [c.block for c in columns]
-    ambiguity = float(np.prod(np.array(blocks, dtype=np.float64), axis=0).sum())
+    ambiguity = float((np.prod(np.array(blocks, dtype=np.float64), axis=0) * out).sum())
     if suppressed:
         ambiguity += suppressed * float(np.prod([float(c.domain) for c in columns]))
     overlapping = overlap(columns)
@@ -94,20 +101,25 @@ def utility(
         "loss": float(weight @ loss),
         "loss_geometric": float(np.exp(weight @ np.log1p(loss)) - 1),
         "discernibility": float((sizes**2).sum() + suppressed * n),
-        "discernibility_star": _star(sizes, suppressed, before),
+        "discernibility_star": _star(sizes, suppressed, before, each),
         "aecs": n / (len(sizes) + (suppressed > 0)),
-        "transparency": float(sum((1 / block).sum() for block in blocks)),
+        "transparency": float(sum((out / block).sum() for block in blocks)),
         "ambiguity": ambiguity,
-        "nonuniform_entropy": _nonuniform_entropy(columns, positions, spread, before),
+        "nonuniform_entropy": _nonuniform_entropy(columns, positions, spread, before, each),
     }
     if levels is not None:
-        height = np.array([(_level(c, levels) + suppressed) / n for c in columns])
+        height = np.array([(_level(c, levels, out) + suppressed) / n for c in columns])
         result["precision"] = float(weight @ height)
         result["distortion"] = float(_raw_weights(columns, weights) @ height)
     if target is not None:
-        group = group_numbers(released, [c.name for c in columns])
         result["classification"] = _classification(released, group, target, suppressed)
     return result
+
+
+def _sums(owner: IntArray, records: IntArray) -> IntArray:
+    total = np.zeros(int(owner.max()) + 1, dtype=np.int64)
+    np.add.at(total, owner, records)
+    return total
 
 
 def information_loss(
@@ -217,20 +229,22 @@ def _cost(column: Column) -> FloatArray:
     return np.asarray((column.block - 1) / max(column.domain - 1, 1))
 
 
-def _level(column: Column, levels: Mapping[Any, Mapping[str, float]]) -> float:
+def _level(column: Column, levels: Mapping[Any, Mapping[str, float]], records: IntArray) -> float:
     known = levels.get(column.name, {})
     for text in column.labels:
         if text not in known or not 0 <= known[text] <= 1:
             raise AuditError(
                 f"levels: column {str(column.name)!r} needs level/height in [0, 1] for every label"
             )
-    return float(np.array([known[text] for text in column.labels])[column.label].sum())
+    return float((np.array([known[text] for text in column.labels])[column.label] * records).sum())
 
 
-def _star(sizes: IntArray, suppressed: int, before: list[IntArray] | None) -> float | None:
+def _star(
+    sizes: IntArray, suppressed: int, before: list[IntArray] | None, records: IntArray
+) -> float | None:
     if suppressed and before is not None:
         frame = pd.DataFrame(dict(enumerate(before)))
-        sizes = np.bincount(group_numbers(frame, list(frame.columns)))
+        sizes = _sums(group_numbers(frame, list(frame.columns)), records)
     elif suppressed:
         return None
     return float((sizes**2).sum())
@@ -241,6 +255,7 @@ def _nonuniform_entropy(
     positions: IntArray | None,
     local: bool,
     before: list[IntArray] | None,
+    records: IntArray,
 ) -> float | None:
     """Bits needed to get the original values back (De Waal & Willenborg 1999; ARX).
 
@@ -255,22 +270,25 @@ def _nonuniform_entropy(
         gone[positions] = False
     else:
         gone[:] = False
+    total, rest = int(records.sum()), int(records[gone].sum())
     bits = 0.0
     for j, column in enumerate(columns):
-        leaf = np.bincount(column.leaf)
+        leaf = _sums(column.leaf, records)
         if local:
             frequency = dict(zip(column.leaves, leaf.tolist(), strict=True))
             covered = np.array(
                 [sum(frequency.get(x, 0) for x in set(column.meaning[t])) for t in column.labels]
             )
-            bits += np.log2(covered[column.label] / leaf[column.leaf[positions]]).sum()
-            bits += np.log2(n / leaf[column.leaf[gone]]).sum()
+            shown = np.log2(covered[column.label] / leaf[column.leaf[positions]])
+            bits += (shown * records[positions]).sum()
+            bits += (np.log2(total / leaf[column.leaf[gone]]) * records[gone]).sum()
         elif before is not None:
             label = before[j]
-            bits += np.log2(np.bincount(label)[label] / leaf[column.leaf]).sum()
+            bits += (np.log2(_sums(label, records)[label] / leaf[column.leaf]) * records).sum()
             lost = label[gone]
             if len(lost):
-                bits += np.log2(len(lost) / np.bincount(lost)[lost]).sum()
+                own = _sums(lost, records[gone])[lost]
+                bits += (np.log2(rest / own) * records[gone]).sum()
     return float(bits)
 
 

@@ -21,6 +21,7 @@ Publish = Literal["mean", "range"]
 
 def check(table: Table, k: int, *, diversity: int = 1) -> None:
     """Refuse what no partition of the table can keep, in one sentence."""
+    table.need_records("baseline")
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 2:
         raise ProblemError(f"k: must be a whole number of at least 2, got {k!r}")
     if k > table.n_records:

@@ -11,8 +11,10 @@ import typer
 from privmoo.cli.saying import command, complain, say, state
 
 if TYPE_CHECKING:
+    from privmoo.audit import Audit
     from privmoo.config import Config
     from privmoo.problem import AnonymizationProblem
+    from privmoo.table import Table
 
 __all__ = ["check", "init", "run"]
 
@@ -49,7 +51,6 @@ def init(
 
 def check(job: Job) -> None:
     """Check a job, and show the risk of its records as they are."""
-    from privmoo.audit import audit
     from privmoo.cli.words import in_words
 
     config = _load(job)
@@ -61,13 +62,7 @@ def check(job: Job) -> None:
         f"{problem.n_var:,} variables"
     )
     say("\nThe records as they are, without the identifying columns:")
-    frame = table.frame
-    report = audit(
-        frame[[*table.qi_names, *(n for n in table.sensitive if n not in table.qi_names)]],
-        quasi_identifiers=table.qi_names,
-        sensitive=list(table.sensitive),
-        subject=None if table.subject_name is None else frame[table.subject_name].to_numpy(),
-    )
+    report = _raw_risk(table)
     say(f"{in_words(report, persons=table.subject_name is not None)}\n")
     say(report)
     if table.sensitive and "l" not in config.problem_parameters and not _minds(problem):
@@ -97,7 +92,8 @@ def run(
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     config = _load(job)
     folder = RunFolder(out)
-    foresee(config.source)
+    if not config.data["scan"]:
+        foresee(config.source)
     inputs = hashes(config)
     table, problem = config.table, config.problem
     folder.begin(resume=resume, force=force)
@@ -114,6 +110,22 @@ def run(
     say(f"Written in {out}: {', '.join(path.name for path in files)}")
     then = command("choose", out, "--max-loss", 0.25, "--best", "k")
     say(f"Next: look at {out / 'front.html'}, then: {then}")
+
+
+def _raw_risk(table: Table) -> Audit:
+    """What the records give away as they are; of a scanned table, by its counts."""
+    from privmoo.audit import audit
+    from privmoo.scanning import ScannedTable
+
+    if isinstance(table, ScannedTable):
+        return table.audit()
+    frame = table.frame
+    return audit(
+        frame[[*table.qi_names, *(n for n in table.sensitive if n not in table.qi_names)]],
+        quasi_identifiers=table.qi_names,
+        sensitive=list(table.sensitive),
+        subject=None if table.subject_name is None else frame[table.subject_name].to_numpy(),
+    )
 
 
 def _minds(problem: AnonymizationProblem) -> bool:

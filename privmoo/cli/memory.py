@@ -72,7 +72,7 @@ def foresee(path: Path) -> None:
     if have is not None and want > have:
         say(
             f"About {_giga(want)} GB of memory are needed to read {path.name}, {_giga(have)} GB are free: "
-            "it may end here. Fewer columns or rows, or more memory, would help."
+            "it may end here. Write scan = true in [data], and they stay on the disk."
         )
 
 

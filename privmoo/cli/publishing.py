@@ -12,7 +12,7 @@ import typer
 from privmoo.cli.saying import command, complain, say, state, tabulate
 
 if TYPE_CHECKING:
-    from privmoo.front import Front
+    from privmoo.front import Front, Solution
 
 __all__ = ["choose", "release"]
 
@@ -81,8 +81,7 @@ def release(
     A table in which somebody is alone in a group (k = 1) is not written unless you say --allow-unique.
     """
     from privmoo.cli.folder import RunFolder
-    from privmoo.errors import ProblemError, ReleaseError
-    from privmoo.release import ReleaseWarning
+    from privmoo.errors import ProblemError
 
     front = _front(out)
     limits = _limits(front, context.args)
@@ -90,24 +89,52 @@ def release(
         raise ProblemError("release: which solution? name one with --solution, --best or --knee")
     number = _number(front, solution, best, limits, knee=knee)
     before = chosen_before(out, number)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ReleaseWarning)  # the certificate has them too
-        made = front[number].release()
-    if made.certificate.privacy["k"] < 2 and not allow_unique:
-        raise ReleaseError(
-            f"release: in solution {number} somebody is alone in a group (k = 1) and can be singled out; "
-            "choose one with --min-k 2 or more, or say --allow-unique"
-        )
-    for note in [*made.certificate.warnings, *before]:
+    options = {"force": force, "spreadsheets": csv_safe, "allow_unique": allow_unique}
+    summary, notes, files = _write(front[number], number, to, **options)
+    for note in [*notes, *before]:
         complain(f"note: {note}")
-    files = made.write(to, force=force, spreadsheets=csv_safe)
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     folder = RunFolder(out)
     folder.remember(
         {"solution": number, "front": folder.front_hash, "file": to.name, "created": now}
     )
-    say(made)
+    say(summary)
     say(f"Written: {', '.join(str(path) for path in files)}")
+
+
+def _write(
+    chosen: Solution, number: int, to: Path, *, force: bool, spreadsheets: bool, allow_unique: bool
+) -> tuple[str, list[str], list[Path]]:
+    """Write a release; what it is in a line, what its publisher should know, and the files."""
+    import json
+
+    from privmoo.errors import ReleaseError
+    from privmoo.release import ReleaseWarning
+    from privmoo.scanning import ScannedTable
+
+    def check(k: int) -> None:
+        if k < 2 and not allow_unique:
+            raise ReleaseError(
+                f"release: in solution {number} somebody is alone in a group (k = 1) and can be singled "
+                "out; choose one with --min-k 2 or more, or say --allow-unique"
+            )
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReleaseWarning)  # the certificate has them too
+        if not isinstance(chosen.table, ScannedTable):
+            made = chosen.release()
+            check(int(made.certificate.privacy["k"]))
+            files = made.write(to, force=force, spreadsheets=spreadsheets)
+            return str(made), list(made.certificate.warnings), files
+        check(int(chosen.groups().sizes.min()))
+        files = chosen.write(to, force=force, spreadsheets=spreadsheets)
+    stated = json.loads(files[1].read_text(encoding="utf-8"))
+    privacy = stated["privacy"]
+    summary = (
+        f"Release of {privacy['n_records']:,} records in {privacy['n_groups']:,} QI-groups, "
+        f"k = {privacy['k']}, loss = {stated['utility']['loss']:.4g}"
+    )
+    return summary, stated["warnings"], files
 
 
 # Limits have the names of measures, so that typer cannot know them.

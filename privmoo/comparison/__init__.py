@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from privmoo.comparison.comparing import compare
+from privmoo.comparison.islands import optimize_islands
 from privmoo.comparison.solvers import Solver
 from privmoo.comparison.statistics import Ranking, rank
 from privmoo.comparison.study import Study
 
-__all__ = ["Ranking", "Solver", "Study", "compare", "rank"]
+__all__ = ["Ranking", "Solver", "Study", "compare", "optimize_islands", "rank"]

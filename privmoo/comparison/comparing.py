@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from privmoo.run.budgets import RunBudget
 from privmoo.versions import versions
 from privmoo.writing import replacing
 
-__all__ = ["compare"]
+__all__ = ["bar", "check_jobs", "compare", "read_seeds", "run_tasks"]
 
 _LARGEST = np.iinfo(np.int64).max
 _PACKAGES = ("privmoo", "pymoo", "numpy", "moocore", "numba", "pandas", "scipy")
@@ -82,31 +82,21 @@ def compare(
     named = _named(problems)
     chosen = as_solvers(solvers)
     limit = Limit.of(budget)
-    numbers = _seeds(seeds)
-    whole = isinstance(jobs, int | np.integer) and not isinstance(jobs, bool)
-    if jobs is not None and not (whole and jobs >= 1):
-        raise ProblemError(f"jobs: must be a whole number of at least 1, got {jobs!r}")
+    numbers = read_seeds(seeds)
+    check_jobs(jobs)
     tasks, settings = _tasks(named, chosen, limit, numbers)
     kept = _Kept(None if folder is None else Path(folder))
     done = {i: outcome for i, task in enumerate(tasks) if (outcome := kept.get(task, named))}
     left = [task for i, task in enumerate(tasks) if i not in done]
     place = {task.key + task.problem + task.solver.name: i for i, task in enumerate(tasks)}
-    with _bar(len(tasks), len(done), shown=progress) as bar:
+    with bar(len(tasks), len(done), shown=progress, what="compare") as shown:
 
         def tell(task: Task, outcome: Outcome) -> None:
             done[place[task.key + task.problem + task.solver.name]] = outcome
             kept.put(task, outcome)
-            bar.update()
+            shown.update()
 
-        workers = min(thread_count() if jobs is None else jobs, len(left))
-        if client is not None:
-            from privmoo.comparison.cluster import on_cluster
-
-            on_cluster(left, named, tell, client)
-        elif workers > 1:
-            in_processes(left, named, tell, jobs=workers)
-        else:
-            here(left, named, tell)
+        run_tasks(left, named, tell, jobs=jobs, client=client)
     return Study(
         problems=tuple(_studied(name, problem) for name, problem in named.items()),
         solvers=tuple(StudiedSolver(s.name, s.deterministic, settings[s.name]) for s in chosen),
@@ -138,7 +128,35 @@ def _named(given: Any) -> dict[str, AnonymizationProblem]:
     return dict(named)
 
 
-def _seeds(given: Any) -> list[int]:
+def check_jobs(jobs: Any) -> None:
+    """Raise unless it is a number of processes, or None."""
+    whole = isinstance(jobs, int | np.integer) and not isinstance(jobs, bool)
+    if jobs is not None and not (whole and jobs >= 1):
+        raise ProblemError(f"jobs: must be a whole number of at least 1, got {jobs!r}")
+
+
+def run_tasks(
+    tasks: Sequence[Task],
+    problems: Mapping[str, AnonymizationProblem],
+    tell: Callable[[Task, Outcome], None],
+    *,
+    jobs: int | None,
+    client: Any,
+) -> None:
+    """Do tasks on the client's cluster, in so many processes, or in this one."""
+    workers = min(thread_count() if jobs is None else jobs, len(tasks))
+    if client is not None:
+        from privmoo.comparison.cluster import on_cluster
+
+        on_cluster(tasks, problems, tell, client)
+    elif workers > 1:
+        in_processes(tasks, problems, tell, jobs=workers)
+    else:
+        here(tasks, problems, tell)
+
+
+def read_seeds(given: Any) -> list[int]:
+    """The seeds, or so many from 0."""
     if isinstance(given, int | np.integer) and not isinstance(given, bool):
         if given < 1:
             raise ProblemError(f"seeds: at least one run per solver is needed, got {given}")
@@ -236,9 +254,10 @@ class _Kept:
         return Path(self.folder or ".", f"{task.key}.run")
 
 
-def _bar(total: int, done: int, *, shown: bool) -> Any:
+def bar(total: int, done: int, *, shown: bool, what: str) -> Any:
+    """A bar of runs."""
     with warnings.catch_warnings():
         # Without ipywidgets, tqdm falls back to text and says so at length.
         warnings.simplefilter("ignore")
         from tqdm.auto import tqdm
-    return tqdm(total=total, initial=done, disable=not shown, desc="compare", unit="run")
+    return tqdm(total=total, initial=done, disable=not shown, desc=what, unit="run")

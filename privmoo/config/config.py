@@ -101,14 +101,19 @@ class Config:
 
     @property
     def source(self) -> Path:
-        """The file of the records."""
+        """The file of the records; of a scan a folder or a pattern, too."""
         return self.path.parent / str(self.data["file"])
 
     @property
     def inputs(self) -> list[Path]:
         """All files that decide the result: this one, the records, the hierarchies."""
         files = [path for column in self.columns.values() for path in column.files]
-        return [self.path, self.source, *dict.fromkeys(files)]
+        records = [self.source]
+        if self.data["scan"]:
+            from privmoo.scanning.files import find_files
+
+            records = list(find_files(self.source)[1])
+        return [self.path, *records, *dict.fromkeys(files)]
 
     def frame(self) -> pd.DataFrame:
         """The records as they are in the file."""
@@ -127,13 +132,22 @@ class Config:
         by_role: dict[str, list[Column]] = {}
         for column in self.columns.values():
             by_role.setdefault(column.role, []).append(column)
-        return Table(
-            self.frame(),
+        roles: dict[str, Any] = dict(
             quasi_identifiers={c.name: c.qi for c in by_role.get("quasi-identifying", [])},
             sensitive={c.name: c.hierarchy for c in by_role.get("sensitive", [])},
             identifiers=[c.name for c in by_role.get("identifying", [])],
             insensitive=[c.name for c in by_role.get("insensitive", [])],
             **{key: self.data[key] for key in ("target", "subject", "missing", "others", "domain")},
+        )
+        if not self.data["scan"]:
+            return Table(self.frame(), **roles)
+        reading = {key: self.data[key] for key in ("separator", "encoding", "missing_values")}
+        return Table.scan(
+            self.source,
+            memory=self.data["memory"] or "1GB",
+            max_tuples=self.data["max_tuples"],
+            **reading,
+            **roles,
         )
 
     @cached_property
@@ -196,9 +210,16 @@ def _data(section: Section) -> dict[str, Any]:
         "domain": section.choice("domain", ("hierarchy", "observed"), "hierarchy"),
         "target": section.take("target", str, None),
         "subject": section.take("subject", str, None),
+        "scan": section.take("scan", bool, False),
+        "memory": section.take("memory", str, None),
+        "max_tuples": section.take("max_tuples", int, None),
     }
     section.end()
-    if not found["file"].lower().endswith(_DATA_FILES) or "\0" in found["file"]:
+    for key in ("memory", "max_tuples"):
+        if found[key] is not None and not found["scan"]:
+            raise ConfigError(f"{section.where}: {key!r} goes with scan = true")
+    known = found["scan"] or found["file"].lower().endswith(_DATA_FILES)
+    if not known or not found["file"] or "\0" in found["file"]:
         raise ConfigError(
             f"{section.where}: 'file' must be a name ending in {', '.join(_DATA_FILES)}"
         )

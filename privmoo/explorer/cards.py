@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from privmoo.canonical import canonical
-from privmoo.errors import ProblemError
+from privmoo.errors import ProblemError, TableError
 from privmoo.front.rating import next_step
 from privmoo.front.solution import Solution
 from privmoo.grouping import Grouping
@@ -164,6 +164,10 @@ def preview_of(solution: Solution, n: int = 8) -> dict[str, Any]:
     """
     known = _Remembering(solution.front, solution.index)
     table = known.table
+    try:
+        table.need_records("preview")
+    except TableError as error:
+        return {"columns": [], "rows": [], "total": table.n_records, "note": str(error)}
     kept = known._kept(known.recoding)
     some = kept[np.linspace(0, len(kept) - 1, min(n, len(kept))).astype(np.int64)]
     recoded = known.recoding.apply(table, some).reset_index(drop=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import itertools
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -187,28 +188,69 @@ class Solution:
             seed: For the order of the rows; by default nobody can repeat it.
             shuffle: Whether rows change their order.
         """
+        return make_release(
+            self.table,
+            self.recoding,
+            published=self._published(),
+            shuffle=shuffle,
+            seed=seed,
+            **self._made(),
+        )
+
+    def write(
+        self,
+        path: str | Path,
+        *,
+        seed: int | None = None,
+        force: bool = False,
+        spreadsheets: bool = False,
+    ) -> list[Path]:
+        """Write the release and its certificate; a scanned table is copied batch by batch.
+
+        Args:
+            path: Where the rows go, `.csv` or `.parquet`; the certificate goes beside them. Of a Dask
+                DataFrame it is a folder of parts, which all workers must reach.
+            seed: For the order of the rows; by default nobody can repeat it.
+            force: Whether files that exist are replaced.
+            spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
+        """
+        table = self.table
+        from privmoo.scanning.scanned import ScannedTable
+
+        if not isinstance(table, ScannedTable):
+            return self.release(seed=seed).write(path, force=force, spreadsheets=spreadsheets)
+        from privmoo.scanning.releasing import write_scanned
+
+        return write_scanned(
+            table,
+            self.recoding,
+            path,
+            seed=seed,
+            force=force,
+            spreadsheets=spreadsheets,
+            **self._made(),
+        )
+
+    def _made(self) -> dict[str, Any]:
+        """What a release must know of how this was found."""
         from privmoo.front.file import measures_from
 
         front, problem = self.front, self.front.problem
         run = {
             key: front.run[key] for key in ("algorithm", "seed", "generations") if key in front.run
         }
-        measures = problem.measures if problem is not None else measures_from(front.quantities)
-        return make_release(
-            self.table,
-            self.recoding,
-            suppression=self.suppression,
-            published=self._published(),
-            measures=measures,
-            claims=self.values,
-            shuffle=shuffle,
-            seed=seed,
-            method={
+        return {
+            "suppression": self.suppression,
+            "measures": problem.measures
+            if problem is not None
+            else measures_from(front.quantities),
+            "claims": self.values,
+            "method": {
                 "problem": front.description.get("problem"),
                 "parameters": front.description.get("parameters"),
                 **run,
             },
-        )
+        }
 
     # In words and pictures
 

@@ -168,7 +168,7 @@ def guess(frame: pd.DataFrame) -> Guess:
     ill     sensitive                                  the name says health; 3 distinct values
     """
     check_columns(frame)
-    check_rows(frame, [], dropped=0)
+    check_rows(frame, [], n=len(frame), dropped=0)
     for number, name in enumerate(frame.columns, start=1):
         try:
             quoted(name)

@@ -261,7 +261,7 @@ class Hierarchy(Structure):
         codes = self._find(data)
         unknown = np.flatnonzero(codes < 0)
         if unknown.size:
-            rows = int(np.isin(data.codes, unknown).sum())
+            rows = data.records(unknown)
             raise HierarchyError(
                 f"{data.where(int(unknown[0]))}: the value is not in {self._name()} "
                 f"({unknown.size} distinct values in {rows} rows are not); "

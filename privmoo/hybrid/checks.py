@@ -30,6 +30,7 @@ def check_table(table: Table) -> None:
     """Refuse tables that the scheme cannot work on, in one sentence."""
     if not isinstance(table, Table):
         raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
+    table.need_records("the hybrid scheme")
     if not table.sensitive:
         raise ProblemError(
             "table: the scheme looks at the diversity of a sensitive attribute, and there is none; name "

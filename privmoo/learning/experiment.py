@@ -98,6 +98,7 @@ def prepare(
         )
     if ORIGINAL in releases:
         raise ProblemError(f"releases: the name {ORIGINAL!r} is the table's own; choose another")
+    table.need_records("learning")
     names = table.target.values
     occurring = np.unique(table.target.row_codes)
     classes = tuple(sorted((names[code] for code in occurring), key=_order(table.target)))

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.canonical import MISSING, distinct
+from privmoo.canonical import MISSING
 from privmoo.columns import Attribute
 from privmoo.errors import MeasureError
 from privmoo.grouping import GroupBatch, Segments, Stage
@@ -209,10 +209,9 @@ def _orders(table: Table) -> dict[str, NDArray[np.int64]]:
     orders = {}
     for name, attribute in table.sensitive.items():
         order = list(range(attribute.n_values))
-        column = distinct(table.frame[name], name)
-        if attribute.hierarchy is None and column.kind == "text" and not column.ordered:
+        if attribute.hierarchy is None and attribute.kind == "text" and not attribute.ordered:
             order.sort(key=attribute.values.__getitem__)
-        if column.has_missing:
+        if attribute.has_missing:
             order.sort(key=lambda i: attribute.values[i] == MISSING)
         orders[name] = np.array(order, dtype=np.int64)
     return orders

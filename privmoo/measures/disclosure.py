@@ -73,6 +73,7 @@ class DisclosureRisk(Staged):
     def check(self, table: Table) -> None:
         """A sensitive attribute is needed, and what is known must be quasi-identifiers."""
         super().check(table)
+        table.need_records(type(self).__name__)
         if not table.sensitive:
             raise MeasureError(
                 f"{self.name}: the table has no sensitive attribute; "

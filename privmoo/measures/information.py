@@ -61,6 +61,7 @@ class InformationLoss(Staged):
     def check(self, table: Table) -> None:
         """Numbers need a mean, so none may be missing."""
         super().check(table)
+        table.need_records(type(self).__name__)
         _deviations(table)
 
     def batch(self, groups: GroupBatch) -> FloatArray:

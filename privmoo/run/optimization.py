@@ -91,10 +91,7 @@ def optimize(
     if algorithm is None or isinstance(algorithm, str):
         algorithm = make_algorithm(problem, algorithm)
     check_algorithm(algorithm, problem)
-    given = [problem.adopt(recoding) for recoding in _known(start)]
-    rows = _start_rows(problem, start)
-    if given:
-        problem.judge_recodings(given)  # a mistake shows now, not after the search
+    rows, given = read_start(problem, start)
     if seed is None:
         known = None if checkpoint is None else RunLog.seed_in(checkpoint)
         seed = secrets.randbits(32) if known is None else known
@@ -318,6 +315,15 @@ def _start_from(algorithm: Algorithm, rows: NDArray[Any], problem: Anonymization
             f"start: {type(algorithm).__name__} takes no first population; leave start out"
         )
     owner.sampling = _StartSampling(rows, owner.sampling)
+
+
+def read_start(problem: AnonymizationProblem, start: Any) -> tuple[Any, list[Recoding]]:
+    """Decision vectors and recodings to start from; a mistake shows now, not after the search."""
+    given = [problem.adopt(recoding) for recoding in _known(start)]
+    rows = _start_rows(problem, start)
+    if given:
+        problem.judge_recodings(given)
+    return rows, given
 
 
 def _known(start: Any) -> list[Recoding]:

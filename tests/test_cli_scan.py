@@ -1,0 +1,73 @@
+"""Jobs whose records stay on the disk: the same verbs, the same front."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from scenery_jobs import JOB, call, job_in
+
+import privmoo as pm
+from privmoo.errors import ConfigError
+
+SCAN = JOB.replace('file = "people.csv"', 'file = "people.csv"\nscan = true')
+Said = pytest.CaptureFixture[str]
+
+
+def test_the_same_front_and_a_release_from_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    job = job_in(tmp_path, SCAN)
+    assert call("check", job, monkeypatch=monkeypatch) == 0
+    scanned = capsys.readouterr().out
+    out = tmp_path / "out"
+    assert call("run", job, "-o", out, "-q", monkeypatch=monkeypatch) == 0
+    public = tmp_path / "public.csv"
+    words = ["release", out, "--min-k", 2, "--best", "loss", "-o", public, "--csv-safe"]
+    assert call(*words, monkeypatch=monkeypatch) == 0
+    capsys.readouterr()
+    stated = json.loads((tmp_path / "public.certificate.json").read_text())
+    rows = pd.read_csv(public)
+    assert list(rows) == ["age", "zip", "ill"]
+    assert stated["privacy"]["k"] == rows.groupby(["age", "zip"]).size().min() >= 2
+    assert call(*words, monkeypatch=monkeypatch) == 2
+    assert "exists already" in capsys.readouterr().err
+    alone = ["release", out, "--solution", 0, "-o", tmp_path / "other.csv"]
+    if pd.read_csv(out / "front.csv")["k"][0] == 1:
+        assert call(*alone, monkeypatch=monkeypatch) == 2
+        assert "--allow-unique" in capsys.readouterr().err
+    job_in(tmp_path)
+    assert call("check", job, monkeypatch=monkeypatch) == 0
+    assert capsys.readouterr().out == scanned
+    assert call("run", job, "-o", tmp_path / "memory", "-q", monkeypatch=monkeypatch) == 0
+    assert (tmp_path / "memory/front.csv").read_bytes() == (out / "front.csv").read_bytes()
+
+
+def test_a_folder_of_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    job = job_in(tmp_path, SCAN.replace("people.csv", "parts"))
+    people = pd.read_csv(tmp_path / "people.csv")
+    (tmp_path / "parts").mkdir()
+    for i in range(2):
+        people.iloc[i::2].to_parquet(tmp_path / "parts" / f"{i}.parquet", index=False)
+    out = tmp_path / "out"
+    assert call("run", job, "-o", out, "-q", monkeypatch=monkeypatch) == 0
+    inputs = json.loads((out / "run.json").read_text())["inputs"]
+    assert sorted(inputs) == ["parts/0.parquet", "parts/1.parquet", "privmoo.toml"]
+    people.to_parquet(tmp_path / "parts" / "2.parquet", index=False)
+    assert call("choose", out, "--knee", monkeypatch=monkeypatch) == 2
+    assert "parts/2.parquet: has changed since the run" in capsys.readouterr().err
+
+
+def test_what_a_job_says_of_its_scan(tmp_path: Path) -> None:
+    more = SCAN.replace("scan = true", 'scan = true\nmemory = "200MB"\nmax_tuples = 5')
+    with pytest.raises(pm.errors.TableError, match="max_tuples"):
+        _ = pm.Config.load(job_in(tmp_path, more)).table
+    for line in ('memory = "1GB"', "max_tuples = 9"):
+        text = JOB.replace('file = "people.csv"', f'file = "people.csv"\n{line}')
+        with pytest.raises(ConfigError, match="goes with scan = true"):
+            pm.Config.load(job_in(tmp_path, text))
+    wrong = SCAN.replace("scan = true", 'scan = true\nmemory = "much"')
+    with pytest.raises(pm.errors.TableError, match="memory: must be a size"):
+        _ = pm.Config.load(job_in(tmp_path, wrong)).table

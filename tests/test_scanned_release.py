@@ -1,0 +1,226 @@
+"""A scanned table is released like one in memory: the same rows, the same certificate."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scenery_scanning import roles_of, scans
+
+import privmoo as pm
+from privmoo import Hierarchy, Table
+from privmoo.audit import canonical
+from privmoo.errors import AuditError, PrivmooError, ReleaseError
+
+pytest.importorskip("duckdb")
+pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.ReleaseWarning")
+
+
+def people(n: int = 400, seed: int = 1) -> pd.DataFrame:
+    """Every kind of column, with holes, a key, and texts that are awkward in CSV."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "name": [f"person {i}" for i in range(n)],
+            "age": rng.integers(20, 40, n),
+            "zip": rng.choice(["02139", "02140", "10115", "10117"], n),
+            "size": rng.choice([1.5, 1.75, 2.0], n),
+            "ill": rng.choice(["flu", "cold", 'a "bad", one', "=1+1", "two\nlines"], n),
+            "grade": rng.choice([10, 9, 8], n),
+            "note": rng.choice(["x", "'y", "-z", None], n),
+            "cost": rng.choice([1.5, 2.0, np.nan], n),
+            "works": rng.choice([True, False], n),
+        }
+    )
+    frame.loc[rng.random(n) < 0.05, "zip"] = None
+    return frame
+
+
+ROLES: dict[str, Any] = {
+    "quasi_identifiers": {
+        "age": Hierarchy.intervals(20, 40, widths=[5, 10]),
+        "zip": Hierarchy.masking(),
+        "size": Hierarchy.ordered(),
+    },
+    "sensitive": ["ill", "grade"],
+    "identifiers": ["name"],
+    "target": "works",
+    "others": "insensitive",
+}
+
+
+def spelled(frame: pd.DataFrame) -> list[tuple[str, ...]]:
+    """The rows, in any order."""
+    cells = [frame[name].map(canonical).replace("missing", "") for name in frame]
+    return sorted(zip(*cells, strict=True))
+
+
+def solution(table: Table, policy: Any = None) -> Any:
+    measures = [
+        pm.KAnonymity(),
+        pm.GeneralLoss(),
+        pm.Discernibility(),
+        pm.TCloseness(distance="ordered"),
+    ]
+    problem = pm.problems.Cuts(
+        table, objectives=measures[:2], extras=measures[2:], suppression=policy or pm.Budget(0.1)
+    )
+    front = pm.optimize(problem, budget=pm.Evaluations(300), seed=1, progress=False)
+    return front[len(front) // 2]
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return scans(people(), tmp_path_factory.mktemp("people"))
+
+
+def read(path: Path) -> pd.DataFrame:
+    from privmoo.reading import read_csv
+
+    return read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+
+
+@pytest.mark.parametrize("missing", ["value", "drop"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("kind", ["parquet", "parquet parts", "csv", "csv parts"])
+def test_rows_and_certificate_are_those_of_memory(
+    paths: dict[str, Path], kind: str, ending: str, missing: str, tmp_path: Path
+) -> None:
+    own = Table.read_csv if kind.startswith("csv") else Table.read_parquet
+    table = own(paths[kind.split()[0]], missing=missing, **ROLES)
+    scanned = Table.scan(paths[kind], missing=missing, **ROLES)
+    mine, other = solution(scanned), solution(table)
+    assert np.array_equal(mine.x, other.x)
+    written = mine.write(tmp_path / f"mine.{ending}", seed=4)
+    expected = other.write(tmp_path / f"other.{ending}", seed=4)
+    a, b = read(written[0]), read(expected[0])
+    assert list(a) == list(b)
+    assert "name" not in a
+    assert spelled(a) == spelled(b)
+    told, known = (json.loads(p[1].read_text()) for p in (written, expected))
+    assert told["release"]["sha256"] == hashlib.sha256(written[0].read_bytes()).hexdigest()
+    for one in (told, known):
+        for key in ("file", "sha256"):
+            one["release"].pop(key)
+        one["source"].pop("created")
+    assert list(told) == list(known)
+    for section in ("source", "method", "release", "warnings", "not_guaranteed"):
+        assert told[section] == known[section], section
+    for section in ("privacy", "utility"):
+        assert flat(told[section]) == pytest.approx(flat(known[section])), section
+    assert [c["measure"] for c in told["claims"]] == [c["measure"] for c in known["claims"]]
+
+
+def flat(data: Any, prefix: str = "") -> dict[str, float]:
+    if isinstance(data, dict):
+        return {
+            k: v for key, inner in data.items() for k, v in flat(inner, f"{prefix}.{key}").items()
+        }
+    if isinstance(data, list):
+        return flat(dict(enumerate(data)), prefix)
+    return {prefix: data}
+
+
+@pytest.mark.parametrize("kind", ["parquet parts", "csv parts"])
+def test_a_seed_gives_one_order_and_no_seed_another(
+    kind: str, paths: dict[str, Path], tmp_path: Path
+) -> None:
+    orders = []
+    for i, (seed, threads) in enumerate([(1, 1), (1, 2), (2, 2), (None, 2), (None, 2)]):
+        scanned = Table.scan(paths[kind], threads=threads, **ROLES)
+        path = tmp_path / f"{i}.csv"
+        solution(scanned).write(path, seed=seed)
+        orders.append(path.read_bytes())
+    assert orders[0] == orders[1]
+    assert len(set(orders)) == 4
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_spreadsheets_are_safe(paths: dict[str, Path], ending: str, tmp_path: Path) -> None:
+    table, scanned = (
+        Table.read_parquet(paths["parquet"], **ROLES),
+        Table.scan(paths["parquet"], **ROLES),
+    )
+    mine = solution(scanned).write(tmp_path / f"mine.{ending}", spreadsheets=True)
+    other = solution(table).write(tmp_path / f"other.{ending}", spreadsheets=True)
+    assert spelled(read(mine[0])) == spelled(read(other[0]))
+
+
+def test_existing_files_and_odd_names_are_refused_alike(
+    paths: dict[str, Path], tmp_path: Path
+) -> None:
+    table, scanned = (
+        Table.read_parquet(paths["parquet"], **ROLES),
+        Table.scan(paths["parquet"], **ROLES),
+    )
+    (tmp_path / "there.csv").write_text("mine")
+    for name in ("there.csv", "release.xlsx", "no/folder.csv"):
+        said = []
+        for chosen in (solution(table), solution(scanned)):
+            with pytest.raises(ReleaseError) as caught:
+                chosen.write(tmp_path / name)
+            said.append(str(caught.value))
+        assert said[0] == said[1]
+    assert (tmp_path / "there.csv").read_text() == "mine"
+    assert [p.name for p in tmp_path.iterdir()] == ["there.csv"]
+
+
+def test_a_wrong_claim_is_found_and_nothing_is_written(
+    paths: dict[str, Path], tmp_path: Path
+) -> None:
+    from privmoo.scanning.releasing import write_scanned
+
+    scanned = Table.scan(paths["parquet"], **ROLES)
+    chosen = solution(scanned)
+    with pytest.raises(AuditError, match="k: the optimiser claims 99"):
+        write_scanned(
+            scanned,
+            chosen.recoding,
+            tmp_path / "release.parquet",
+            suppression=chosen.suppression,
+            measures=[pm.KAnonymity()],
+            claims={"k": 99.0},
+        )
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_copy_that_lost_rows_is_found(
+    paths: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from privmoo.scanning.duck import DuckSource
+
+    scanned = Table.scan(paths["parquet"], **ROLES)
+    copy = DuckSource.copy
+
+    def lossy(self: Any, counted: Any, mapped: Any, path: Path) -> Any:
+        result = copy(self, counted, mapped, path)
+        frame = pd.read_parquet(path)
+        frame.iloc[1:].to_parquet(path, index=False)
+        return result
+
+    monkeypatch.setattr(DuckSource, "copy", lossy)
+    with pytest.raises(AuditError, match="can be read; nothing is released"):
+        solution(scanned).write(tmp_path / "release.parquet")
+    assert not list(tmp_path.iterdir())
+
+
+def test_adult(tmp_path: Path) -> None:
+    table = pm.datasets.adult("dewri-kl")
+    path = scans(table.frame, tmp_path / "in")["parquet"]
+    scanned = Table.scan(path, **roles_of(table))
+    mine, other = solution(scanned), solution(table)
+    out = tmp_path / "out"
+    out.mkdir()
+    mine.write(out / "mine.parquet")
+    other.write(out / "other.parquet")
+    assert spelled(read(out / "mine.parquet")) == spelled(read(out / "other.parquet"))
+
+
+def test_records_are_not_released_from_memory(paths: dict[str, Path]) -> None:
+    with pytest.raises(PrivmooError, match="scanned table has only counts"):
+        solution(Table.scan(paths["parquet"], **ROLES)).release()
