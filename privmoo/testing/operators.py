@@ -11,11 +11,11 @@ from pymoo.core.crossover import Crossover
 from pymoo.core.duplicate import DuplicateElimination
 from pymoo.core.mutation import Mutation
 from pymoo.core.population import Population
+from pymoo.core.problem import Problem
 from pymoo.core.repair import Repair
 from pymoo.core.sampling import Sampling
 
 from privmoo.cuts import CutSpace
-from privmoo.problem import AnonymizationProblem
 
 __all__ = ["check_operator", "is_valid", "valid_rows"]
 
@@ -46,7 +46,7 @@ def check_operator(operator: Any, problem: Any, *, seed: int = 0) -> None:
     _require(not isinstance(operator, type), f"{operator!r}: give an instance, not the class")
     _require(isinstance(operator, kinds), f"{name}: must be one of pymoo's {named}")
     _require(
-        isinstance(problem, AnonymizationProblem), f"{problem!r} is no privmoo.AnonymizationProblem"
+        isinstance(problem, Problem), f"{problem!r} is no problem; give one such as Cuts(table)"
     )
     parents = valid_rows(problem, _ROWS, seed=seed)
     if isinstance(operator, DuplicateElimination):
