@@ -70,19 +70,19 @@ def test_a_stopped_study_leaves_no_processes_and_is_continued(tmp_path: Path, nu
     command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
     process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
     begin = time.monotonic()
-    while len(list(tmp_path.glob("*.run"))) < 3 and time.monotonic() < begin + 60:
+    while len(list(tmp_path.glob("[!.]*.run"))) < 3 and time.monotonic() < begin + 60:
         time.sleep(0.02)
     workers = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(number)
     assert process.wait(timeout=20) == -number
-    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.run")}
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("[!.]*.run")}
     assert 3 <= len(kept) < 7 and len(workers) == 2
     _, alive = psutil.wait_procs(workers, timeout=10)
     assert not alive
-    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.run")}
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("[!.]*.run")}
     whole = study({"slow": slow}, seeds=7, jobs=2, folder=tmp_path)
     assert all(path.stat().st_mtime_ns == then for path, then in kept.items())
-    assert len(list(tmp_path.glob("*.run"))) == 7
+    assert len(list(tmp_path.glob("[!.]*.run"))) == 7
     expected = study({"slow": good}, seeds=7)
     assert whole.to_markdown() == expected.to_markdown()
 
@@ -103,11 +103,11 @@ def test_on_a_cluster_of_which_a_worker_is_killed(tmp_path: Path) -> None:
         pids = list(client.run(os.getpid).values())
 
         def kill_one() -> None:
-            while not list(tmp_path.glob("*.run")):
+            while not list(tmp_path.glob("[!.]*.run")):
                 time.sleep(0.02)
             time.sleep(0.1)
             os.kill(pids[0], signal.SIGKILL)
-            killed.append(len(list(tmp_path.glob("*.run"))))
+            killed.append(len(list(tmp_path.glob("[!.]*.run"))))
 
         killer = threading.Thread(target=kill_one, daemon=True)
         killer.start()
