@@ -16,10 +16,18 @@ import pandas as pd
 
 from privmoo.errors import TableError
 
-__all__ = ["numbers_where_exact", "read_csv", "read_header", "read_parquet", "read_strings"]
+__all__ = [
+    "PLAIN",
+    "numbers_where_exact",
+    "read_csv",
+    "read_header",
+    "read_parquet",
+    "read_strings",
+]
 
 _FEW = 1000
-_PLAIN = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?")
+PLAIN = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?")
+"""What the texts of a column look like if the column is a number."""
 _LONGEST_LINE = 16 * 1024 * 1024
 _BROKEN = (OSError, EOFError, zlib.error, ValueError, csv.Error)
 
@@ -51,6 +59,19 @@ def read_csv(
     text = read_strings(path, separator=separator, encoding=encoding)
     missing = set(missing_values)
     return _by_column(text, lambda column: _number(_without(column, missing)))
+
+
+def read_records(
+    path: str | Path,
+    *,
+    separator: str | None = None,
+    missing_values: Sequence[str] = ("",),
+    encoding: str = "utf-8-sig",
+) -> pd.DataFrame:
+    """Read a Parquet file, or what else is named as CSV; see `read_csv`."""
+    if Path(path).suffix.lower() == ".parquet":
+        return read_parquet(path)
+    return read_csv(path, separator=separator, missing_values=missing_values, encoding=encoding)
 
 
 def read_strings(
@@ -195,10 +216,10 @@ def _without(column: pd.Series[str], missing: set[str]) -> pd.Series[str]:
 def _number(column: pd.Series[str]) -> pd.Series[str]:
     if len(column) <= _FEW:
         texts = [value for value in column.tolist() if isinstance(value, str)]
-        plain = bool(texts) and all(map(_PLAIN.fullmatch, texts))
+        plain = bool(texts) and all(map(PLAIN.fullmatch, texts))
     else:
         present = column.dropna()
-        plain = not present.empty and bool(present.str.fullmatch(_PLAIN.pattern).all())
+        plain = not present.empty and bool(present.str.fullmatch(PLAIN.pattern).all())
     return pd.to_numeric(column) if plain else column
 
 

@@ -21,10 +21,10 @@ ARX = sorted(DATA.glob("*/hierarchies/*.csv.gz")) + sorted(DATA.glob("adult_hier
 
 BAD_FILES = {
     b"": "has no values",
-    b"a;x;*\nb;;*\n": "line 2: 'b' has no parent at level 1",
+    b"a;x;*\nb;;*\n": "line 2: there is no parent at level 1",
     b"a;x;*\nb;x\n": "line 2 has 2 levels, but hierarchy 'file', line 1 has 3",
-    b"a;x;p;*\nb;x;q;*\n": "line 2: 'x' at level 1 is under 'q', but under 'p' in .* line 1",
-    b"a;x;*\na;y;*\n": "line 2: 'a' has other parents than in .* line 1",
+    b"a;x;p;*\nb;x;q;*\n": "line 2: the label at level 1 has another parent in .* line 1",
+    b"a;x;*\na;y;*\n": "line 2: the same value has other parents in .* line 1",
     b"a;x\n\xff;x\n": "line 2: the text is not UTF-8",
     b"a;x\nb\0;x\n": "line 2: there is a NUL byte",
     b'"a;x\n': "no CSV file",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
 from privmoo.analysis.reading import Codes, Column, encode, read_frame, read_whole
+from privmoo.bars import new_bar
 from privmoo.errors import TableError
 from privmoo.roles import column_names
 from privmoo.table import Table
@@ -60,11 +60,7 @@ def keys(
         )
     coded = encode(read_frame(data), names, "columns")
     rows = []
-    with warnings.catch_warnings():
-        # Without ipywidgets, tqdm falls back to text and says so at length.
-        warnings.simplefilter("ignore")
-        from tqdm.auto import tqdm
-    with tqdm(total=total, desc="keys", disable=not progress or total < _MANY) as bar:
+    with new_bar(total=total, desc="keys", disable=not progress or total < _MANY) as bar:
         for key, sizes in _combinations(coded, size):
             below = sizes[sizes < threshold]
             rows.append((key, len(key), int((sizes == 1).sum()), int(below.sum()), len(sizes)))

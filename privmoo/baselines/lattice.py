@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import threading
 import time
-import warnings
 from itertools import islice, product
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo.bars import new_bar
 from privmoo.baselines.stages import Lattice
 from privmoo.baselines.sweeping import STOP, compacted, interruptible, new_best, new_cells
 from privmoo.baselines.wishes import Wish, has_threshold, space_of, wish_of
@@ -354,8 +354,4 @@ def _duration(seconds: float) -> str:
 
 
 def _bar(total: int, *, shown: bool) -> Any:
-    with warnings.catch_warnings():
-        # Without ipywidgets, tqdm falls back to text and says so at length.
-        warnings.simplefilter("ignore")
-        from tqdm.auto import tqdm
-    return tqdm(total=total, disable=not shown, unit="node", unit_scale=True)
+    return new_bar(total=total, disable=not shown, unit="node", unit_scale=True)

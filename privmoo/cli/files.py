@@ -16,13 +16,11 @@ def read_data(
 ) -> pd.DataFrame:
     """A CSV or Parquet file of records."""
     from privmoo.errors import TableError
-    from privmoo.reading import read_csv, read_parquet
+    from privmoo.reading import read_records
 
     if separator is not None and len(separator) != 1:
         raise TableError(f"separator: must be one character, got {len(separator)}")
-    if path.suffix == ".parquet":
-        return read_parquet(path)
-    return read_csv(path, separator=separator, encoding=encoding)
+    return read_records(path, separator=separator, encoding=encoding)
 
 
 def listed(given: str) -> list[str]:

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from privmoo.cli import job, looking, more, publishing
+from privmoo.cli import catalogue, job, looking, publishing, studies
 from privmoo.cli.saying import complain, state
 
 __all__ = ["app", "main", "outcome"]
@@ -42,10 +42,10 @@ for verb in (
     publishing.release,
     looking.audit,
     looking.analyse,
-    more.compare,
-    more.demo,
-    more.datasets,
-    more.plugins,
+    studies.compare,
+    catalogue.demo,
+    catalogue.datasets,
+    catalogue.plugins,
 ):
     settings = getattr(verb, "settings", {})
     app.command(**settings)(verb)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from privmoo.bars import new_bar
 from privmoo.comparison.outcomes import Outcome
 from privmoo.comparison.processes import here, in_processes
 from privmoo.comparison.ready_made import own_code_of_problem
@@ -256,8 +256,4 @@ class _Kept:
 
 def bar(total: int, done: int, *, shown: bool, what: str) -> Any:
     """A bar of runs."""
-    with warnings.catch_warnings():
-        # Without ipywidgets, tqdm falls back to text and says so at length.
-        warnings.simplefilter("ignore")
-        from tqdm.auto import tqdm
-    return tqdm(total=total, initial=done, disable=not shown, desc=what, unit="run")
+    return new_bar(total=total, initial=done, disable=not shown, desc=what, unit="run")

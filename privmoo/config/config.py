@@ -14,7 +14,7 @@ from privmoo.config.problems import check_parameters, problem_of
 from privmoo.config.search import Search
 from privmoo.config.section import Section
 from privmoo.errors import ConfigError
-from privmoo.reading import read_csv, read_parquet
+from privmoo.reading import read_records
 from privmoo.table import Table
 
 if TYPE_CHECKING:
@@ -117,9 +117,7 @@ class Config:
 
     def frame(self) -> pd.DataFrame:
         """The records as they are in the file."""
-        if self.source.suffix.lower() == ".parquet":
-            return read_parquet(self.source)
-        return read_csv(
+        return read_records(
             self.source,
             separator=self.data["separator"],
             encoding=self.data["encoding"],

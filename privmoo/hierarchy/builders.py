@@ -187,6 +187,8 @@ def from_rows(
 ) -> Hierarchy:
     """A hierarchy from rows of a leaf and its labels upwards; `where` names a row in messages.
 
+    Messages do not quote the rows: files of hierarchies are often made from the data.
+
     >>> from_rows([["a", "x"], ["b", "x"]], lambda i: f"line {i + 1}").leaves
     ('a', 'b')
     """
@@ -202,7 +204,7 @@ def from_rows(
         if leaf in first:
             if list(rows[first[leaf]]) != list(row):
                 raise HierarchyError(
-                    f"{where(i)}: {leaf!r} has other parents than in {where(first[leaf])}; keep one"
+                    f"{where(i)}: the same value has other parents in {where(first[leaf])}; keep one"
                 )
             continue
         first[leaf] = i
@@ -210,11 +212,10 @@ def from_rows(
             other = seen[level].setdefault(str(row[level]), i)
             if rows[other][level + 1] != row[level + 1]:
                 raise HierarchyError(
-                    f"{where(i)}: {row[level]!r} at level {level} is under {row[level + 1]!r}, "
-                    f"but under {rows[other][level + 1]!r} in {where(other)}; "
-                    "this is not a tree, give it one parent"
+                    f"{where(i)}: the label at level {level} has another parent in {where(other)}; this "
+                    "is not a tree, give it one parent"
                 )
-    _check_order([rows[i] for i in first.values()], source)
+    _check_order(rows, list(first.values()), where)
     codes: list[NDArray[np.int64]] = []
     names: list[list[str]] = []
     for level in range(1, width):
@@ -225,11 +226,14 @@ def from_rows(
     return assemble(list(first), codes, names, source=source)
 
 
-def _check_order(rows: Sequence[Sequence[str | None]], source: str) -> None:
+def _check_order(
+    every: Sequence[Sequence[str | None]], numbers: Sequence[int], where: Callable[[int], str]
+) -> None:
     """Raise where labels are above each other: what they stand for could not be told.
 
     A label may have the name of one below it, as long as it stands for that one too.
     """
+    rows = [every[number] for number in numbers]
     labels = {cell for row in rows for cell in row[1:]}
     places: dict[str, dict[int, set[int]]] = {}  # label → level → its leaves
     for i, row in enumerate(rows):
@@ -245,9 +249,10 @@ def _check_order(rows: Sequence[Sequence[str | None]], source: str) -> None:
     try:
         graphlib.TopologicalSorter(parents).prepare()
     except graphlib.CycleError as error:
-        name = f"hierarchy {source!r}" if source else "the hierarchy"
+        first = min(min(own) for own in places[error.args[1][0]].values())
         raise HierarchyError(
-            f"{name} has a cycle: {error.args[1][0]!r} is above itself; give every label its own name"
+            f"{where(numbers[first])}: a label is above itself by way of others, which is a cycle; give "
+            "every label its own name"
         ) from None
 
 
@@ -268,7 +273,7 @@ def _checked_row(
         # the empty text may be a value, and may stay itself for some levels
         if cell is None or (cell == "" and any(row[:level])):
             raise HierarchyError(
-                f"{where(number)}: {row[0]!r} has no parent at level {level}; fill the empty cell"
+                f"{where(number)}: there is no parent at level {level}; fill the empty cell"
             )
     return str(row[0])
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo.bars import new_bar
 from privmoo.canonical import canonical
 from privmoo.columns import Attribute
 from privmoo.engine import thread_count
@@ -194,11 +195,7 @@ def do_all(
     running = Parallel(n_jobs=workers, backend="loky", return_as="generator")(
         delayed(_alone)(function, *task) for task in tasks
     )
-    with warnings.catch_warnings():
-        # Without ipywidgets, tqdm falls back to text and says so at length.
-        warnings.simplefilter("ignore")
-        from tqdm.auto import tqdm
-    return list(tqdm(running, total=len(tasks), desc=what, disable=not progress))
+    return list(new_bar(running, total=len(tasks), desc=what, disable=not progress))
 
 
 def _alone(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -6,9 +6,10 @@ import os
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any
+
+from privmoo.bars import new_bar
 
 __all__ = ["Progress"]
 
@@ -120,16 +121,11 @@ def _in_terminal() -> bool:
 
 
 def _bar(what: str) -> Any:
-    with warnings.catch_warnings():
-        # Without ipywidgets, tqdm falls back to text and says so at length.
-        warnings.simplefilter("ignore")
-        from tqdm.auto import tqdm
-
-        return tqdm(
-            total=100,
-            desc=what,
-            # Not as a postfix, before which tqdm puts a comma.
-            bar_format="{desc} {percentage:3.0f}% |{bar}| {unit}",
-            unit="",
-            leave=True,
-        )
+    return new_bar(
+        total=100,
+        desc=what,
+        # Not as a postfix, before which tqdm puts a comma.
+        bar_format="{desc} {percentage:3.0f}% |{bar}| {unit}",
+        unit="",
+        leave=True,
+    )

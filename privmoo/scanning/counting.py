@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo.reading import PLAIN
 from privmoo.scanning.session import Session
 from privmoo.scanning.source import Counted
-from privmoo.scanning.sql import PLAIN, name_of
+from privmoo.scanning.sql import name_of
 
 __all__ = ["as_counted", "count_rows", "fetch", "plain_numbers"]
 
@@ -54,7 +55,7 @@ def plain_numbers(others: Sequence[str]) -> str:
     for i, name in enumerate(others):
         own = name_of(name)
         pieces.append(
-            f", bool_and({own} IS NULL OR regexp_full_match({own}, '{PLAIN}')) AS \"\x01n{i}\""
+            f", bool_and({own} IS NULL OR regexp_full_match({own}, '{PLAIN.pattern}')) AS \"\x01n{i}\""
             f', bool_or(contains({own}, \'.\')) AS "\x01f{i}", count({own}) AS "\x01v{i}"'
         )
     return "".join(pieces)

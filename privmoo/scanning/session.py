@@ -6,13 +6,13 @@ import re
 import shutil
 import tempfile
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from privmoo.bars import new_bar
 from privmoo.errors import TableError
 
 __all__ = ["DiskFullError", "Limits", "Session", "session"]
@@ -197,11 +197,6 @@ def _csv_sentence(text: str, name: str) -> TableError:
 
 
 def _bar(what: str) -> Any:
-    with warnings.catch_warnings():
-        # Without ipywidgets, tqdm falls back to text and says so at length.
-        warnings.simplefilter("ignore")
-        from tqdm.auto import tqdm
-
-        return tqdm(
-            total=100, desc=what, bar_format="{desc} {percentage:3.0f}% |{bar}|", leave=False
-        )
+    return new_bar(
+        total=100, desc=what, bar_format="{desc} {percentage:3.0f}% |{bar}|", leave=False
+    )

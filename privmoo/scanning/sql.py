@@ -14,10 +14,7 @@ from privmoo.errors import TableError
 from privmoo.reading import numbers_where_exact
 from privmoo.scanning.files import CsvFiles, ParquetFiles
 
-__all__ = ["PLAIN", "encoding_of", "is_complete", "name_of", "reading", "text_of", "to_pandas"]
-
-PLAIN = r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?"
-"""What a CSV column's values look like if the column is a number."""
+__all__ = ["encoding_of", "is_complete", "name_of", "reading", "text_of", "to_pandas"]
 
 _ENCODINGS = {"utf-8": "utf-8", "utf-8-sig": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1"}
 _NEVER = "\x01\x02no text is this\x02\x01"

@@ -1,67 +1,24 @@
-"""compare, demo, datasets, plugins."""
+"""datasets, plugins, demo: what there is to work with, and one job done on it."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from privmoo.cli.saying import command, complain, say, state, tabulate
+from privmoo.cli.saying import command, complain, say, tabulate
 
-__all__ = ["compare", "datasets", "demo", "plugins"]
+if TYPE_CHECKING:
+    import pandas as pd
 
+__all__ = ["datasets", "demo", "plugins"]
 
-def compare(
-    job: Annotated[Path, typer.Argument(help="The job, a TOML file such as privmoo.toml.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")],
-    solvers: Annotated[
-        str, typer.Option(help="Algorithms, 'random' and 'exact', with commas between them.")
-    ] = "nsga2,spea2,random",
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of each.")] = 10,
-    evaluations: Annotated[int, typer.Option(min=1, help="The budget of every run.")] = 10_000,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes; all cores if not given.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace earlier results.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
-) -> None:
-    """Compare solvers on a job over seeds; the same command continues a study that was stopped."""
-    import privmoo as pm
-    from privmoo.cli.files import listed
-    from privmoo.cli.studies import write_study
-    from privmoo.errors import CheckpointError
-
-    config = pm.Config.load(job)
-    state.data = config.frame
-    if (out / "study.zip").exists() and not force:
-        raise CheckpointError(
-            f"{out}: has the results of a study; choose another folder, or replace them with --force"
-        )
-    population = config.search.population
-    chosen = {
-        name: name
-        if population is None or name == "exact"
-        else pm.Solver.algorithm(name, population=population)
-        for name in listed(solvers)
-    }
-    out.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        study = pm.compare(
-            {config.problem_name: config.problem},
-            chosen,
-            seeds=seeds,
-            budget=evaluations,
-            jobs=jobs,
-            folder=out / "runs",
-            progress=not quiet,
-        )
-    except KeyboardInterrupt:
-        complain("stopped; the same command continues with the runs that are missing")
-        raise typer.Exit(130) from None
-    say(study.verdict())
-    files = write_study(study, out, force=force)
-    say(f"\nWritten in {out}: {', '.join(path.name for path in files)}")
+_BUNDLED = {
+    "adult": ("30,162", "census records of 1994 (UCI Adult, training file, complete records)"),
+    "german-credit": ("1,000", "applicants for credit (UCI Statlog German credit)"),
+    "sparcs-like": ("1,000", "invented hospital discharges with the columns of New York's SPARCS"),
+}
 
 
 def demo(
@@ -92,14 +49,13 @@ def datasets(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
 ) -> None:
     """List the bundled data, or write one as CSV to try things with."""
-    from privmoo.cli.bundled import BUNDLED, frame_of
     from privmoo.writing import replacing
 
     if name is None:
-        tabulate(["name", "records", "what it is"], [(n, *facts) for n, facts in BUNDLED.items()])
+        tabulate(["name", "records", "what it is"], [(n, *facts) for n, facts in _BUNDLED.items()])
         say("\nTo write one: privmoo datasets adult -o adult.csv")
         return
-    frame = frame_of(name)
+    frame = _frame(name)
     target = Path(f"{name}.csv") if out is None else out
     with replacing(target, force=force) as temporary:
         frame.to_csv(temporary, index=False)
@@ -129,3 +85,19 @@ def plugins() -> None:
         for row, works in zip(found[columns].itertuples(index=False), state_of, strict=True)
     ]
     tabulate([*columns, "state"], rows)
+
+
+def _frame(name: str) -> pd.DataFrame:
+    """The records of a bundled data set."""
+    from privmoo import datasets
+    from privmoo.errors import TableError, nearest
+
+    if name not in _BUNDLED:
+        raise TableError(
+            f"datasets: {name!r} is none of {', '.join(_BUNDLED)}{nearest(name, _BUNDLED)}"
+        )
+    if name == "adult":
+        return datasets.adult("dewri").frame
+    if name == "german-credit":
+        return datasets.german_credit_frame()
+    return datasets.sparcs_like(1000, seed=0)
