@@ -142,6 +142,11 @@ class Table:
         """The tuple of every record."""
         return self._row_tuple
 
+    @property
+    def originals(self) -> pd.DataFrame:
+        """The original values of every record; of a scanned table, every combination of them once."""
+        return self.frame
+
     def need_records(self, what: str) -> None:
         """Raise where single records are not known: a scanned table has only counts."""
 

@@ -147,6 +147,14 @@ class DaskSource:
 
         return recount(self, path, written, keys, attributes, others)
 
+    def group_sizes(
+        self, path: Path, written: Any, keys: Sequence[str]
+    ) -> tuple[IntArray, IntArray]:
+        """Groups of every part travel by a hash of what they are, each range of it to one task."""
+        from privmoo.scanning.sizes import group_sizes
+
+        return group_sizes(self, path, written, keys)
+
     # Computing
 
     def _each(self, columns: Sequence[str], work: Callable[..., Any], frame: Any) -> list[Any]:

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.errors import TableError
-from privmoo.scanning.copying import Written, copy, recount
+from privmoo.scanning.copying import Written, copy, group_sizes, recount
 from privmoo.scanning.counting import as_counted, count_rows, fetch, plain_numbers
 from privmoo.scanning.files import CsvFiles, ParquetFiles, find_files, open_csv, open_parquet
 from privmoo.scanning.session import Limits, session
@@ -172,6 +172,12 @@ class DuckSource:
     ) -> tuple[Counted, dict[str, tuple[int, int]]]:
         """One GROUP BY on the copy."""
         return recount(self.limits, path, written, keys, attributes, others)
+
+    def group_sizes(
+        self, path: Path, written: Written, keys: Sequence[str]
+    ) -> tuple[IntArray, IntArray]:
+        """A GROUP BY of a GROUP BY, out of core."""
+        return group_sizes(self.limits, path, written, keys)
 
 
 def too_many(name: str, most: int) -> TableError:

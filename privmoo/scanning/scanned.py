@@ -164,6 +164,11 @@ class ScannedTable(Table):
         raise no_records("frame")
 
     @property
+    def originals(self) -> pd.DataFrame:
+        """Every combination of original values of the quasi-identifiers, once."""
+        return self.raw.frame
+
+    @property
     def row_tuple(self) -> NoReturn:
         """Not there."""
         raise no_records("row_tuple")
