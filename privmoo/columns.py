@@ -169,6 +169,6 @@ def no_records(what: str) -> TableError:
     'Originality: needs single records, and a'
     """
     return TableError(
-        f"{what}: needs single records, and a scanned table has only counts; take a sample that fits "
-        "into memory and read it with Table.read_parquet or Table.read_csv"
+        f"{what}: needs single records, and a scanned table has only counts; draw some into memory with "
+        "table.sample(n)"
     )

@@ -318,11 +318,10 @@ def test_what_needs_records_is_said(folder: Path) -> None:
 
 
 def test_parameters_of_a_front_are_used_on_all_records(folder: Path) -> None:
-    sample = Table(people(400), **ROLES)
-    problem = pm.problems.Hybrid(sample, patterns=["race"])
+    table = Table.scan(folder / "all.parquet", **ROLES)
+    problem = pm.problems.Hybrid(table.sample(400, seed=1), patterns=["race"])  # type: ignore[attr-defined]
     front = pm.optimize(problem, budget=2, seed=1, progress=False)
     parameters = problem.scheme_parameters(front[0].x)
-    table = Table.scan(folder / "all.parquet", **ROLES)
     own = HybridScheme.like(table, parameters, patterns=["race"])
     assert own.parameters == parameters
     write(own, folder / "like.parquet")

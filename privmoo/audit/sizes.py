@@ -13,6 +13,7 @@ __all__ = ["audit_sizes"]
 def audit_sizes(sizes: IntArray, groups: IntArray) -> dict[str, Any]:
     """What `Audit.to_dict` says of sizes, from how many groups have each size.
 
+    >>> import numpy as np
     >>> found = audit_sizes(np.array([1, 4]), np.array([2, 1]))
     >>> found["k"], found["n_groups"], found["average_k"], found["prosecutor_risk"]["average"]
     (1, 3, 2.0, 0.5)

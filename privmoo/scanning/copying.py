@@ -19,7 +19,7 @@ from privmoo.scanning.source import Counted, Mapped
 from privmoo.scanning.sql import is_complete, name_of, reading, text_of
 from privmoo.spreadsheets import FORMULAS, safe_text
 
-__all__ = ["Written", "copy", "group_sizes", "recount"]
+__all__ = ["Written", "copy", "group_sizes", "place_of", "recount"]
 
 IntArray = NDArray[np.int64]
 _CAST = {"whole": "BIGINT", "fraction": "DOUBLE"}
@@ -85,7 +85,7 @@ def _copy_sql(files: ParquetFiles | CsvFiles, counted: Counted, mapped: Mapped) 
     """The rows of the copy, in their order."""
     keys = list(mapped.values)
     columns = []
-    where, numbered = _place(files)
+    where, numbered = place_of(files)
     for name in mapped.columns:
         if name in mapped.values:
             i = keys.index(name)
@@ -115,7 +115,7 @@ def _copy_sql(files: ParquetFiles | CsvFiles, counted: Counted, mapped: Mapped) 
     )
 
 
-def _place(files: ParquetFiles | CsvFiles) -> tuple[str, str]:
+def place_of(files: ParquetFiles | CsvFiles) -> tuple[str, str]:
     """An expression that tells rows apart by where they stand, and the reading that has it."""
     names = {name.lower() for name in files.columns}
     if isinstance(files, ParquetFiles) and not names & {"file_row_number", "filename"}:

@@ -15,6 +15,7 @@ from privmoo.errors import TableError
 from privmoo.scanning.copying import Written, copy, group_sizes, recount
 from privmoo.scanning.counting import as_counted, count_rows, fetch, plain_numbers
 from privmoo.scanning.files import CsvFiles, ParquetFiles, find_files, open_csv, open_parquet
+from privmoo.scanning.sampling import draw_from_files
 from privmoo.scanning.session import Limits, session
 from privmoo.scanning.source import Counted, Mapped, Sample
 from privmoo.scanning.sql import encoding_of, is_complete, name_of, reading, to_pandas
@@ -157,6 +158,18 @@ class DuckSource:
                 "ORDER BY wanted.at"
             )
         return np.asarray(found.column(0).to_numpy(), dtype=np.int64)
+
+    def draw(
+        self,
+        counted: Counted,
+        columns: Sequence[str],
+        n: int,
+        secret: str,
+        *,
+        complete: Sequence[str] = (),
+    ) -> pd.DataFrame:
+        """One more scan, which keeps the records with the smallest hashes."""
+        return draw_from_files(self.files, self.limits, counted, columns, n, secret, complete)
 
     def copy(self, counted: Counted, mapped: Mapped, path: Path) -> Written:
         """One COPY of a join with the released values, sorted by a keyed hash."""

@@ -135,6 +135,17 @@ class Source(Protocol):
     ) -> IntArray:
         """Per row of the column in `counted`, the first record that has its value, from 0."""
 
+    def draw(
+        self,
+        counted: Counted,
+        columns: Sequence[str],
+        n: int,
+        secret: str,
+        *,
+        complete: Sequence[str] = (),
+    ) -> pd.DataFrame:
+        """So many records at random, or all; the same ones for the same secret, in a random order."""
+
     def copy(self, counted: Counted, mapped: Mapped, path: Path) -> Any:
         """Write the copy to a file, `.csv` or `.parquet`; what is returned helps to read it back."""
 
