@@ -117,6 +117,9 @@ class Table:
         )
         self._is_frozen = True
 
+    has_records = True
+    """Whether a row is one record; of a scanned table, only counts are known."""
+
     @property
     def frame(self) -> pd.DataFrame:
         """The records, all columns; changing it does not change the table (copy on write)."""
@@ -142,8 +145,12 @@ class Table:
         """The tuple of every record."""
         return self._row_tuple
 
-    def need_records(self, what: str) -> None:
+    def need_records(self, what: str, instead: str | None = None) -> None:
         """Raise where single records are not known: a scanned table has only counts."""
+
+    def rows(self) -> tuple[Table, NDArray[np.int64] | None]:
+        """A table whose rows stand for all records, and for how many each; None where for one."""
+        return self, None
 
     def split(self, parts: NDArray[Any]) -> Table:
         """The same records with more tuples: those of one tuple stay together only within a part.
