@@ -16,12 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scenery_clusters import people
 from scenery_scanning import scans
+from test_dask_release import read_all
 from test_scanned_release import flat, read, spelled
 from test_scanning import outcome, tables
 
 import privmoo as pm
 from privmoo import Table
-from privmoo.errors import PrivmooError, ReleaseError, TableError
+from privmoo.audit import class_utility, information_loss
+from privmoo.errors import AuditError, PrivmooError, ReleaseError, TableError
 from privmoo.operators import CentroidSampling
 from privmoo.problems import MOOBAM, Clusters, ScalarMOOBAM
 from privmoo.problems.clusters import ClustersWarning
@@ -64,15 +66,11 @@ def as_dask(frame: pd.DataFrame, folder: Path) -> tuple[Any, Callable[..., Table
 SCANS: dict[str, Scan] = {"parquet": as_parquet, "csv": as_csv, "dask": as_dask}
 
 
-def holds_rows(part: Path) -> bool:
-    return part.suffix != ".csv" or len(pd.read_csv(part, dtype=str)) > 0
-
-
-def rows_in(path: Path) -> pd.DataFrame:
+def rows_in(path: Path, *, texts: bool) -> list[tuple[str, ...]]:
+    """The rows in any order; as they are spelled, or as values."""
     if path.is_dir():
-        parts = [part for part in sorted(path.iterdir()) if holds_rows(part)]
-        return pd.concat([read(part) for part in parts], ignore_index=True)
-    return read(path)
+        return sorted(row for part in path.iterdir() for row in read_all(part))
+    return sorted(read_all(path)) if texts else spelled(read(path))
 
 
 def same_release(mine: Any, other: Any, folder: Path, ending: str) -> None:
@@ -88,7 +86,8 @@ def same_release(mine: Any, other: Any, folder: Path, ending: str) -> None:
         assert len(set(said)) == 1 and len(said) == 2
         return
     files = [folder / f"{name}.{ending}" for name in ("mine", "other")]
-    assert spelled(rows_in(files[0])) == spelled(rows_in(files[1]))
+    texts = files[0].is_dir()  # parts are read one by one, and types may differ
+    assert rows_in(files[0], texts=texts) == rows_in(files[1], texts=texts)
     told, known = (json.loads(next(folder.glob(f"{f.stem}*.json")).read_text()) for f in files)
     for one in (told, known):
         for key in ("file", "sha256"):
@@ -341,3 +340,52 @@ def test_a_column_of_one_number_loses_nothing(value: float, tmp_path: Path) -> N
             assert front[0].loss_per_attribute()["one"] == pytest.approx(0)
             solutions.append(front[0])
         same_release(solutions[0], solutions[1], tmp_path / f"out {n}", "csv")
+
+
+@settings(deadline=None, max_examples=100)
+@given(data=st.data())
+def test_the_audit_counts_rows_as_often_as_they_are(data: st.DataObject) -> None:
+    n = data.draw(st.integers(1, 8))
+    numbers = st.one_of(ODD, st.integers(-5, 5).map(float))
+
+    def column(values: Any) -> list[Any]:
+        drawn: list[Any] = data.draw(st.lists(values, min_size=n, max_size=n))
+        return drawn
+
+    original = pd.DataFrame({"a": column(numbers), "c": column(st.sampled_from("xyz"))})
+    shown = pd.DataFrame({"a": column(numbers), "c": column(st.sampled_from("xyzw"))})
+    records = np.array(column(st.integers(1, 5)))
+    rows = np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=1, unique=True)))
+    kept = shown.iloc[rows].reset_index(drop=True)
+    place = np.repeat(np.arange(n), records)  # the row of every record
+    released = np.concatenate([np.flatnonzero(place == row) for row in rows])
+    whole = original.iloc[place].reset_index(drop=True)
+    out = shown.iloc[place[released]].reset_index(drop=True)
+    for scale in ("raw", "standard"):
+        kinds: dict[str, Any] = {"numeric": ["a"], "categorical": ["c"], "scale": scale}
+        short = information_loss(original, kept, rows=rows, records=records, **kinds)
+        assert short == pytest.approx(information_loss(whole, out, rows=released, **kinds))
+    names = ["a", "c"]
+    assert class_utility(
+        original, kept, quasi_identifiers=names, rows=rows, records=records
+    ) == class_utility(whole, out, quasi_identifiers=names)
+    with pytest.raises(AuditError, match=r"^records: where rows stand for several, give rows="):
+        class_utility(original, kept, quasi_identifiers=names, records=records)
+
+
+@pytest.mark.parametrize("claim", ["il", "k", "min_entropy"])
+def test_a_wrong_claim_is_found(claim: str, both: tuple[Table, Table], tmp_path: Path) -> None:
+    from privmoo.scanning.releasing import write_scanned
+
+    scanned = both[0]
+    recoding = pm.cluster_recoding(scanned, np.arange(scanned.n_tuples) // 20, by="tuples")
+    measures = [pm.InformationLoss(), pm.KAnonymity(), pm.MinimumEntropy()]
+    with pytest.raises(AuditError, match=f"^{claim}: the optimiser claims 0.123"):
+        write_scanned(
+            scanned,  # type: ignore[arg-type]
+            recoding,
+            tmp_path / "out.parquet",
+            measures=measures,
+            claims={claim: 0.123},
+        )
+    assert not list(tmp_path.iterdir())
