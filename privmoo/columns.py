@@ -14,9 +14,7 @@ from privmoo.hierarchy import Hierarchy
 
 __all__ = ["Attribute", "QIColumn", "QuasiIdentifier", "no_records", "small_uint"]
 
-_SAMPLE = (
-    "take a sample that fits into memory and read it with Table.read_parquet or Table.read_csv"
-)
+_SAMPLE = "draw some into memory with table.sample(n)"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,9 +95,8 @@ class Table:
         self.domain = domain
         used = [*given_qis, *given_sensitive]
         used += [name for name in (target, subject) if name is not None and name not in used]
-        frame = data.copy(
-            deep=False
-        )  # copy on write: later changes of `data` do not reach the table
+        # Copy on write: later changes of `data` do not reach the table.
+        frame = data.copy(deep=False)
         self._source_rows: NDArray[np.int64] | None = None
         if missing == "drop":
             complete = ~frame[used].isna().any(axis=1)
@@ -117,8 +116,7 @@ class Table:
         )
         self._is_frozen = True
 
-    has_records = True
-    """Whether a row is one record; of a scanned table, only counts are known."""
+    has_records = True  # a row is one record; of a scanned table, only counts are known
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -144,6 +142,11 @@ class Table:
     def row_tuple(self) -> NDArray[np.int32]:
         """The tuple of every record."""
         return self._row_tuple
+
+    @property
+    def originals(self) -> pd.DataFrame:
+        """The original values of every record; of a scanned table, every combination of them once."""
+        return self.frame
 
     def need_records(self, what: str, instead: str | None = None) -> None:
         """Raise where single records are not known: a scanned table has only counts."""

@@ -103,6 +103,8 @@ def _as_in_memory(files: ParquetFiles, column: str, values: Any) -> pd.Series[An
     field = files.schema.field(column)
     kind = field.type
     category = pa.types.is_dictionary(kind)
+    if pa.types.is_null(kind):  # nothing but missing values, which engines give some type
+        values = pa.nulls(len(values))
     values = values.cast(kind.value_type if category else kind, safe=False)
     known = files.schema.pandas_metadata
     if known is None or category:
