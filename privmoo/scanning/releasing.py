@@ -23,7 +23,7 @@ from privmoo.errors import AuditError, ReleaseError
 from privmoo.grouping import GroupBatch
 from privmoo.measures.base import Measure
 from privmoo.outside import audited_value, utility_of
-from privmoo.recoding import BlockRecoding, Recoding
+from privmoo.recoding import Recoding
 from privmoo.release import ReleaseWarning, sensitive_hierarchies
 from privmoo.release_files import write_release
 from privmoo.scanning.folder import write_folder
@@ -32,7 +32,6 @@ from privmoo.scanning.scanned import ScannedTable
 from privmoo.scanning.session import DiskFullError
 from privmoo.scanning.source import Counted, Mapped
 from privmoo.suppression import NoSuppression, Suppression
-from privmoo.table import Table
 
 __all__ = ["write_scanned"]
 
@@ -62,7 +61,7 @@ def write_scanned(
     Raises:
         AuditError: An audited measure and the audit disagree; nothing is written.
     """
-    if not isinstance(recoding, BlockRecoding | NoisedTuples):
+    if not (recoding.whole_tuples or isinstance(recoding, NoisedTuples)):
         raise no_records(type(recoding).__name__)
     making = _Making(table, recoding, suppression or NoSuppression(), list(measures))
     target = Path(path)
@@ -89,7 +88,7 @@ class _Making:
     def __init__(
         self,
         table: ScannedTable,
-        recoding: BlockRecoding | NoisedTuples,
+        recoding: Recoding,
         policy: Suppression,
         measures: list[Measure],
     ) -> None:
@@ -104,7 +103,7 @@ class _Making:
             raise ReleaseError(
                 "release: all records would be suppressed, which is no release; choose another solution"
             )
-        self.rows = _rows(table)
+        self.rows, _ = table.rows()
         self.values = recoding.apply(self.rows, self.kept)
         noised = recoding.noised()
         self.exact = [name for name in table.qi_names if name not in noised]
@@ -258,16 +257,6 @@ class _Making:
                 "release: the groups in the written file are not those of the recoding; nothing is "
                 "released"
             )
-
-
-def _rows(table: ScannedTable) -> Table:
-    """The distinct combinations of original values, as if each were a record."""
-    other = object.__new__(Table)
-    raw = table.raw
-    skipped = ("source", "counted", "raw", "content", "fingerprint")
-    vars(other).update({k: v for k, v in vars(table).items() if k not in skipped})
-    vars(other).update(_frame=raw.frame, _row_tuple=raw.tuples)
-    return other
 
 
 def _unique_columns(table: ScannedTable, spread: Mapping[str, tuple[int, int]]) -> list[str]:

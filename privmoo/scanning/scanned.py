@@ -75,6 +75,7 @@ class ScannedTable(Table):
     needs them says so.
     """
 
+    has_records = False
     source: Source
     counted: Counted
     complete: tuple[str, ...]
@@ -212,9 +213,18 @@ class ScannedTable(Table):
             target=self.target_name,
         )
 
-    def need_records(self, what: str) -> None:
+    def need_records(self, what: str, instead: str | None = None) -> None:
         """Raise: there are none."""
-        raise no_records(what)
+        raise no_records(what, instead)
+
+    def rows(self) -> tuple[Table, NDArray[np.int64]]:
+        """The distinct combinations of original values, each with its number of records."""
+        other = object.__new__(Table)
+        skipped = ("source", "counted", "raw", "content", "fingerprint")
+        vars(other).update({k: v for k, v in vars(self).items() if k not in skipped})
+        raw = self.raw
+        vars(other).update(_frame=raw.frame, _row_tuple=raw.tuples, has_records=False)
+        return other, raw.weights
 
     def split(self, parts: NDArray[Any]) -> Table:
         """Not possible."""
