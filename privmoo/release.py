@@ -150,7 +150,7 @@ def make_release(
     >>> sorted(set(release.frame["age"])), list(release.frame)
     (['20–21', '40–41'], ['age'])
     """
-    table.need_records("a release in memory (write(path) does without)")
+    table.need_records("a release in memory", "use write(path)")
     policy = suppression or (NoSuppression() if published is None else ExplicitRecords())
     if published is not None and not isinstance(policy, ExplicitRecords):
         raise ReleaseError(

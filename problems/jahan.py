@@ -62,7 +62,10 @@ class LevelsAndSuppression(AnonymizationProblem):
     ) -> None:
         if not isinstance(table, Table):
             raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
-        table.need_records(type(self).__name__)
+        table.need_records(
+            type(self).__name__,
+            "use Levels(table, max_suppression=…), whose threshold says which records are published",
+        )
         if isinstance(min_k, bool) or not isinstance(min_k, int | np.integer) or min_k < 1:
             raise ProblemError(f"min_k: must be a whole number of at least 1, got {min_k!r}")
         if min_k > table.n_persons:

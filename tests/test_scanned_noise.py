@@ -308,7 +308,9 @@ def test_what_needs_records_is_said(folder: Path) -> None:
     table = Table.scan(folder / "all.parquet", **ROLES)
     with pytest.raises(TableError, match="strict: needs single records"):
         scheme(table, strict=True)
-    with pytest.raises(TableError, match=r"write\(path\) does without\): needs single records"):
+    with pytest.raises(
+        TableError, match=r"a release in memory: needs single .*; use write\(path\)"
+    ):
         scheme(table).run()
     with pytest.raises(TableError, match="a front of the hybrid scheme: needs single records"):
         pm.problems.Hybrid(table, patterns=["race"])

@@ -18,7 +18,7 @@ from privmoo.errors import PrivmooError, TableError
 from privmoo.measures.base import Measure
 from privmoo.problem import AnonymizationProblem
 
-SENTENCE = "needs single records, and a scanned table has only counts; draw some into memory"
+SENTENCE = "needs single records, and a scanned table has only counts; "
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "RecursiveDiversity": {"c": 2},
     "RecordsAtRisk": {"tau": 0.1},

@@ -31,7 +31,10 @@ def check_table(table: Table, *, records: bool = True) -> None:
     if not isinstance(table, Table):
         raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
     if records:
-        table.need_records("a front of the hybrid scheme")
+        table.need_records(
+            "a front of the hybrid scheme",
+            "find its parameters on table.sample(n), and use them with HybridScheme.like(table, …)",
+        )
     if not table.sensitive:
         raise ProblemError(
             "table: the scheme looks at the diversity of a sensitive attribute, and there is none; name "

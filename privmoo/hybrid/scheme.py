@@ -226,7 +226,7 @@ class HybridScheme:
             seed: Of the noise and of the order of the rows, mixed with the data; by default nobody can
                 repeat them.
         """
-        self.table.need_records("a release in memory (write(path) does without)")
+        self.table.need_records("a release in memory", "use write(path)")
         recoding = self.recoding(secrets.randbits(64) if seed is None else seed)
         order = None if seed is None else self._own_seed(seed)
         measures = [
