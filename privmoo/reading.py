@@ -131,6 +131,8 @@ def _header(path: Path, file: TextIO, separator: str | None) -> tuple[list[str],
     if not first.strip():
         raise TableError(f"{path}: is empty; the first line must name the columns")
     separator = separator or max(",;\t", key=first.count)
+    if not isinstance(separator, str) or len(separator) != 1:
+        raise TableError(f"separator: must be one character, got {separator!r}")
     file.seek(0)
     rows = csv.reader(_lines(path, file), delimiter=separator, strict=True)
     header = next(rows)

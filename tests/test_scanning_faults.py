@@ -274,13 +274,27 @@ def test_wrong_limits(tmp_path: Path) -> None:
     for wrong in (
         {"memory": "much"},
         {"memory": "1MB"},
+        {"memory": "9999999TB"},
         {"threads": 0},
+        {"threads": 1.5},
+        {"threads": "2"},
         {"temporary": tmp_path / "none"},
         {"max_tuples": 0},
         {"missing": "maybe"},
     ):
         with pytest.raises(TableError, match=next(iter(wrong))):
             Table.scan(path, **{**ROLES, **wrong})
+
+
+def test_wrong_separators_and_long_lines(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("age,note\n1,a\n2,b\n")
+    for read in (Table.read_csv, Table.scan):
+        with pytest.raises(TableError, match="separator: must be one character, got '::'"):
+            read(path, separator="::", quasi_identifiers=["age"])
+    path.write_text("age,note\n1," + "a" * 2_500_000 + "\n2,b\n")
+    with pytest.raises(TableError, match="a line is longer than DuckDB reads"):
+        Table.scan(path, quasi_identifiers=["age"])
 
 
 def test_without_duckdb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

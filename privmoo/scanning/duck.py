@@ -58,6 +58,11 @@ class DuckSource:
                 encoding=encoding,
                 missing_values=tuple(missing_values),
             )
+        if "" in files.columns:
+            raise TableError(
+                f"{source}: column {files.columns.index('') + 1} has no name, and DuckDB needs one; name "
+                "it, or leave it out"
+            )
         seen: dict[str, str] = {}
         for name in files.columns:
             if seen.setdefault(name.lower(), name) != name:
