@@ -64,10 +64,20 @@ def test_what_a_job_says_of_its_scan(tmp_path: Path) -> None:
     more = SCAN.replace("scan = true", 'scan = true\nmemory = "200MB"\nmax_tuples = 5')
     with pytest.raises(pm.errors.TableError, match="max_tuples"):
         _ = pm.Config.load(job_in(tmp_path, more)).table
-    for line in ('memory = "1GB"', "max_tuples = 9"):
+    for line in ('memory = "1GB"', "max_tuples = 9", 'temporary = "."'):
         text = JOB.replace('file = "people.csv"', f'file = "people.csv"\n{line}')
         with pytest.raises(ConfigError, match="goes with scan = true"):
             pm.Config.load(job_in(tmp_path, text))
+    wrong = SCAN.replace("scan = true", 'scan = true\ntemporary = "none"')
+    with pytest.raises(pm.errors.TableError, match=r"temporary: there is no folder .*none"):
+        _ = pm.Config.load(job_in(tmp_path, wrong)).table
     wrong = SCAN.replace("scan = true", 'scan = true\nmemory = "much"')
     with pytest.raises(pm.errors.TableError, match="memory: must be a size"):
         _ = pm.Config.load(job_in(tmp_path, wrong)).table
+
+
+def test_a_ranking_needs_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    assert call("analyse", job_in(tmp_path, SCAN), monkeypatch=monkeypatch) == 2
+    assert "analyse: needs single records" in capsys.readouterr().err

@@ -172,7 +172,7 @@ def sentence(error: Exception, name: str, limits: Limits) -> TableError:
         )
     if "No space left" in text or "File too large" in text or "max_temp_directory_size" in text:
         return DiskFullError(
-            f"{name}: the disk is full; make room, or give a folder on another disk as temporary="
+            f"{name}: the disk is full; make room, or give a folder on another disk as temporary"
         )
     if "CSV" in text:
         return _csv_sentence(text, name)
