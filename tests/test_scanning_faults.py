@@ -286,6 +286,20 @@ def test_wrong_limits(tmp_path: Path) -> None:
             Table.scan(path, **{**ROLES, **wrong})
 
 
+def test_an_engine_that_does_not_start_leaves_nothing(
+    parts: Path, spilled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import duckdb
+
+    def fails(*args: Any, **kwargs: Any) -> Any:
+        raise duckdb.InvalidInputException("no such setting")
+
+    monkeypatch.setattr(duckdb, "connect", fails)
+    with pytest.raises(TableError, match=r"cannot be read \(InvalidInputException\)"):
+        Table.scan(parts, temporary=spilled, **ROLES)
+    assert not list(spilled.iterdir())
+
+
 def test_wrong_separators_and_long_lines(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("age,note\n1,a\n2,b\n")

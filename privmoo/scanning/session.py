@@ -131,23 +131,25 @@ def session(name: str, limits: Limits) -> Iterator[Session]:
         raise TableError(
             f"temporary: no folder can be made there ({error.strerror}); give another one"
         ) from None
-    connection = duckdb.connect(
-        ":memory:",
-        config={
-            "memory_limit": f"{limits.memory // 2**20}MiB",
-            "temp_directory": folder,
-            "TimeZone": "UTC",
-            "autoinstall_known_extensions": "false",
-            **({} if limits.threads is None else {"threads": str(limits.threads)}),
-        },
-    )
+    connection = None
     try:
+        connection = duckdb.connect(
+            ":memory:",
+            config={
+                "memory_limit": f"{limits.memory // 2**20}MiB",
+                "temp_directory": folder,
+                "TimeZone": "UTC",
+                "autoinstall_known_extensions": "false",
+                **({} if limits.threads is None else {"threads": str(limits.threads)}),
+            },
+        )
         connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
         yield Session(connection, name, progress=limits.progress)
     except duckdb.Error as error:
         raise sentence(error, name, limits) from None
     finally:
-        connection.close()
+        if connection is not None:
+            connection.close()
         shutil.rmtree(folder, ignore_errors=True)
 
 
