@@ -81,3 +81,16 @@ def test_a_ranking_needs_records(
 ) -> None:
     assert call("analyse", job_in(tmp_path, SCAN), monkeypatch=monkeypatch) == 2
     assert "analyse: needs single records" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("job", [JOB, SCAN])
+def test_records_are_not_written_over(
+    job: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    out, records = tmp_path / "out", tmp_path / "people.csv"
+    assert call("run", job_in(tmp_path, job), "-o", out, "-q", monkeypatch=monkeypatch) == 0
+    before = records.read_bytes()
+    words = ["release", out, "--min-k", 2, "--best", "loss", "-o", records, "--force"]
+    assert call(*words, monkeypatch=monkeypatch) == 2
+    assert "people.csv: the run was made from this file" in capsys.readouterr().err
+    assert records.read_bytes() == before
