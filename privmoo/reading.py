@@ -116,6 +116,8 @@ def _told(path: Path, encoding: str) -> Iterator[None]:
         raise TableError(f"encoding: {encoding!r} is not known to Python") from None
     except _BROKEN as error:
         reason = " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, gzip.BadGzipFile):  # it quotes the first bytes
+            reason = "it is not packed by gzip"
         raise TableError(f"{path}: not a readable CSV file: {reason}") from None
 
 
