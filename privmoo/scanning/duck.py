@@ -34,6 +34,8 @@ class DuckSource:
     def __init__(self, files: ParquetFiles | CsvFiles, limits: Limits) -> None:
         self.files = files
         self.limits = limits
+        # Now, not when they are asked for: a file may be gone after a long search.
+        self._sizes = [(path.name, path.stat().st_size) for path in files.paths]
 
     @classmethod
     def open(
@@ -92,7 +94,7 @@ class DuckSource:
             if isinstance(files, ParquetFiles)
             else dict.fromkeys(files.columns, "text")
         )
-        return {"files": [(p.name, p.stat().st_size) for p in files.paths], "columns": types}
+        return {"files": self._sizes, "columns": types}
 
     @property
     def n_rows(self) -> int | None:
