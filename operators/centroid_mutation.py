@@ -54,7 +54,7 @@ class CentroidMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
         n, clusters, width = matrices.shape
         hit = rng.random((n, clusters)) < np.maximum(self.rate, 1 / clusters)
         column = rng.integers(width, size=(n, clusters))
-        rows = space.table.row_tuple[rng.integers(space.table.n_records, size=(n, clusters))]
+        rows = space.draw_records(rng, (n, clusters))
         drawn = space.space.points[rows, column] * space.space.units[column]
         own = np.take_along_axis(matrices, column[..., None], axis=2)[..., 0]
         span = (space.high - space.low)[column]

@@ -55,9 +55,7 @@ class CentroidSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
         X = np.empty((n_samples, problem.n_var))
         for i in range(n_samples):
             if self.of == "values":
-                rows = space.table.row_tuple[
-                    rng.integers(space.table.n_records, size=(used[i], space.table.n_qis))
-                ]
+                rows = space.draw_records(rng, (int(used[i]), space.table.n_qis))
                 columns = np.arange(space.table.n_qis)
                 drawn = space.space.points[rows, columns] * space.space.units
             else:

@@ -71,6 +71,11 @@ class CentroidSpace:
         split: int = 8,
         threads: int = 1,
     ) -> None:
+        if assignment == "balanced" and split > 0:
+            table.need_records(
+                "assignment='balanced'",
+                "use assignment='nearest', or split=0, which keep equal records together",
+            )
         self.table, self.n_clusters, self.k = table, n_clusters, k
         self.assignment: Assignment = assignment
         self.threads = threads
@@ -154,6 +159,13 @@ class CentroidSpace:
         rows = self.space.points[rng.integers(self.table.n_tuples, size=shape)]
         return np.asarray(rows * self.space.units)
 
+    def draw_records(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.int64]:
+        """The tuples of random records; whatever the order of records, where tuples stay whole."""
+        drawn = rng.integers(self.table.n_records, size=shape)
+        if self.view is not self.table:
+            return self.table.row_tuple[drawn].astype(np.int64)
+        return np.searchsorted(np.cumsum(self.table.weights), drawn, side="right")
+
     def unused(self, matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which places of a row's centroids repeat the first one."""
         same = (matrix == matrix[0]).all(axis=1)
@@ -209,8 +221,10 @@ class CentroidSpace:
     def recoding(self, x: NDArray[Any], *, release: str = "mean") -> PartitionRecoding:
         """What a decision vector publishes of every record."""
         [classes] = self.decode(np.asarray(x)[None], release=release)
-        labels = classes.labels[self.view.row_tuple]
         centres = None if release == "mean" else classes.centres
+        if self.view is self.table:
+            return cluster_recoding(self.table, classes.labels, by="tuples", centres=centres)
+        labels = classes.labels[self.view.row_tuple]
         return cluster_recoding(self.table, labels, centres=centres)
 
     def _assign(
@@ -274,15 +288,15 @@ class CentroidSpace:
     def _cut_up(self, split: int) -> tuple[Table, Units, NDArray[np.int64]]:
         """The table in units, and the units in the order of the leading number."""
         table = self.table
-        view = table
+        view, owners = table, np.arange(table.n_tuples)
         if self.assignment == "balanced" and split > 0:
             order = np.argsort(table.row_tuple, kind="stable")
             starts = np.cumsum(table.weights) - table.weights
             rank = np.empty(table.n_records, np.int64)
             rank[order] = np.arange(table.n_records) - np.repeat(starts, table.weights)
             view = table.split(np.minimum(rank, split))
-        owners = np.empty(view.n_tuples, np.int64)
-        owners[view.row_tuple] = table.row_tuple
+            owners = np.empty(view.n_tuples, np.int64)
+            owners[view.row_tuple] = table.row_tuple
         points = self.space.points[owners]
         numbers, categories = np.flatnonzero(self.numeric), np.flatnonzero(~self.numeric)
         leaves = [table.qis[j].n_leaves for j in categories]
@@ -328,7 +342,6 @@ def centroids_of(problem: Any) -> CentroidSpace:
 
 def check_clusters(table: Table, n_clusters: Any, k: Any) -> int:
     """The number of clusters, if it and k are possible; raise otherwise."""
-    table.need_records("clusters")
     for name, value, least in (("n_clusters", n_clusters, 1), ("k", k, 2)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
             raise ProblemError(f"{name}: must be a whole number of at least {least}, got {value!r}")

@@ -108,6 +108,8 @@ def certify(
 
 def _units_of_loss(table: Table, useful: Mapping[str, Any]) -> dict[str, Any]:
     if "loss" not in useful:
+        if "il" not in useful:
+            return {}
         return {"il_is_counted_in": "squared differences of numbers, and changed values"}
     return {
         "loss_is_counted_in": {
@@ -141,7 +143,8 @@ def _remarks(table: Table, measured: Mapping[str, Any]) -> list[str]:
     remarks = []
     if measured["k"] < 2:
         remarks.append("k is 1: at least one record is alone in its group and can be singled out.")
-    for name, values in measured.get("sensitive", {}).items():
+    counted = measured.get("on_those_without_noise", measured)
+    for name, values in counted.get("sensitive", {}).items():
         if values["homogeneity"] > 0 and name not in table.qi_names:
             remarks.append(
                 f"{100 * values['homogeneity']:.3g} % of the records are in groups where all have the "

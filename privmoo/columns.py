@@ -14,6 +14,8 @@ from privmoo.hierarchy import Hierarchy
 
 __all__ = ["Attribute", "QIColumn", "QuasiIdentifier", "no_records", "small_uint"]
 
+_SAMPLE = "draw some into memory with table.sample(n)"
+
 
 @dataclass(frozen=True, kw_only=True)
 class QuasiIdentifier:
@@ -162,13 +164,16 @@ def small_uint(limit: int) -> type[np.unsignedinteger[Any]]:
     raise TableError(f"a column has {limit} distinct values, at most 4294967296 are possible")
 
 
-def no_records(what: str) -> TableError:
+def no_records(what: str, instead: str | None = None) -> TableError:
     """The error where something needs single records, and only counts are known.
+
+    Args:
+        what: What needs them.
+        instead: What to do; by default to take a sample.
 
     >>> str(no_records("Originality"))[:40]
     'Originality: needs single records, and a'
     """
     return TableError(
-        f"{what}: needs single records, and a scanned table has only counts; take a sample that fits "
-        "into memory and read it with Table.read_parquet or Table.read_csv"
+        f"{what}: needs single records, and a scanned table has only counts; {instead or _SAMPLE}"
     )

@@ -56,7 +56,7 @@ def utility_of(
     if isinstance(recoding, CellRecoding):
         return _cell_utility(table, frame, recoding, order, target)
     if isinstance(recoding, PartitionRecoding) and recoding.kind != "ranges":
-        return _cluster_utility(table, frame, order, target)
+        return _cluster_utility(table, frame, order, target, records)
     original = table.frame[table.qi_names].copy()
     leaves = _leaves(table)
     for qi in table.qis:
@@ -76,9 +76,16 @@ def utility_of(
 
 
 def loss_per_column(
-    table: Table, frame: pd.DataFrame, order: NDArray[np.int64], recoding: Recoding
+    table: Table,
+    frame: pd.DataFrame,
+    order: NDArray[np.int64],
+    recoding: Recoding,
+    records: NDArray[np.int64] | None = None,
 ) -> pd.Series[float]:
-    """The loss of every quasi-identifier on its own, where values are released: means, or noised ones."""
+    """The loss of every quasi-identifier on its own, where values are released: means, or noised ones.
+
+    A row of the table is one record, or as many as `records` says.
+    """
     if isinstance(recoding, CellRecoding):
         return _widths(table, frame, order, recoding)
     original, numeric = _as_measured(table)
@@ -86,7 +93,7 @@ def loss_per_column(
     for name in table.qi_names:
         kinds = ([name], []) if name in numeric else ([], [name])
         lost[name] = information_loss(
-            original, frame, numeric=kinds[0], categorical=kinds[1], rows=order
+            original, frame, numeric=kinds[0], categorical=kinds[1], rows=order, records=records
         )
     return pd.Series(lost, name="loss")
 
@@ -138,18 +145,35 @@ def _leaves(table: Table) -> pd.DataFrame:
 
 
 def _cluster_utility(
-    table: Table, frame: pd.DataFrame, order: NDArray[np.int64], target: str | None
+    table: Table,
+    frame: pd.DataFrame,
+    order: NDArray[np.int64],
+    target: str | None,
+    records: NDArray[np.int64] | None,
 ) -> dict[str, Any]:
     """What a release of means can be measured by: distances, and classes."""
     original, numeric = _as_measured(table)
     categorical = [name for name in table.qi_names if name not in numeric]
     lost = {
         name: information_loss(
-            original, frame, numeric=numeric, categorical=categorical, rows=order, scale=scale
+            original,
+            frame,
+            numeric=numeric,
+            categorical=categorical,
+            rows=order,
+            scale=scale,
+            records=records,
         )
         for name, scale in (("il", "raw"), ("il_standard", "standard"))
     }
-    classes = class_utility(original, frame, quasi_identifiers=table.qi_names, target=target)
+    classes = class_utility(
+        original,
+        frame,
+        quasi_identifiers=table.qi_names,
+        target=target if records is None else None,
+        rows=order,
+        records=records,
+    )
     return {**lost, **classes}
 
 

@@ -11,6 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.candidates import Candidates
+from privmoo.class_labels import By, checked_centres, checked_labels, codes_of, labels_of_tuples
+from privmoo.columns import no_records
 from privmoo.errors import ReleaseError
 from privmoo.hierarchy import Hierarchy
 from privmoo.kernels.clusters import centres_of_clusters, merge_equal
@@ -29,10 +31,14 @@ class PartitionRecoding(Recoding):
     """Every record is published as its class: mean and mode, a centroid, or a range.
 
     Made by `cluster_recoding` or `range_recoding`. Classes with the same published values are one class.
-    Equal records may be in different classes.
+    Equal records may be in different classes; where they are not, classes are of distinct tuples, and a
+    scanned table can have them.
 
     Attributes:
-        labels: The class of every record, numbered by first appearance.
+        labels_of_tuples: The class of every distinct tuple, numbered by first appearance; None where some
+            equal records are in different classes.
+        sizes: Records of every class.
+        n_records: Records of the table.
         centres: Classes × quasi-identifiers: a number or the code of a leaf; for ranges, of the first
             leaf of the range.
         ends: For ranges, one after the code of the last leaf.
@@ -54,24 +60,43 @@ class PartitionRecoding(Recoding):
         labels: NDArray[np.int32],
         centres: NDArray[np.float64],
         *,
+        by: By,
         kind: Kind,
         ends: NDArray[np.int64] | None = None,
     ) -> None:
-        self.qis = table.qis
+        self.qis, self.n_records = table.qis, table.n_records
         self.kind: Kind = kind
-        self.labels, self.centres, self.ends = labels, centres, ends
+        self.centres, self.ends = centres, ends
         self._numeric = np.array([qi.numbers is not None for qi in table.qis])
-        first = np.empty(table.n_tuples, np.int64)
-        first[table.row_tuple[::-1]] = np.arange(table.n_records)[::-1]
-        self.splits = bool((labels[first][table.row_tuple] != labels).any())
+        self.splits = by == "records"
         """Whether some equal records are in different classes."""
-        for array in (labels, centres, *(() if ends is None else (ends,))):
-            array.setflags(write=False)
+        self._own = labels
+        self.labels_of_tuples = None if self.splits else labels
+        self._of_records: NDArray[np.int32] | None = labels if self.splits else None
+        if not self.splits and table.has_records:
+            self._of_records = labels[table.row_tuple]
+        self.sizes = np.zeros(len(centres), np.int64)
+        np.add.at(self.sizes, labels, 1 if self.splits else table.weights)
+        for array in (labels, self._of_records, centres, ends, self.sizes):
+            if array is not None:
+                array.setflags(write=False)
+
+    @property
+    def labels(self) -> NDArray[np.int32]:
+        """The class of every record."""
+        if self._of_records is None:
+            raise no_records("labels")
+        return self._of_records
 
     @property
     def n_classes(self) -> int:
         """Number of classes."""
         return len(self.centres)
+
+    @property
+    def whole_tuples(self) -> bool:
+        """Whether no equal records are in different classes."""
+        return not self.splits
 
     def view(self, table: Table) -> Table:
         """The table, with the tuples split whose records are in different classes."""
@@ -79,16 +104,30 @@ class PartitionRecoding(Recoding):
 
     def candidate(self, table: Table) -> Candidates:
         """One row of labels."""
-        first = np.empty(table.n_tuples, np.int64)
-        first[table.row_tuple[::-1]] = np.arange(table.n_records)[::-1]
-        labels = self.labels[first]
-        if (labels[table.row_tuple] != self.labels).any():
-            raise ReleaseError("recoding: equal records are in different classes; use view(table)")
+        labels = self.labels_for(table)
         if self.kind == "means":
             return Candidates(labels=labels[None])
         if self.kind == "centroids":
             return Candidates(labels=labels[None], centres=self.centres[None])
         return Candidates(labels=labels[None], losses=self._losses(table)[labels][None])
+
+    def labels_for(self, table: Table) -> NDArray[np.int32]:
+        """The class of every tuple of the table or of a finer view, if all its records are in one."""
+        if table.has_records:
+            found = labels_of_tuples(table, self.labels)
+            if found is None:
+                raise ReleaseError(
+                    "recoding: equal records are in different classes; use view(table)"
+                )
+            return found
+        known = self.labels_of_tuples
+        same = [qi.leaves for qi in self.qis] == [qi.leaves for qi in table.qis]
+        if known is None or len(known) != table.n_tuples or not same:
+            raise ReleaseError(
+                "recoding: its classes are not of the tuples of this scanned table; make them with "
+                "cluster_recoding(table, labels, by='tuples')"
+            )
+        return known
 
     def _losses(self, table: Table) -> NDArray[np.float64]:
         """General loss of every class, where ranges are published."""
@@ -99,7 +138,8 @@ class PartitionRecoding(Recoding):
 
     def apply(self, table: Table, rows: NDArray[np.int64]) -> pd.DataFrame:
         """The values of each row's class."""
-        labels = self.labels[rows]
+        known = table.has_records
+        labels = self.labels[rows] if known else self.labels_for(table)[table.row_tuple[rows]]
         columns = {}
         for j, qi in enumerate(self.qis):
             values = self._values(j)[labels]
@@ -181,7 +221,8 @@ class PartitionRecoding(Recoding):
         data: dict[str, Any] = {
             "kind": "classes",
             "publishes": self.kind,
-            "labels": packed(self.labels, "<i4"),
+            "by": "records" if self.splits else "tuples",
+            "labels": packed(self._own, "<i4"),
         }
         if self.kind == "centroids":
             data["centres"] = self.centres.tolist()
@@ -189,20 +230,22 @@ class PartitionRecoding(Recoding):
 
     @classmethod
     def from_json(cls, table: Table, data: Mapping[str, Any]) -> PartitionRecoding:
-        """Read back what `to_json` wrote, for the same table."""
-        labels = unpacked(data["labels"], "<i4", table.n_records)
+        """Read back what `to_json` wrote, for the same table; without `by`, labels are of records."""
+        by = data.get("by", "records")
+        n = table.n_tuples if by == "tuples" else table.n_records
+        labels = unpacked(data["labels"], "<i4", n)
         if data.get("publishes") == "means":
-            return cluster_recoding(table, labels)
+            return cluster_recoding(table, labels, by=by)
         if data.get("publishes") == "ranges":
-            return range_recoding(table, labels)
+            return range_recoding(table, labels, by=by)
         if data.get("publishes") == "centroids":
-            return cluster_recoding(table, labels, centres=data["centres"])
+            return cluster_recoding(table, labels, by=by, centres=data["centres"])
         raise ReleaseError("recoding: it says of no known kind what its classes publish")
 
     def key(self) -> bytes:
         """Equal classes with equal values, however they were found."""
         digest = hashlib.blake2b(digest_size=16)
-        digest.update(self.kind.encode() + self.labels.tobytes() + self.centres.tobytes())
+        digest.update(self.kind.encode() + self._own.tobytes() + self.centres.tobytes())
         return digest.digest()
 
     def __repr__(self) -> str:
@@ -213,7 +256,7 @@ def cluster_recoding(
     table: Table,
     labels: Sequence[int] | NDArray[Any],
     *,
-    by: Literal["records", "tuples"] = "records",
+    by: By = "records",
     centres: Sequence[Sequence[float]] | NDArray[Any] | None = None,
 ) -> PartitionRecoding:
     """A recoding that publishes the mean and mode of each class, or given centres.
@@ -221,32 +264,35 @@ def cluster_recoding(
     Args:
         table: The records.
         labels: The class of every record, or of every distinct tuple; any whole numbers from 0.
-        by: Whether `labels` are of records or of tuples.
+        by: Whether `labels` are of records or of tuples; of a scanned table, `"tuples"`.
         centres: Classes × quasi-identifiers, numbers and leaf codes to publish instead.
 
     >>> table = Table(pd.DataFrame({"age": [20, 22, 40]}), quasi_identifiers=["age"])
     >>> cluster_recoding(table, [0, 0, 1]).apply(table, np.arange(3))["age"].tolist()
     [21.0, 21.0, 40.0]
     """
-    own = _record_labels(table, labels, by)
+    own, of = checked_labels(table, labels, by)
     if centres is not None:
-        given = _check_centres(table, centres, int(own.max()) + 1)
+        given = checked_centres(table, centres, int(own.max()) + 1)
         used, own = np.unique(own, return_inverse=True)
         published = given[used]
     else:
         _, own = np.unique(own, return_inverse=True)
-        published = class_means(table, own)
+        published = class_means(table, own, by=of)
     merged = own.astype(np.int32)
     merge_equal(merged, published)
+    if of == "records" and (whole := labels_of_tuples(table, merged)) is not None:
+        again = None if centres is None else published
+        return cluster_recoding(table, whole, by="tuples", centres=again)
     _, first, final = np.unique(merged, return_index=True, return_inverse=True)
-    order = np.argsort(np.argsort(first))  # classes in the order of their first records
+    order = np.argsort(np.argsort(first))  # classes in the order of their first tuples or records
     in_order = published[merged[np.sort(first)]]
     kind: Kind = "means" if centres is None else "centroids"
-    return PartitionRecoding(table, order[final].astype(np.int32), in_order, kind=kind)
+    return PartitionRecoding(table, order[final].astype(np.int32), in_order, by=of, kind=kind)
 
 
-def class_means(table: Table, labels: NDArray[Any]) -> NDArray[np.float64]:
-    """Mean and mode of every class, of records labelled from 0 without gaps.
+def class_means(table: Table, labels: NDArray[Any], *, by: By = "records") -> NDArray[np.float64]:
+    """Mean and mode of every class, of records or tuples labelled from 0 without gaps.
 
     >>> table = Table(pd.DataFrame({"age": [20, 22, 40]}), quasi_identifiers=["age"])
     >>> class_means(table, np.array([0, 0, 1])).tolist()
@@ -256,8 +302,8 @@ def class_means(table: Table, labels: NDArray[Any]) -> NDArray[np.float64]:
     means = np.zeros((int(labels.max()) + 1, table.n_qis))
     centres_of_clusters(
         labels.astype(np.int32),
-        np.ones(table.n_records, np.int64),
-        table.tuples[table.row_tuple],
+        table.weights if by == "tuples" else np.ones(table.n_records, np.int64),
+        codes_of(table, by),
         offsets,
         numbers,
         numeric,
@@ -271,7 +317,7 @@ def range_recoding(
     table: Table,
     labels: Sequence[int] | NDArray[Any],
     *,
-    by: Literal["records", "tuples"] = "records",
+    by: By = "records",
 ) -> PartitionRecoding:
     """A recoding that publishes the range of each class: the lowest node or interval that covers it.
 
@@ -279,9 +325,9 @@ def range_recoding(
     >>> range_recoding(table, [0, 0, 1]).apply(table, np.arange(3))["age"].tolist()
     ['20–22', '20–22', '40']
     """
-    own = _record_labels(table, labels, by)
+    own, of = checked_labels(table, labels, by)
     _, first, own = np.unique(own, return_index=True, return_inverse=True)
-    codes = table.tuples[table.row_tuple].astype(np.int64)
+    codes = codes_of(table, of).astype(np.int64)
     low = np.full((len(first), table.n_qis), np.iinfo(np.int64).max)
     high = np.zeros_like(low)
     np.minimum.at(low, own, codes)
@@ -292,12 +338,15 @@ def range_recoding(
             low[:, j], high[:, j] = _covering_nodes(qi.hierarchy, low[:, j], high[:, j])
     both = np.hstack([low, high])
     _, first, merged = np.unique(both[own], axis=0, return_index=True, return_inverse=True)
+    if of == "records" and (whole := labels_of_tuples(table, merged.ravel())) is not None:
+        return range_recoding(table, whole, by="tuples")
     order = np.argsort(np.argsort(first))
     rows = np.sort(first)
     return PartitionRecoding(
         table,
         order[merged.ravel()].astype(np.int32),
         low[own[rows]].astype(np.float64),
+        by=of,
         kind="ranges",
         ends=high[own[rows]],
     )
@@ -315,42 +364,6 @@ def _covering_nodes(
         stop[inside] = np.searchsorted(blocks, blocks[low[inside]], side="right")
         found |= inside
     return start, stop
-
-
-def _record_labels(table: Table, labels: Any, by: str) -> NDArray[np.int64]:
-    if by not in ("records", "tuples"):
-        raise ReleaseError(f"by: must be 'records' or 'tuples', got {by!r}")
-    own = np.asarray(labels)
-    expected = table.n_records if by == "records" else table.n_tuples
-    if own.shape != (expected,) or own.dtype.kind not in "iu" or own.min() < 0:
-        raise ReleaseError(
-            f"labels: expected a whole number from 0 for each of {expected} {by}, got {own.dtype} of "
-            f"shape {own.shape}"
-        )
-    return (own if by == "records" else own[table.row_tuple]).astype(np.int64)
-
-
-def _check_centres(table: Table, centres: Any, n_classes: int) -> NDArray[np.float64]:
-    try:
-        given = np.array(centres, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ReleaseError("centres: expected a matrix of numbers, one row per class") from None
-    if given.ndim != 2 or given.shape[1] != table.n_qis or len(given) < n_classes:
-        raise ReleaseError(
-            f"centres: expected {table.n_qis} values for each of {n_classes} classes, got shape "
-            f"{given.shape}"
-        )
-    for j, qi in enumerate(table.qis):
-        column = given[:, j]
-        fits = np.isfinite(column)
-        if qi.numbers is None and fits.all():
-            fits = (column >= 0) & (column < qi.n_leaves) & (column % 1 == 0)
-        if not fits.all():
-            raise ReleaseError(
-                f"centres: those of {qi.name!r} must be finite numbers, or codes of its "
-                f"{qi.n_leaves} leaves where it has categories"
-            )
-    return given + 0.0  # no negative zero
 
 
 @per_table

@@ -30,6 +30,11 @@ class Recoding(ABC):
         """The table as the engine must see it: split where equal records are published differently."""
         return table
 
+    @property
+    def whole_tuples(self) -> bool:
+        """Whether equal records are always published alike: then a scanned table can be released."""
+        return False
+
     @abstractmethod
     def apply(self, table: Table, rows: NDArray[np.int64]) -> pd.DataFrame:
         """The released quasi-identifiers of some rows of the table."""
@@ -122,6 +127,11 @@ class BlockRecoding(Recoding):
         qi = self.qis[j]
         level = qi.min_level if self.levels is None else self.levels[j]
         return qi.as_is and level == 0 and int(self.blocks[j][-1]) + 1 == qi.n_leaves
+
+    @property
+    def whole_tuples(self) -> bool:
+        """Always: a leaf has one block."""
+        return True
 
     def candidate(self, table: Table) -> Candidates:
         """One row of blocks."""

@@ -29,7 +29,14 @@ from privmoo.suppression import ExplicitRecords, NoSuppression, Suppression
 from privmoo.table import Table
 from privmoo.writing import replacing
 
-__all__ = ["Release", "ReleaseWarning", "make_release", "released_frame", "sensitive_hierarchies"]
+__all__ = [
+    "Release",
+    "ReleaseWarning",
+    "in_a_line",
+    "make_release",
+    "released_frame",
+    "sensitive_hierarchies",
+]
 
 
 class ReleaseWarning(UserWarning):
@@ -87,19 +94,22 @@ class Release:
         return write(self, Path(path), force=force, spreadsheets=spreadsheets)
 
     def __repr__(self) -> str:
-        privacy = self.certificate.privacy
-        lost = "loss" if "loss" in self.certificate.utility else "il"
-        value = self.certificate.utility.get(lost, math.nan)
-        return (
-            f"Release of {len(self.frame):,} records in {privacy['n_groups']:,} QI-groups, "
-            f"k = {privacy['k']}, {lost.replace('il', 'IL')} = {value:.4g}"
-        )
+        return in_a_line(self.certificate.privacy, self.certificate.utility)
 
     def _repr_html_(self) -> str:
         preview = "<p>Rows are not shown: the released k is 1.</p>"
         if self.certificate.privacy["k"] > 1:
             preview = self.frame.head(5).to_html(index=False, escape=True)
         return f"{preview}{self.certificate._repr_html_()}"
+
+
+def in_a_line(privacy: Mapping[str, Any], utility: Mapping[str, Any]) -> str:
+    """A release in one line, from what its certificate states."""
+    lost = "loss" if "loss" in utility else "il"
+    return (
+        f"Release of {privacy['n_records']:,} records in {privacy['n_groups']:,} QI-groups, "
+        f"k = {privacy['k']}, {lost.replace('il', 'IL')} = {utility.get(lost, math.nan):.4g}"
+    )
 
 
 def make_release(
@@ -141,7 +151,7 @@ def make_release(
     >>> sorted(set(release.frame["age"])), list(release.frame)
     (['20–21', '40–41'], ['age'])
     """
-    table.need_records("release: a table in memory")
+    table.need_records("a release in memory (write(path) does without)")
     policy = suppression or (NoSuppression() if published is None else ExplicitRecords())
     if published is not None and not isinstance(policy, ExplicitRecords):
         raise ReleaseError(

@@ -73,11 +73,11 @@ def check_scale(scale: object) -> None:
 
 
 def _unit(values: NDArray[np.float64], weights: NDArray[np.int64], scale: Scale) -> float:
-    if scale == "raw":
+    span = float(values.max() - values.min())
+    if scale == "raw" or span == 0:  # a rounded mean of equal numbers has a deviation
         return 1.0
     if scale == "minmax":
-        span = float(values.max() - values.min())
-        return span if span > 0 else 1.0
+        return span
     mean = (values * weights).sum() / weights.sum()
     spread = float(np.sqrt(((values - mean) ** 2 * weights).sum() / weights.sum()))
     return spread if spread > 0 else 1.0

@@ -96,9 +96,8 @@ class Table:
         self.domain = domain
         used = [*given_qis, *given_sensitive]
         used += [name for name in (target, subject) if name is not None and name not in used]
-        frame = data.copy(
-            deep=False
-        )  # copy on write: later changes of `data` do not reach the table
+        # Copy on write: later changes of `data` do not reach the table.
+        frame = data.copy(deep=False)
         self._source_rows: NDArray[np.int64] | None = None
         if missing == "drop":
             complete = ~frame[used].isna().any(axis=1)
@@ -117,6 +116,8 @@ class Table:
             else subject_links(self.frame[subject], self.row_tuple, self.n_tuples)
         )
         self._is_frozen = True
+
+    has_records = True  # a row is one record; of a scanned table, only counts are known
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -143,8 +144,17 @@ class Table:
         """The tuple of every record."""
         return self._row_tuple
 
-    def need_records(self, what: str) -> None:
+    @property
+    def originals(self) -> pd.DataFrame:
+        """The original values of every record; of a scanned table, every combination of them once."""
+        return self.frame
+
+    def need_records(self, what: str, instead: str | None = None) -> None:
         """Raise where single records are not known: a scanned table has only counts."""
+
+    def rows(self) -> tuple[Table, NDArray[np.int64] | None]:
+        """A table whose rows stand for all records, and for how many each; None where for one."""
+        return self, None
 
     def split(self, parts: NDArray[Any]) -> Table:
         """The same records with more tuples: those of one tuple stay together only within a part.

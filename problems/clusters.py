@@ -65,6 +65,7 @@ class Clusters(AnonymizationProblem):
             numbers.
         release: `"mean"`: mean and mode of the cluster; `"centroid"`: the decision variables.
         assignment: `"balanced"`: every cluster gets k records; `"nearest"`: nearest centroids, k may fail.
+            On a scanned table `"nearest"`, or `"balanced"` with `split=0`.
         split: With `"balanced"`, how many records of a distinct tuple can go to other clusters one by one.
         threads: For the evaluation; all cores by default.
 
@@ -163,9 +164,12 @@ class Clusters(AnonymizationProblem):
     def encode(self, recoding: Any) -> NDArray[np.float64]:
         """The decision vector nearest to given classes, such as a baseline's: to start a search from."""
         classes = self.adopt(recoding)
-        sizes = np.bincount(classes.labels, minlength=classes.n_classes)
-        order = np.argsort(-sizes, kind="stable")
-        return self.centroids.encode(classes.centres[order], size=max(self.k, int(sizes.min())))
+        first = np.arange(classes.n_classes)
+        if self.centroids.view is not self.table:
+            _, first = np.unique(classes.labels, return_index=True)
+        order = np.lexsort((first, -classes.sizes))
+        size = max(self.k, int(classes.sizes.min()))
+        return self.centroids.encode(classes.centres[order], size=size)
 
     def adopt(self, recoding: Any) -> PartitionRecoding:
         """Classes found elsewhere, released as this problem releases them: ranges become means."""
@@ -173,12 +177,16 @@ class Clusters(AnonymizationProblem):
             raise ProblemError(
                 f"start: expected classes such as baselines give, got {type(recoding).__name__}"
             )
-        if len(recoding.labels) != self.table.n_records:
+        if recoding.n_records != self.table.n_records:
             raise ProblemError(
-                f"start: the classes are of a table of {len(recoding.labels):,} records, this one has "
+                f"start: the classes are of a table of {recoding.n_records:,} records, this one has "
                 f"{self.table.n_records:,}"
             )
-        if recoding.kind == "ranges":
+        if not self.table.has_records:
+            of_tuples = recoding.labels_for(self.table)
+            if recoding.kind == "ranges":
+                return cluster_recoding(self.table, of_tuples, by="tuples")
+        elif recoding.kind == "ranges":
             return cluster_recoding(self.table, recoding.labels)
         return recoding
 

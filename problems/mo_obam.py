@@ -36,7 +36,8 @@ class MOOBAM(Clusters):
         loss_scale: Of the information loss: `"raw"` numbers as published, so that one wide column can
             outweigh all others, or `"standard"`: in standard deviations; then give `scale` the same.
         release: `"mean"` (mean and mode, never a larger loss) or `"centroid"`, as the authors.
-        assignment: `"balanced"`, or `"nearest"` as in Algorithm 1.
+        assignment: `"balanced"`, or `"nearest"` as in Algorithm 1. On a scanned table `"nearest"`, or
+            `"balanced"` with `split=0`.
         split: With `"balanced"`, how many records of a distinct tuple can go to other clusters one by one.
         threads: For the evaluation; all cores by default.
 

@@ -94,3 +94,28 @@ def test_records_are_not_written_over(
     assert call(*words, monkeypatch=monkeypatch) == 2
     assert "people.csv: the run was made from this file" in capsys.readouterr().err
     assert records.read_bytes() == before
+
+
+def test_clusters_from_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    own = 'name = "MOOBAM"\nn_clusters = 4\nk = 2\nassignment = "nearest"'
+    text = SCAN.replace('name = "BudgetSuppression"\nmax_suppression = 0.2', own)
+    job = job_in(tmp_path, text.replace('assignment = "nearest"', ""))
+    assert call("run", job, "-o", tmp_path / "none", "-q", monkeypatch=monkeypatch) == 2
+    assert "use assignment='nearest', or split=0" in " ".join(capsys.readouterr().err.split())
+    for folder, words in (("scanned", text), ("memory", text.replace("scan = true\n", ""))):
+        job = job_in(tmp_path, words)
+        out = tmp_path / folder
+        assert call("run", job, "-o", out, "-q", monkeypatch=monkeypatch) == 0
+        public = ["release", out, "--solution", 0, "-o", tmp_path / f"{folder}.csv"]
+        assert call(*public, monkeypatch=monkeypatch) == 0
+    fronts = [(tmp_path / name / "front.csv").read_bytes() for name in ("scanned", "memory")]
+    assert fronts[0] == fronts[1]
+    rows = [pd.read_csv(tmp_path / f"{name}.csv") for name in ("scanned", "memory")]
+    columns = list(rows[0])
+    assert (
+        rows[0]
+        .sort_values(columns, ignore_index=True)
+        .equals(rows[1].sort_values(columns, ignore_index=True))
+    )

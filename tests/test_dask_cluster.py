@@ -108,6 +108,23 @@ def test_a_worker_is_killed_in_a_scan_and_in_a_release(client: Any, tmp_path: Pa
     assert set(client.run(os.getpid).values()) != before
 
 
+def test_noise_is_the_same_after_a_worker_was_killed(client: Any, tmp_path: Path) -> None:
+    def write(table: Table, name: str) -> dict[str, bytes]:
+        scheme = pm.HybridScheme(table, 5, patterns=["zip"], thresholds=(0.1, 0.05, 0.01))
+        scheme.write(tmp_path / name, seed=3)
+        return content(tmp_path / name)
+
+    roles = {**ROLES, "missing": "drop"}  # missing numbers take no noise
+    with dask.config.set(scheduler="synchronous"):
+        parts = write(Table.scan(source(), **roles), "one.parquet")
+    armed, mark = tmp_path / "armed", tmp_path / "mark"
+    found = Table.scan(source(deadly, str(mark), str(armed), n=6), **roles)
+    armed.touch()
+    assert write(found, "two.parquet") == parts
+    assert mark.exists()
+    client.wait_for_workers(2, timeout=30)
+
+
 @pytest.mark.slow  # workers are killed until the scheduler gives up
 def test_a_partition_that_kills_every_worker(client: Any) -> None:
     with pytest.raises(TableError, match="workers were lost again and again"):

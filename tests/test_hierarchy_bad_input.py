@@ -79,7 +79,10 @@ BAD_CALLS = [
     (lambda: Hierarchy.levels({}), "no values"),
     (lambda: Hierarchy.levels(3), "DataFrame or a mapping"),
     (lambda: Hierarchy.levels({"a": ["x"], "b": ["x", "y"]}), "'b' of the hierarchy has 3 levels"),
-    (lambda: Hierarchy.levels(pd.DataFrame([["a", None]])), "row 0 .*'a' has no parent"),
+    (
+        lambda: Hierarchy.levels(pd.DataFrame([["a", None]])),
+        "row 0.* there is no parent at level 1",
+    ),
     (lambda: Hierarchy.flat([]), "at least one"),
     (lambda: Hierarchy.ordered([1, 1.0]), "'1' is twice"),
     (lambda: Hierarchy.ordered(step=0), "greater than 0"),

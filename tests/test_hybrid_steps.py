@@ -269,7 +269,8 @@ def test_no_record_would_have_been_cheaper_than_the_one_taken(seed: int) -> None
     table = random_table(rng, int(rng.integers(6, 25)))
     k, weight = int(rng.integers(2, 5)), float(rng.choice([0.0, 0.3, 0.7]))
     of_row, kinds = clustering._kinds(table, np.arange(table.n_records))
-    given_, clusters = grow_members(kinds, np.arange(len(kinds.weights)), k, weight)
+    units = np.arange(len(kinds.weights))
+    given_, clusters, _ = grow_members(kinds, units, k, weight, False)
     left = list(range(table.n_records))
     secrets = [a.row_codes for a in table.sensitive.values()]
     usual = [np.bincount(s) / table.n_records for s in secrets]

@@ -178,8 +178,14 @@ def test_a_recoding_reads_back_and_groups_as_it_publishes(data: st.DataObject) -
     _, groups = Engine(view, needs={"labels"}, threads=1).groups(recoding.candidate(view))
     assert groups[0].n_groups == recoding.n_classes == len(np.unique(recoding.labels))
     assert sorted(groups[0].records) == sorted(np.bincount(recoding.labels))
-    first = [int(np.flatnonzero(recoding.labels == c)[0]) for c in range(recoding.n_classes)]
+    numbered = recoding.labels if recoding.splits else recoding.labels_of_tuples
+    first = [int(np.flatnonzero(numbered == c)[0]) for c in range(recoding.n_classes)]
     assert first == sorted(first)
+    assert recoding.sizes.tolist() == np.bincount(recoding.labels).tolist()
+    if recoding.labels_of_tuples is not None:
+        assert np.array_equal(recoding.labels_of_tuples[table.row_tuple], recoding.labels)
+    else:
+        assert len(set(zip(table.row_tuple, recoding.labels, strict=True))) > table.n_tuples
     if recoding.splits:
         with pytest.raises(ReleaseError, match=r"equal records are in different classes"):
             recoding.candidate(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from privmoo.errors import PrivmooError, TableError
 from privmoo.measures.base import Measure
 from privmoo.problem import AnonymizationProblem
 
-SENTENCE = "needs single records, and a scanned table has only counts; take a sample"
+SENTENCE = "needs single records, and a scanned table has only counts; draw some into memory"
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "RecursiveDiversity": {"c": 2},
     "RecordsAtRisk": {"tau": 0.1},
@@ -28,7 +29,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "MarketerRisk": {"sampling_fraction": 0.5},
     "PSensitivity": {},
 }
-NEEDS_RECORDS = {"DisclosureRisk", "InformationLoss"}
+NEEDS_RECORDS = {"DisclosureRisk"}
+OF_CLUSTERS = {"InformationLoss"}
 MEASURES = sorted(
     name
     for name in measures.__all__
@@ -36,7 +38,16 @@ MEASURES = sorted(
     and issubclass(getattr(measures, name), Measure)
     and name not in ("Measure", "FunctionMeasure")
 )
-ON_COUNTS = {"AnySuppression", "BudgetSuppression", "Cuts", "KLSafe", "Levels", "ZeroSuppression"}
+BY_TUPLES = {"Clusters", "MOOBAM"}
+ON_COUNTS = BY_TUPLES | {
+    "AnySuppression",
+    "BudgetSuppression",
+    "Cuts",
+    "KLSafe",
+    "Levels",
+    "ScalarMOOBAM",
+    "ZeroSuppression",
+}
 PROBLEMS = sorted(
     name
     for name in problems.__all__
@@ -48,39 +59,64 @@ pytest.importorskip("duckdb")
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Table, Table]:
-    ill = pm.Hierarchy.flat()
-    frame = people(200)
-    roles = {**ROLES, "sensitive": {"ill": ill, "grade": None}}
-    path = scans(frame, tmp_path_factory.mktemp("parts"))["parquet"]
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return scans(people(200), tmp_path_factory.mktemp("parts"))["parquet"]
+
+
+def two_tables(path: Path, **more: Any) -> tuple[Table, Table]:
+    roles = {**ROLES, "sensitive": {"ill": pm.Hierarchy.flat(), "grade": None}, **more}
     return Table.read_parquet(path, **roles), Table.scan(path, **roles)
 
 
+@pytest.fixture(scope="module")
+def both(path: Path) -> tuple[Table, Table]:
+    return two_tables(path)
+
+
+@pytest.fixture(scope="module")
+def whole(path: Path) -> tuple[Table, Table]:
+    return two_tables(path, missing="drop")  # what is missing has no distance
+
+
 @pytest.mark.parametrize("name", MEASURES)
-def test_measures(name: str, both: tuple[Table, Table]) -> None:
+def test_measures(name: str, both: tuple[Table, Table], whole: tuple[Table, Table]) -> None:
     make = getattr(measures, name)
-    table, scanned = both
+    table, scanned = whole if name in OF_CLUSTERS else both
     measure = make(**ARGUMENTS.get(name, {}))
     if name in NEEDS_RECORDS:
         with pytest.raises(TableError, match=SENTENCE):
             problems.Cuts(scanned, objectives=[measure])
         return
+
+    def make_problem(own: Table) -> AnonymizationProblem:
+        if name in OF_CLUSTERS:
+            own_clusters = {"assignment": "nearest", "objectives": [measure], "k": 2}
+            return problems.Clusters(own, 5, suppression=pm.Budget(0.1), **own_clusters)
+        return problems.Cuts(own, objectives=[measure], suppression=pm.Budget(0.1))
+
     for distance in ("equal", "ordered") if name == "TCloseness" else ("",):
         measure = make(distance=distance) if distance else measure
         values = []
         for own in (table, scanned):
-            problem = problems.Cuts(own, objectives=[measure], suppression=pm.Budget(0.1))
-            X = np.random.default_rng(1).random((20, problem.n_var)) < 0.5
-            X = problem.repair(X) if hasattr(problem, "repair") else X
+            problem = make_problem(own)
+            if name in OF_CLUSTERS:
+                X = np.random.default_rng(1).uniform(*problem.bounds(), (20, problem.n_var))
+            else:
+                X = np.random.default_rng(1).random((20, problem.n_var)) < 0.5
+                X = problem.repair(X) if hasattr(problem, "repair") else X
             values.append(problem.evaluate(X.astype(float), return_values_of=["F"]))
         assert np.array_equal(*values, equal_nan=True)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_problems(name: str, both: tuple[Table, Table]) -> None:
+def test_problems(name: str, both: tuple[Table, Table], whole: tuple[Table, Table]) -> None:
     make = getattr(problems, name)
     more = {"Clusters": (4,), "MOOBAM": (4, 5), "ScalarMOOBAM": (4, 5, 0.5)}.get(name, ())
-    table, scanned = both
+    table, scanned = whole if more else both
+    if name in BY_TUPLES:
+        with pytest.raises(TableError, match=r"only counts; use assignment='nearest', or split=0"):
+            make(scanned, *more)
+        make = partial(make, assignment="nearest")
     if name not in ON_COUNTS:
         with pytest.raises(TableError, match=SENTENCE):
             make(scanned, *more)

@@ -224,3 +224,33 @@ def test_adult(tmp_path: Path) -> None:
 def test_records_are_not_released_from_memory(paths: dict[str, Path]) -> None:
     with pytest.raises(PrivmooError, match="scanned table has only counts"):
         solution(Table.scan(paths["parquet"], **ROLES)).release()
+
+
+def test_clusters_of_a_table_with_hierarchies(paths: dict[str, Path], tmp_path: Path) -> None:
+    """Numbers that are middles of intervals, a target, holes that are dropped, and awkward texts."""
+    own = {"age": Hierarchy.ordered(step=3), "zip": None, "size": Hierarchy.ordered()}
+    roles = {**ROLES, "quasi_identifiers": own, "missing": "drop"}
+    told = []
+    for name, table in (
+        ("mine", Table.scan(paths["csv parts"], **roles)),
+        ("other", Table.read_csv(paths["csv"], **roles)),
+    ):
+        assert not table.qis[0].exact
+        problem = pm.problems.MOOBAM(
+            table,
+            6,
+            5,
+            assignment="nearest",
+            suppression=pm.Budget(0.1),
+            extras=[pm.Discernibility()],
+        )
+        front = pm.optimize(problem, budget=pm.Evaluations(200), seed=1, progress=False)
+        chosen = front[len(front) // 2]
+        written = chosen.write(tmp_path / f"{name}.csv", spreadsheets=True)
+        stated = json.loads(written[1].read_text())
+        figures = {k: flat(stated[k]) for k in ("privacy", "utility")}
+        told.append((chosen.values, chosen.explain(), spelled(read(written[0])), figures))
+    assert told[0][:3] == told[1][:3]
+    for section, known in told[1][3].items():
+        assert told[0][3][section] == pytest.approx(known), section
+    assert "classification" in str(told[0][3])

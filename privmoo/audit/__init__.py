@@ -12,6 +12,7 @@ from privmoo.audit.frame import count_frame, group_sizes
 from privmoo.audit.labels import check_covers
 from privmoo.audit.records import disclosure_risks, kept_values, mean_levels, numbers_of_labels
 from privmoo.audit.report import Audit, audit, nearly_unique
+from privmoo.audit.sizes import audit_sizes
 from privmoo.audit.tables import count_tables
 from privmoo.audit.utility import class_utility, information_loss, utility
 from privmoo.audit.values import MISSING, canonical
@@ -22,6 +23,7 @@ __all__ = [
     "Counts",
     "ValueCounts",
     "audit",
+    "audit_sizes",
     "canonical",
     "check_covers",
     "class_utility",

@@ -78,9 +78,14 @@ def kept_values(
 
 
 def mean_levels(
-    released: pd.DataFrame, levels: Mapping[Any, Mapping[str, float]], columns: Sequence[Hashable]
+    released: pd.DataFrame,
+    levels: Mapping[Any, Mapping[str, float]],
+    columns: Sequence[Hashable],
+    records: IntArray | None = None,
 ) -> pd.Series[float]:
     """Per quasi-identifier the mean of level / height over the released rows; a number has level 0.
+
+    A row is one record, or as many as `records` says.
 
     >>> mean_levels(pd.DataFrame({"sex": ["*", "f"]}), {"sex": {"*": 1.0, "f": 0.0}}, ["sex"]).tolist()
     [0.5]
@@ -93,7 +98,7 @@ def mean_levels(
             own = [0.0 if known is None else known[text] for text in strings]
         except KeyError:
             raise AuditError(f"levels: column {str(name)!r} has a label without a level") from None
-        found[name] = float(np.array(own)[codes].mean())
+        found[name] = float(np.average(np.array(own)[codes], weights=records))
     return pd.Series(found, dtype=np.float64)
 
 

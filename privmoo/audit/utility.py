@@ -130,11 +130,13 @@ def information_loss(
     categorical: Collection[Hashable] = (),
     rows: Sequence[int] | IntArray | None = None,
     scale: str = "raw",
+    records: IntArray | None = None,
 ) -> float:
     """IL: distance to the released values over the data's deviation (Wei et al. 2024, Eq. 10, 11).
 
     Squared differences on numeric columns (``scale="standard"``: in standard deviations), one per
-    changed categorical value; a suppressed record costs its own deviation from mean and mode.
+    changed categorical value; a suppressed record costs its own deviation from mean and mode. A row of
+    the original is one record, or as many as `records` says.
 
     >>> df = pd.DataFrame({"age": [1.0, 3.0, 5.0, 7.0]})
     >>> information_loss(df, pd.DataFrame({"age": [2.0, 2.0, 6.0, 6.0]}), numeric=["age"])
@@ -146,26 +148,29 @@ def information_loss(
         require(table, [*numeric, *categorical], role)
     given = np.arange(len(original)) if rows is None else rows
     positions = read_positions(given, original, released)
+    each = np.ones(len(original), dtype=np.int64) if records is None else records
+    n = int(each.sum())
     total = lost = 0.0
     for name in numeric:
         x = _numbers(original[name], name, "original")
-        z = np.full(len(x), x.mean())
-        deviation = (x - z) ** 2
+        mean = (x * each).sum() / n
+        z = np.full(len(x), x[0] if (x == x[0]).all() else mean)  # a rounded mean is no deviation
+        deviation = float(((x - z) ** 2 * each).sum())
         z[positions] = _numbers(released[name], name, "released")
-        unit = x.var() if scale == "standard" and x.var() > 0 else 1.0
-        total += float(deviation.sum() / unit)
-        lost += float(((x - z) ** 2).sum() / unit)
+        unit = deviation / n if scale == "standard" and deviation > 0 else 1.0
+        total += deviation / unit
+        lost += float(((x - z) ** 2 * each).sum() / unit)
     for name in categorical:
         codes, strings = canonical_codes(original[name], name)
         out, out_strings = canonical_codes(released[name], name)
-        frequency = np.bincount(codes)
+        frequency = _sums(codes, each)
         # of several modes the first in the order of strings, whatever the order of the rows
         mode = min(np.flatnonzero(frequency == frequency.max()), key=lambda i: strings[i])
         known = {string: code for code, string in enumerate(strings)}
         shown = np.full(len(codes), mode)
         shown[positions] = np.array([known.get(string, -1) for string in out_strings])[out]
-        total += int((codes != mode).sum())
-        lost += int((codes != shown).sum())
+        total += int(each[codes != mode].sum())
+        lost += int(each[codes != shown].sum())
     return lost / total if total else 0.0
 
 
@@ -175,8 +180,12 @@ def class_utility(
     *,
     quasi_identifiers: Sequence[Hashable],
     target: Hashable | None = None,
+    rows: Sequence[int] | IntArray | None = None,
+    records: IntArray | None = None,
 ) -> dict[str, float]:
     """The utility measures that look at classes only: for releases of means, which have no labels.
+
+    A row of the original is one record, or as many as `records` says; that needs `rows` and no target.
 
     >>> df = pd.DataFrame({"age": [1.0, 3.0, 5.0, 7.0]})
     >>> out = pd.DataFrame({"age": [2.0, 2.0]})
@@ -184,9 +193,16 @@ def class_utility(
     {'suppression': 0.5, 'discernibility': 12.0, 'aecs': 2.0}
     """
     require(released, quasi_identifiers, "released")
-    n, suppressed = len(original), len(original) - len(released)
+    out = np.ones(len(released), dtype=np.int64)
+    n = len(original)
+    if records is not None:
+        positions = read_positions(rows, original, released)
+        if positions is None or target is not None:
+            raise AuditError("records: where rows stand for several, give rows= and no target=")
+        n, out = int(records.sum()), records[positions]
+    suppressed = n - int(out.sum())
     group = group_numbers(released, list(quasi_identifiers))
-    sizes = np.bincount(group)
+    sizes = _sums(group, out)
     result = {
         "suppression": suppressed / n,
         "discernibility": float((sizes**2).sum() + suppressed * n),

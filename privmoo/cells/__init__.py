@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from privmoo.cells.columns import CellColumn
 from privmoo.cells.nodes import NodeCells, node_cells, numeric_columns
+from privmoo.cells.noised import ColumnNoise, NoisedTuples
 from privmoo.cells.recoding import CellRecoding
 
-__all__ = ["CellColumn", "CellRecoding", "NodeCells", "node_cells", "numeric_columns"]
+__all__ = [
+    "CellColumn",
+    "CellRecoding",
+    "ColumnNoise",
+    "NodeCells",
+    "NoisedTuples",
+    "node_cells",
+    "numeric_columns",
+]

@@ -81,6 +81,8 @@ def node_cells(table: Table) -> tuple[NodeCells, ...]:
 def numeric_columns(table: Table) -> tuple[NDArray[np.float64] | None, ...]:
     """The numbers of every quasi-identifier by record, None for categories.
 
+    Of a scanned table, they are by distinct combination of original values.
+
     Text is a category also where it consists of digits: a ZIP code has no noise and no mean. Numbers
     are numbers in columns of any type, as long as all values are.
 
@@ -90,7 +92,7 @@ def numeric_columns(table: Table) -> tuple[NDArray[np.float64] | None, ...]:
     """
     columns: list[NDArray[np.float64] | None] = []
     for qi in table.qis:
-        own = table.frame[qi.name]
+        own = table.originals[qi.name]
         if qi.numbers is None or pd.api.types.infer_dtype(own, skipna=True) not in _NUMBERS:
             columns.append(None)
             continue

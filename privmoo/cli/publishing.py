@@ -109,7 +109,7 @@ def _write(
     import json
 
     from privmoo.errors import ReleaseError
-    from privmoo.release import ReleaseWarning
+    from privmoo.release import ReleaseWarning, in_a_line
     from privmoo.scanning import ScannedTable
 
     def check(k: int) -> None:
@@ -129,12 +129,7 @@ def _write(
         check(int(chosen.groups().sizes.min()))
         files = chosen.write(to, force=force, spreadsheets=spreadsheets)
     stated = json.loads(files[1].read_text(encoding="utf-8"))
-    privacy = stated["privacy"]
-    summary = (
-        f"Release of {privacy['n_records']:,} records in {privacy['n_groups']:,} QI-groups, "
-        f"k = {privacy['k']}, loss = {stated['utility']['loss']:.4g}"
-    )
-    return summary, stated["warnings"], files
+    return in_a_line(stated["privacy"], stated["utility"]), stated["warnings"], files
 
 
 # Limits have the names of measures, so that typer cannot know them.

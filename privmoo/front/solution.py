@@ -148,7 +148,8 @@ class Solution:
         recoding = self.recoding
         if self._has_values(recoding):
             kept = self._kept(recoding)
-            return loss_per_column(self.table, recoding.apply(self.table, kept), kept, recoding)
+            rows, records = self.table.rows()
+            return loss_per_column(rows, recoding.apply(rows, kept), kept, recoding, records)
         if not isinstance(recoding, BlockRecoding):
             raise ProblemError(
                 "loss_per_attribute: this recoding has no generalised values to count leaves of"
@@ -294,17 +295,18 @@ class Solution:
         return isinstance(recoding, CellRecoding)
 
     def _kept(self, recoding: Recoding) -> NDArray[np.int64]:
-        """The records that are released."""
+        """The rows of `Table.rows` that are released."""
         published = self._published()
         if published is not None:
             return np.flatnonzero(published)
-        return np.flatnonzero(self.groups().labels[recoding.view(self.table).row_tuple] >= 0)
+        rows, _ = recoding.view(self.table).rows()
+        return np.flatnonzero(self.groups().labels[rows.row_tuple] >= 0)
 
     def _told(self, recoding: Recoding) -> dict[str, str]:
         """What the release says, without labels that only suppressed records have."""
         table = self.table
         if not isinstance(recoding, BlockRecoding):
-            frame = recoding.apply(table, self._kept(recoding))
+            frame = recoding.apply(table.rows()[0], self._kept(recoding))
             return recoding.describe({n: set(frame[n].astype(str)) for n in table.qi_names})
         batch = self.groups().batch
         kept = table.tuples[batch.firsts[batch.starts[0] : batch.stops[0]]]

@@ -26,11 +26,12 @@ __all__ = [
 _EXACT = 2.0**53
 
 
-def check_table(table: Table) -> None:
-    """Refuse tables that the scheme cannot work on, in one sentence."""
+def check_table(table: Table, *, records: bool = True) -> None:
+    """Refuse tables that the scheme cannot work on, in one sentence; with `records` scanned ones too."""
     if not isinstance(table, Table):
         raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
-    table.need_records("the hybrid scheme")
+    if records:
+        table.need_records("a front of the hybrid scheme")
     if not table.sensitive:
         raise ProblemError(
             "table: the scheme looks at the diversity of a sensitive attribute, and there is none; name "

@@ -14,6 +14,7 @@ from privmoo.cells import node_cells, numeric_columns
 from privmoo.errors import ProblemError
 from privmoo.hybrid.checks import check_number, check_whole
 from privmoo.kernels.members import Units, grow_members
+from privmoo.scanning.scanned import ScannedTable
 from privmoo.table import Table
 
 __all__ = ["MemberClusters", "check_k", "member_clusters"]
@@ -24,18 +25,20 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class MemberClusters:
-    """Clusters of some records of a table.
+    """Clusters of some records of a table, or of some distinct tuples of a scanned one.
 
     Attributes:
-        rows: The records, by their place in the table.
+        rows: The records, by their place in the table; or the tuples.
         labels: The cluster of each of them, from 0.
         entropy: Of every cluster, the entropy of its sensitive values in nats; of several sensitive
             attributes the least.
+        weights: How many records each of `rows` stands for; one if not given.
     """
 
     rows: IntArray
     labels: IntArray
     entropy: NDArray[np.float64]
+    weights: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.entropy)
@@ -43,7 +46,7 @@ class MemberClusters:
     @property
     def sizes(self) -> IntArray:
         """Records of every cluster."""
-        return np.bincount(self.labels, minlength=len(self))
+        return np.bincount(self.labels, self.weights, minlength=len(self)).astype(np.int64)
 
     def to_frame(self) -> pd.DataFrame:
         """Size and entropy of every cluster."""
@@ -58,7 +61,7 @@ class MemberClusters:
         low, high = self.entropy.min(), self.entropy.max()
         return (
             f"{len(self):,} clusters of {self.sizes.min():,} to {self.sizes.max():,} of "
-            f"{len(self.rows):,} records, entropy {low:.3g} to {high:.3g}"
+            f"{self.sizes.sum():,} records, entropy {low:.3g} to {high:.3g}"
         )
 
 
@@ -79,10 +82,13 @@ def member_clusters(
     first halved, and halved again, along the quasi-identifier that spreads most, and clustered half by
     half: time grows with the records, not with their square.
 
+    Of a scanned table distinct tuples are clustered, and stay whole: a tuple that k records have is a
+    cluster of its own, unless others are left over.
+
     Args:
         table: The records.
         k: Fewest records of a cluster.
-        rows: Which records; all by default.
+        rows: Which records, or tuples of a scanned table; all by default.
         weight: How much diversity counts against similarity, from 0 to 1.
 
     >>> df = pd.DataFrame({"age": [20, 50, 22, 54, 21], "ill": list("xxyxy")})
@@ -91,22 +97,32 @@ def member_clusters(
     [1, 0, 1, 0, 1]
     """
     check_number("weight", weight, 0, 1)
-    rows = np.arange(table.n_records) if rows is None else np.asarray(rows, np.int64)
-    check_k(k, len(rows), "the records to cluster")
+    weights = None
+    n = table.n_tuples if isinstance(table, ScannedTable) else table.n_records
+    rows = np.arange(n) if rows is None else np.asarray(rows, np.int64)
+    if isinstance(table, ScannedTable):
+        weights = table.weights[rows]
+    check_k(k, len(rows) if weights is None else int(weights.sum()), "the records to cluster")
     if not len(rows):
-        return MemberClusters(rows, np.empty(0, np.int64), np.empty(0))
-    of_row, kinds = _kinds(table, rows)
+        return MemberClusters(rows, np.empty(0, np.int64), np.empty(0), weights)
+    of_row, kinds = _tuples(table, rows) if isinstance(table, ScannedTable) else _kinds(table, rows)
     labels = np.empty(len(rows), np.int64)
     n_clusters = 0
     order = np.argsort(of_row, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(kinds.weights)])
+    starts = np.searchsorted(of_row[order], np.arange(len(kinds.weights) + 1))
     for units in _blocks(kinds, 2 * k):
-        given, clusters = grow_members(kinds, units, k, float(weight))
+        given, clusters, taken = grow_members(kinds, units, k, float(weight), weights is not None)
         places = np.concatenate([order[starts[u] : starts[u + 1]] for u in units])
-        own = labels_of_rows(of_row[places], given, clusters, np.ones(len(given), np.int64))
-        labels[places] = own + n_clusters
+        if weights is not None:
+            taken = np.ones(len(given), np.int64)
+        labels[places] = labels_of_rows(of_row[places], given, clusters, taken) + n_clusters
         n_clusters += int(clusters.max()) + 1
-    return MemberClusters(rows, labels, _entropy(table, rows, labels, n_clusters))
+    entropy = (
+        _entropy(table, rows, labels, n_clusters)
+        if weights is None
+        else _entropy_of_tuples(table, rows, labels, n_clusters)
+    )
+    return MemberClusters(rows, labels, entropy, weights)
 
 
 def check_k(k: object, n_records: int, what: str) -> None:
@@ -122,25 +138,81 @@ def _kinds(table: Table, rows: IntArray) -> tuple[IntArray, Units]:
     kinds, of_row, weights = np.unique(alike.of_row[rows], return_inverse=True, return_counts=True)
     first = np.empty(len(kinds), np.int64)
     first[of_row[::-1]] = rows[::-1]
-    numbers, leaves, blocks = [], [], []
-    for j, own in enumerate(numeric_columns(table)):
-        if own is None:
-            leaves.append(table.tuples[table.row_tuple[first], j].astype(np.int64))
+    numbers = [None if own is None else own[first] for own in numeric_columns(table)]
+    values = np.ascontiguousarray(alike.sensitive[kinds])
+    return of_row, _units(
+        table,
+        table.row_tuple[first],
+        numbers,
+        np.arange(len(kinds) + 1) * values.shape[1],
+        values.ravel(),
+        np.ones(values.size),
+        weights,
+    )
+
+
+def _tuples(table: ScannedTable, rows: IntArray) -> tuple[IntArray, Units]:
+    """Distinct tuples as kinds, with their mean numbers and the shares of their sensitive values."""
+    numbers: list[NDArray[np.float64] | None] = []
+    for own in numeric_columns(table):
+        if own is not None:
+            sums = np.bincount(table.raw.tuples, own * table.raw.weights, table.n_tuples)
+            own = (sums / table.weights)[rows]
+        numbers.append(own)
+    owner, values, shares, n_values = [], [], [], 0
+    place = np.full(table.n_tuples, -1)
+    place[rows] = np.arange(len(rows))
+    for attribute in table.sensitive.values():
+        of_entry = np.repeat(np.arange(table.n_tuples), np.diff(attribute.offsets))
+        chosen = np.flatnonzero(place[of_entry] >= 0)
+        owner.append(place[of_entry[chosen]])
+        values.append(attribute.codes[chosen].astype(np.int64) + n_values)
+        shares.append(attribute.counts[chosen] / table.weights[of_entry[chosen]])
+        n_values += attribute.n_values
+    owners = np.concatenate([np.empty(0, np.int64), *owner])
+    order = np.argsort(owners, kind="stable")
+    return np.arange(len(rows)), _units(
+        table,
+        rows,
+        numbers,
+        np.searchsorted(owners[order], np.arange(len(rows) + 1)),
+        np.concatenate([np.empty(0, np.int64), *values])[order],
+        np.concatenate([np.empty(0), *shares])[order],
+        table.weights[rows],
+    )
+
+
+def _units(
+    table: Table,
+    tuples: NDArray[Any],
+    numbers: list[NDArray[np.float64] | None],
+    starts: IntArray,
+    values: IntArray,
+    shares: NDArray[np.float64],
+    weights: IntArray,
+) -> Units:
+    """Kinds as the kernel wants them; numbers from 0 to 1 over the whole table."""
+    scaled, leaves, blocks = [], [], []
+    for j, (own, all_) in enumerate(zip(numbers, numeric_columns(table), strict=True)):
+        if own is None or all_ is None:
+            leaves.append(table.tuples[tuples, j].astype(np.int64))
             blocks.append(node_cells(table)[j])
         else:
-            span = float(np.ptp(own)) or 1.0
-            numbers.append((own[first] - own.min()) / span)
+            scaled.append((own - all_.min()) / (float(np.ptp(all_)) or 1.0))
     levels = [nodes.start[nodes.ids] for nodes in blocks]
     places = np.cumsum([0, *(level.size for level in levels)])[:-1]
-    return of_row, Units(
-        _columns(numbers, len(kinds), np.float64),
-        _columns(leaves, len(kinds), np.int64),
+    return Units(
+        _columns(scaled, len(tuples), np.float64),
+        _columns(leaves, len(tuples), np.int64),
         np.concatenate([np.empty(0, np.int64), *(level.ravel() for level in levels)]),
         places.astype(np.int64),
         np.array([level.shape[1] for level in levels], np.int64),
         np.array([nodes.height for nodes in blocks], np.int64),
-        np.ascontiguousarray(alike.sensitive[kinds]),
-        alike.n_values,
+        starts.astype(np.int64),
+        values.astype(np.int64),
+        shares.astype(np.float64),
+        len(table.sensitive),
+        sum(attribute.n_values for attribute in table.sensitive.values()),
         weights.astype(np.int64),
     )
 
@@ -193,6 +265,27 @@ def _entropy(
         )
         owner = pairs // attribute.n_values
         share = counts / sizes[owner]
+        own = np.bincount(owner, weights=-share * np.log(share), minlength=n_clusters)
+        least = np.minimum(least, own)
+    return least
+
+
+def _entropy_of_tuples(
+    table: Table, rows: IntArray, labels: IntArray, n_clusters: int
+) -> NDArray[np.float64]:
+    """The same for distinct tuples, by their counts."""
+    least = np.full(n_clusters, np.inf if table.sensitive else 0.0)
+    label = np.full(table.n_tuples, -1)
+    label[rows] = labels
+    sizes = np.bincount(labels, table.weights[rows], minlength=n_clusters)
+    for attribute in table.sensitive.values():
+        owner = np.repeat(label, np.diff(attribute.offsets))
+        chosen = np.flatnonzero(owner >= 0)
+        pairs, where = np.unique(
+            owner[chosen] * attribute.n_values + attribute.codes[chosen], return_inverse=True
+        )
+        owner = pairs // attribute.n_values
+        share = np.bincount(where, attribute.counts[chosen]) / sizes[owner]
         own = np.bincount(owner, weights=-share * np.log(share), minlength=n_clusters)
         least = np.minimum(least, own)
     return least

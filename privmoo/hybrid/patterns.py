@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.cells import numeric_columns
+from privmoo.columns import Attribute
 from privmoo.errors import ProblemError
 from privmoo.hybrid.checks import check_number, check_seed, check_whole
+from privmoo.scanning.scanned import ScannedTable
 from privmoo.table import Table
 
 __all__ = ["Patterns", "find_patterns"]
@@ -81,7 +84,8 @@ def find_patterns(
         trees: Trees of the forest.
         repeats: How often each column is shuffled.
         test_size: Share of records that the forest does not see.
-        most_records: So many records are drawn at most for the forest.
+        most_records: So many records are drawn at most for the forest; of a scanned table they are drawn
+            by its counts.
         seed: For the forest, the split and the shuffling.
 
     >>> import privmoo as pm
@@ -117,8 +121,7 @@ def find_patterns(
     rng = np.random.default_rng(seed)
     n = min(table.n_records, most_records)
     rows = np.sort(rng.choice(table.n_records, n, replace=False))
-    X = _features(table)[rows]
-    codes = attribute.row_codes[rows].astype(np.int64)
+    X, codes = _drawn(table, attribute, rows)
     as_number = attribute.numbers is not None and len(np.unique(codes)) > _MOST_CLASSES
     y = codes if not as_number else np.nan_to_num(np.asarray(attribute.numbers))[codes]
     made = RandomForestRegressor if as_number else RandomForestClassifier
@@ -148,13 +151,31 @@ def find_patterns(
     return Patterns(frame, score, "R²" if as_number else "accuracy")
 
 
-def _features(table: Table) -> NDArray[np.float64]:
-    """Numbers as they are, categories by the order of their leaves."""
-    columns = [
-        table.tuples[table.row_tuple, j].astype(np.float64) if own is None else np.nan_to_num(own)
-        for j, own in enumerate(numeric_columns(table))
-    ]
-    return np.column_stack(columns)
+def _drawn(
+    table: Table, attribute: Attribute, rows: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """What some records have: numbers, or categories by the order of their leaves; and the attribute.
+
+    Records of a scanned table are numbered by tuple and value; their numbers are those of a leaf.
+    """
+    if not isinstance(table, ScannedTable):
+        columns = [
+            table.tuples[table.row_tuple[rows], j] if own is None else np.nan_to_num(own[rows])
+            for j, own in enumerate(numeric_columns(table))
+        ]
+        return _matrix(columns), attribute.row_codes[rows].astype(np.int64)
+    entry = np.searchsorted(np.cumsum(attribute.counts), rows, side="right")
+    tuples = np.repeat(np.arange(table.n_tuples), np.diff(attribute.offsets))[entry]
+    columns = []
+    for j, (qi, own) in enumerate(zip(table.qis, numeric_columns(table), strict=True)):
+        codes = table.tuples[tuples, j]
+        known = own is not None and qi.numbers is not None
+        columns.append(np.nan_to_num(np.asarray(qi.numbers))[codes] if known else codes)
+    return _matrix(columns), attribute.codes[entry].astype(np.int64)
+
+
+def _matrix(columns: list[NDArray[Any]]) -> NDArray[np.float64]:
+    return np.column_stack(columns).astype(np.float64)
 
 
 def _top_values(table: Table) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

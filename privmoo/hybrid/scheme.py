@@ -6,6 +6,8 @@ import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,9 +32,13 @@ from privmoo.hybrid.splitting import Split, check_classes, friendly_names, split
 from privmoo.hybrid.values import ValueClasses, check_thresholds, value_classes
 from privmoo.measures import DisclosureRisk, Distortion, InformationLoss, KAnonymity, Originality
 from privmoo.release import Release, make_release
+from privmoo.scanning.releasing import write_scanned
+from privmoo.scanning.scanned import ScannedTable
 from privmoo.table import Table
 
 __all__ = ["HybridScheme"]
+
+_METHOD = {"scheme": "hybrid of Laplace noise and k-member clusters (Majeed, Hwang 2023)"}
 
 
 class HybridScheme:
@@ -50,8 +56,13 @@ class HybridScheme:
     categories have no noise. So the certificate states the k that the rows really have, on all
     quasi-identifiers and on those without noise, and what noise was added. `strict` makes k hold.
 
+    Of a scanned table distinct tuples are clustered, and stay whole; the forest sees records drawn by
+    their counts; noise is drawn record by record while the release is written. It has `write`, not
+    `run`, and no `strict`.
+
     Args:
-        table: The records, with a categorical quasi-identifier and a sensitive attribute.
+        table: The records, with a categorical quasi-identifier and a sensitive attribute; also a
+            scanned table.
         k: Fewest records of a cluster.
         epsilon_violating: Of the noise in the violating partition: its scale is sensitivity / ε.
         epsilon_other: Of the noise in the other one.
@@ -98,7 +109,9 @@ class HybridScheme:
         bounds: Mapping[str, tuple[float, float]] | None = None,
         weight: float = 0.5,
     ) -> None:
-        check_table(table)
+        check_table(table, records=False)
+        if strict:
+            table.need_records("strict")
         check_positive("epsilon_violating", epsilon_violating)
         check_positive("epsilon_other", epsilon_other)
         if diversity is not None:
@@ -166,6 +179,41 @@ class HybridScheme:
         check_seed(seed)
         return self.space.recoding(self.parameters, self._own_seed(seed))
 
+    @classmethod
+    def like(cls, table: Table, parameters: HybridParameters, **options: Any) -> HybridScheme:
+        """The scheme with parameters that were found elsewhere: by `Hybrid` on a sample, say.
+
+        Args:
+            table: The records.
+            parameters: As by `Hybrid.scheme_parameters`; levels are in the order of the table's
+                categorical quasi-identifiers.
+            **options: Further arguments of the scheme: `patterns`, `strict`, `bounds` and so on.
+
+        >>> import privmoo as pm
+        >>> table = pm.testing.example_hybrid_table()
+        >>> found = HybridScheme(table, 4, epsilon_other=2, patterns=["race"]).parameters
+        >>> HybridScheme.like(table, found, patterns=["race"]).parameters == found
+        True
+        """
+        check_table(table, records=False)
+        columns = numeric_columns(table)
+        names = [n for n, own in zip(table.qi_names, columns, strict=True) if own is None]
+        if not len(parameters.least) == len(parameters.average) == len(names):
+            raise ProblemError(
+                f"parameters: have levels for {len(parameters.least)} categorical quasi-identifiers, "
+                f"the table has {len(names)}"
+            )
+        return cls(
+            table,
+            parameters.k,
+            epsilon_violating=parameters.epsilon_violating,
+            epsilon_other=parameters.epsilon_other,
+            diversity=parameters.diversity,
+            least=dict(zip(names, parameters.least, strict=True)),
+            average=dict(zip(names, parameters.average, strict=True)),
+            **options,
+        )
+
     def _own_seed(self, seed: int) -> int:
         """Another seed for other parameters: noise that is used twice could be undone."""
         text = repr((seed, self.parameters, self.strict, self.space.sensitivity, self.space.weight))
@@ -178,6 +226,7 @@ class HybridScheme:
             seed: Of the noise and of the order of the rows, mixed with the data; by default nobody can
                 repeat them.
         """
+        self.table.need_records("a release in memory (write(path) does without)")
         recoding = self.recoding(secrets.randbits(64) if seed is None else seed)
         order = None if seed is None else self._own_seed(seed)
         measures = [
@@ -188,12 +237,40 @@ class HybridScheme:
             DisclosureRisk(),
             DisclosureRisk(aggregate="max").named("disclosure_risk_max"),
         ]
-        return make_release(
+        return make_release(self.table, recoding, measures=measures, seed=order, method=_METHOD)
+
+    def write(
+        self,
+        path: str | Path,
+        *,
+        seed: int | None = None,
+        force: bool = False,
+        spreadsheets: bool = False,
+    ) -> list[Path]:
+        """Write the release and its certificate, all files or none; a scanned table batch by batch.
+
+        The noise of a scanned table depends on the seed, the data and the parameters, not on threads or
+        workers; on Dask also on how the records are cut into partitions.
+
+        Args:
+            path: Where the rows go, `.csv` or `.parquet`; the certificate goes beside them.
+            seed: Of the noise and of the order of the rows, mixed with the data; by default nobody can
+                repeat them.
+            force: Whether files that exist are replaced.
+            spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
+        """
+        if not isinstance(self.table, ScannedTable):
+            return self.run(seed).write(path, force=force, spreadsheets=spreadsheets)
+        if seed is not None:
+            check_seed(seed)
+        return write_scanned(
             self.table,
-            recoding,
-            measures=measures,
-            seed=order,
-            method={"scheme": "hybrid of Laplace noise and k-member clusters (Majeed, Hwang 2023)"},
+            self.space.tuples(self.parameters),
+            path,
+            seed=None if seed is None else self._own_seed(seed),
+            method=_METHOD,
+            force=force,
+            spreadsheets=spreadsheets,
         )
 
     def __repr__(self) -> str:

@@ -10,11 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.cells import CellColumn, CellRecoding, node_cells, numeric_columns
+from privmoo.cells import (
+    CellColumn,
+    CellRecoding,
+    ColumnNoise,
+    NoisedTuples,
+    node_cells,
+    numeric_columns,
+)
 from privmoo.errors import ProblemError
 from privmoo.hybrid.checks import check_numbers, check_table
 from privmoo.hybrid.clustering import MemberClusters, check_k, member_clusters
-from privmoo.hybrid.noise import Noise, add_noise, laplace_draws
+from privmoo.hybrid.noise import Noise, add_noise, expected_unchanged, laplace_draws
 from privmoo.hybrid.splitting import Split
 from privmoo.table import Table
 
@@ -28,6 +35,11 @@ NO_DP = (
     "published without noise, and every record is published.",
     "A number with noise is still near the original one: where few people have numbers near it, it still "
     "points at them. The disclosure risk stated here is for an attacker who knows that.",
+)
+NO_DP_OF_TUPLES = (
+    NO_DP[0],
+    "A number with noise is still near the original one: where few people have numbers near it, it still "
+    "points at them. How likely an attacker who knows that finds a person was not measured here.",
 )
 OF_NOISE = (
     "A label is made of numbers with noise, so that it need not cover the original number of its record.",
@@ -61,6 +73,9 @@ class HybridSpace:
     Clusters depend on k alone and are made once; so are the draws of a seed's noise, which other ε only
     scale: two parameter vectors are compared with common random numbers.
 
+    Of a scanned table distinct tuples are clustered, and noise is drawn when records are written: it has
+    `tuples` in the place of `noise` and `recoding`.
+
     Args:
         table: The records.
         split: Its violating and other records.
@@ -86,10 +101,10 @@ class HybridSpace:
         weight: float = 0.5,
         cautions: Sequence[str] = (),
     ) -> None:
-        check_table(table)
-        if len(split.violating) != table.n_records:
+        check_table(table, records=strict)
+        if split.n_records != table.n_records:
             raise ProblemError(
-                f"split: is of {len(split.violating):,} records, the table has {table.n_records:,}"
+                f"split: is of {split.n_records:,} records, the table has {table.n_records:,}"
             )
         columns = numeric_columns(table)
         self.table, self.split, self.strict = table, split, bool(strict)
@@ -212,18 +227,36 @@ class HybridSpace:
             np.maximum.at(high, owner, values)
             columns[j] = replace(CellColumn.of_intervals(low, high, owner), scales=scales)
         cautions = (*NO_DP, *(OF_NOISE if self.strict else ())) if self.numeric else ()
+        unchanged = [tuple(own.unchanged for own in both) for both in noise]
         return CellRecoding(
             self.table,
             [columns[j] for j in range(self.table.n_qis)],
             parts=(~self.split.violating).astype(np.int8),
-            facts=self._facts(parameters, noise),
+            facts=self._facts(parameters, unchanged),
             cautions=(*cautions, *self.cautions),
+        )
+
+    def tuples(self, parameters: HybridParameters) -> NoisedTuples:
+        """What every distinct tuple publishes, and the noise that its records will get."""
+        epsilons = parameters.epsilon_violating, parameters.epsilon_other
+        return NoisedTuples(
+            self.table,
+            self._published_levels(parameters),
+            {
+                j: ColumnNoise(tuple(delta / epsilon for epsilon in epsilons), step, *ends)
+                for j, delta, step, ends in zip(
+                    self.numeric, self.sensitivity, self._steps, self.bounds, strict=True
+                )
+            },
+            parts=(~self.split.violating).astype(np.int8),
+            facts=self._facts(parameters),
+            cautions=(*(NO_DP_OF_TUPLES if self.numeric else ()), *self.cautions),
         )
 
     def _published_levels(self, parameters: HybridParameters) -> NDArray[np.int64]:
         """The level of every categorical quasi-identifier and record."""
         lowest = np.array([self.table.qis[j].min_level for j in self.categorical], np.int64)
-        levels = np.repeat(lowest[:, None], self.table.n_records, axis=1)
+        levels = np.repeat(lowest[:, None], len(self.split.violating), axis=1)
         chosen = np.array([parameters.average, parameters.least], np.int64)
         for partition, rows in enumerate(self._rows):
             if not len(rows) or (partition and not self.strict):
@@ -267,7 +300,9 @@ class HybridSpace:
         return owner
 
     def _facts(
-        self, parameters: HybridParameters, noise: list[tuple[Noise, Noise]]
+        self,
+        parameters: HybridParameters,
+        unchanged: Sequence[tuple[float, ...]] | None = None,
     ) -> dict[str, Any]:
         """What was done, for the certificate."""
         names = self.table.qi_names
@@ -294,21 +329,23 @@ class HybridSpace:
             },
             "noise": [
                 {
-                    "column": f"{names[j]}, {partition} records",
+                    "column": f"{names[j]}, {PARTITIONS[part]} records",
                     "distribution": "Laplace",
-                    "scale": own.scale,
-                    "epsilon": own.epsilon,
-                    "sensitivity": own.sensitivity,
+                    "scale": delta / epsilon,
+                    "epsilon": epsilon,
+                    "sensitivity": delta,
                     "rounded to": step,
                     "kept within": f"{ends[0]:.10g} to {ends[1]:.10g}",
-                    "share expected unchanged": own.expected,
-                    "share unchanged": own.unchanged,
+                    "share expected unchanged": expected_unchanged(epsilon, delta, step),
+                    **({} if unchanged is None else {"share unchanged": unchanged[i][part]}),
                 }
-                for both, j, step, ends in zip(
-                    noise, self.numeric, self._steps, self.bounds, strict=True
+                for i, (j, delta, step, ends) in enumerate(
+                    zip(self.numeric, self.sensitivity, self._steps, self.bounds, strict=True)
                 )
-                for own, partition in zip(both, PARTITIONS, strict=True)
-                if len(own.values)
+                for part, epsilon in enumerate(
+                    (parameters.epsilon_violating, parameters.epsilon_other)
+                )
+                if len(self._rows[part])
             ]
             or "none: there is no numeric quasi-identifier",
         }

@@ -13,6 +13,7 @@ from privmoo.cells import numeric_columns
 from privmoo.errors import ProblemError, nearest
 from privmoo.hybrid.checks import names_in
 from privmoo.hybrid.values import CLASSES, ValueClasses, column_of, value_classes
+from privmoo.scanning.scanned import ScannedTable
 from privmoo.table import Table
 
 __all__ = ["Split", "check_classes", "friendly_names", "split_by_patterns", "split_records"]
@@ -23,34 +24,41 @@ class Split:
     """Which records are in the violating partition.
 
     Attributes:
-        violating: Of every record, whether it is.
+        violating: Of every record, whether it is; of a scanned table, of every distinct tuple.
         values: Per pattern-friendly quasi-identifier the values that do not violate.
+        weights: How many records each entry stands for; one if not given.
     """
 
     violating: NDArray[np.bool_]
     values: Mapping[str, tuple[str, ...]]
+    weights: NDArray[np.int64] | None = None
+
+    @property
+    def n_records(self) -> int:
+        """Records of both partitions."""
+        return len(self.violating) if self.weights is None else int(self.weights.sum())
 
     @property
     def n_violating(self) -> int:
         """Records of the violating partition."""
-        return int(self.violating.sum())
+        return int(np.sum(self.violating if self.weights is None else self.weights[self.violating]))
 
     @property
     def n_other(self) -> int:
         """Records of the other one."""
-        return len(self.violating) - self.n_violating
+        return self.n_records - self.n_violating
 
     def to_frame(self) -> pd.DataFrame:
         """Records and share of both partitions."""
         records = np.array([self.n_violating, self.n_other])
         return pd.DataFrame(
-            {"records": records, "share": records / len(self.violating)},
+            {"records": records, "share": records / self.n_records},
             index=pd.Index(["violating", "other"], name="partition"),
         )
 
     def __repr__(self) -> str:
         rules = " and ".join(f"{name} in {{{', '.join(v)}}}" for name, v in self.values.items())
-        share = self.n_violating / len(self.violating)
+        share = self.n_violating / self.n_records
         return f"{self.n_violating:,} violating records ({share:.1%}), {self.n_other:,} others" + (
             f": {rules}" if rules else ""
         )
@@ -80,7 +88,7 @@ def split_records(
     10 violating records (10.0%), 90 others: race in {w}
     """
     chosen = check_classes(non_violating)
-    others = np.full(table.n_records, bool(classes))
+    others = np.full(table.n_tuples, bool(classes))
     values = {}
     for own in classes:
         j = column_of(table, own.column)
@@ -89,10 +97,11 @@ def split_records(
         if not set(own.frame.index) <= set(table.qis[j].leaves):
             raise ProblemError(f"classes: those of {own.column!r} are of another table")
         codes = [i for i, leaf in enumerate(table.qis[j].leaves) if leaf in set(kept)]
-        others &= np.isin(table.tuples[table.row_tuple, j], codes)
-    violating = ~others
+        others &= np.isin(table.tuples[:, j], codes)
+    scanned = isinstance(table, ScannedTable)
+    violating = ~(others if scanned else others[table.row_tuple])
     violating.setflags(write=False)
-    return Split(violating, values)
+    return Split(violating, values, table.weights if scanned else None)
 
 
 def split_by_patterns(

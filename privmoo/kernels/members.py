@@ -13,7 +13,7 @@ __all__ = ["Units", "grow_members"]
 
 
 class Units(NamedTuple):
-    """Kinds of records that are alike in quasi-identifiers and sensitive values.
+    """Kinds of records that are alike in quasi-identifiers, and in sensitive values if these are split.
 
     Attributes:
         numbers: Kinds × numbers, each from 0 to 1 over the whole table.
@@ -22,7 +22,10 @@ class Units(NamedTuple):
         places: Per category, where its levels begin in `blocks`.
         sizes: Per category, the number of its leaves.
         heights: Per category, its highest level.
-        values: Kinds × sensitive attributes: values, numbered through over all attributes.
+        starts: Per kind, where its entries in `values` and `shares` begin; and their end.
+        values: Sensitive values, numbered through over all attributes.
+        shares: The share of the kind's records that have each value: 1 where all are alike.
+        n_attributes: How many sensitive attributes there are.
         n_values: How many values there are.
         weights: Records of every kind.
     """
@@ -33,7 +36,10 @@ class Units(NamedTuple):
     places: NDArray[np.int64]
     sizes: NDArray[np.int64]
     heights: NDArray[np.int64]
+    starts: NDArray[np.int64]
     values: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    n_attributes: int
     n_values: int
     weights: NDArray[np.int64]
 
@@ -95,45 +101,55 @@ def _join(
 
 
 @compiled()
+def _tell(kinds: Units, unit: int, records: int, tally: NDArray[np.float64]) -> None:
+    """Add the sensitive values of some records of a kind."""
+    for e in range(kinds.starts[unit], kinds.starts[unit + 1]):
+        tally[kinds.values[e]] += kinds.shares[e] * records
+
+
+@compiled()
 def grow_members(
-    kinds: Units, units: NDArray[np.int64], k: int, diversity: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Which kind gives a record to which cluster, one entry per record of the given units.
+    kinds: Units, units: NDArray[np.int64], k: int, diversity: float, whole: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Which kind gives how many records to which cluster; kinds are of the given units.
 
     A cluster starts with the kind farthest from the last record taken, and takes the record with the
     least `(1 - diversity) · width + diversity · excess`: width as above, in means over the
     quasi-identifiers, excess the share of its sensitive value in the cluster less that among all records.
     (By the share alone the first clusters would use up the rare values, and the last ones have none.)
     Fewer than k records are left at the end; each goes to the cluster that it widens least. Of equals
-    the first.
+    the first. If kinds stay `whole`, all records of a kind are taken at once, with their mean excess.
     """
     n = len(units)
-    p, c, s = kinds.numbers.shape[1], kinds.leaves.shape[1], kinds.values.shape[1]
+    p, c, s = kinds.numbers.shape[1], kinds.leaves.shape[1], kinds.n_attributes
     left = kinds.weights[units].copy()
     active = np.arange(n)
     n_active = n
     records = left.sum()
-    n_clusters = max(records // k, 1)
-    of_unit, of_cluster = np.empty(records, np.int64), np.empty(records, np.int64)
+    most = n if whole else records
+    n_clusters = max(min(records // k, most), 1)
+    of_unit, of_cluster = np.empty(most, np.int64), np.empty(most, np.int64)
+    taken = np.ones(most, np.int64)
     lows, highs = np.empty((n_clusters, p)), np.empty((n_clusters, p))
     levels, members = np.zeros((n_clusters, c), np.int64), np.empty(n_clusters, np.int64)
-    tally = np.zeros(kinds.n_values, np.int64)
+    tally = np.zeros(kinds.n_values)
     usual = np.zeros(kinds.n_values)
     for i in range(n):
-        for q in range(s):
-            usual[kinds.values[units[i], q]] += left[i] / records
+        for e in range(kinds.starts[units[i]], kinds.starts[units[i] + 1]):
+            usual[kinds.values[e]] += kinds.shares[e] * (left[i] / records)
     nothing = np.zeros(c, np.int64)
     scale = (1.0 - diversity) / max(p + c, 1)
     entry = 0
     last = units[0]
-    for cluster in range(n_clusters):
-        best, most = active[0], -1.0
+    cluster = 0
+    while cluster == 0 or records >= k:
+        best, farthest = active[0], -1.0
         for i in range(n_active):
             unit = units[active[i]]
             own = kinds.numbers[last]
             far = _width(kinds, unit, own, own, last, nothing, np.inf)
-            if far > most:
-                best, most = active[i], far
+            if far > farthest:
+                best, farthest = active[i], far
         low, high = lows[cluster], highs[cluster]
         first = units[best]
         low[:] = kinds.numbers[first]
@@ -144,13 +160,14 @@ def grow_members(
         while True:
             unit = units[best]
             _join(kinds, unit, low, high, first, levels[cluster])
-            for q in range(s):
-                tally[kinds.values[unit, q]] += 1
             of_unit[entry] = unit
             of_cluster[entry] = cluster
+            if whole:
+                taken[entry] = left[best]
+            _tell(kinds, unit, taken[entry], tally)
+            size += taken[entry]
+            left[best] -= taken[entry]
             entry += 1
-            size += 1
-            left[best] -= 1
             if left[best] == 0:
                 kept = 0
                 for i in range(n_active):
@@ -164,9 +181,9 @@ def grow_members(
             for i in range(n_active):
                 unit = units[active[i]]
                 excess = 0.0
-                for q in range(s):
-                    value = kinds.values[unit, q]
-                    excess += tally[value] / size - usual[value]
+                for e in range(kinds.starts[unit], kinds.starts[unit + 1]):
+                    value = kinds.values[e]
+                    excess += kinds.shares[e] * (tally[value] / size - usual[value])
                 cost = diversity * excess / max(s, 1)
                 if cost < least:
                     limit = (least - cost) / scale if scale > 0 else np.inf
@@ -174,27 +191,30 @@ def grow_members(
                     if cost < least:
                         best, least = active[i], cost
         last = units[best]
+        records -= size
+        cluster += 1
         for e in range(begun, entry):
-            for q in range(s):
-                tally[kinds.values[of_unit[e], q]] = 0
+            for v in range(kinds.starts[of_unit[e]], kinds.starts[of_unit[e] + 1]):
+                tally[kinds.values[v]] = 0.0
     for i in range(n_active):
         unit = units[active[i]]
-        for _ in range(left[active[i]]):
+        for _ in range(1 if whole else left[active[i]]):
             chosen, least = 0, np.inf
-            for cluster in range(n_clusters):
+            for grown in range(cluster):
                 before = 0.0
                 for j in range(p):
-                    before += highs[cluster, j] - lows[cluster, j]
+                    before += highs[grown, j] - lows[grown, j]
                 for j in range(c):
-                    before += levels[cluster, j] / max(kinds.heights[j], 1)
+                    before += levels[grown, j] / max(kinds.heights[j], 1)
                 widened = _width(
-                    kinds, unit, lows[cluster], highs[cluster], members[cluster],
-                    levels[cluster], np.inf,
+                    kinds, unit, lows[grown], highs[grown], members[grown], levels[grown], np.inf
                 ) - before  # fmt: skip
                 if widened < least:
-                    chosen, least = cluster, widened
+                    chosen, least = grown, widened
             _join(kinds, unit, lows[chosen], highs[chosen], members[chosen], levels[chosen])
             of_unit[entry] = unit
             of_cluster[entry] = chosen
+            if whole:
+                taken[entry] = left[active[i]]
             entry += 1
-    return of_unit, of_cluster
+    return of_unit[:entry], of_cluster[:entry], taken[:entry]

@@ -61,7 +61,6 @@ class InformationLoss(Staged):
     def check(self, table: Table) -> None:
         """Numbers need a mean, so none may be missing."""
         super().check(table)
-        table.need_records(type(self).__name__)
         _deviations(table)
 
     def batch(self, groups: GroupBatch) -> FloatArray:
@@ -166,7 +165,8 @@ def _column_deviations(table: Table) -> list[tuple[float, FloatArray]]:
             modes = np.flatnonzero(totals == totals.max())
             own = (codes != min(modes, key=lambda code: qi.leaves[code])).astype(np.float64)
         else:
-            own = (numbers - numbers.mean()) ** 2
+            constant = (numbers == numbers[0]).all()  # of which a rounded mean is no deviation
+            own = (numbers - (numbers[0] if constant else numbers.mean())) ** 2
         found.append((float(own.sum()), own))
     return found
 
@@ -195,7 +195,8 @@ def _deviation(table: Table, scale: Scale) -> _Deviations:
         values = qi.numbers[codes]
         if (reason := no_distance(qi.name, values)) is not None:
             raise MeasureError(f"il: {reason}")
-        deviation = values - (values * weights).sum() / n
+        constant = (values == values[0]).all()  # of which a rounded mean is no deviation
+        deviation = values - (values[0] if constant else (values * weights).sum() / n)
         spread = np.sqrt((deviation**2 * weights).sum() / n)
         unit = spread if scale == "standard" and spread > 0 else 1.0
         units[j] = unit

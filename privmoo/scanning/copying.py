@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from privmoo.scanning.counting import as_counted, count_rows
 from privmoo.scanning.files import CsvFiles, ParquetFiles
+from privmoo.scanning.noising import noise_sql
 from privmoo.scanning.session import Limits, Session, session
 from privmoo.scanning.source import Counted, Mapped
 from privmoo.scanning.sql import is_complete, name_of, reading, text_of
 from privmoo.spreadsheets import FORMULAS, safe_text
 
-__all__ = ["Written", "copy", "recount"]
+__all__ = ["Written", "copy", "group_sizes", "place_of", "recount"]
 
 IntArray = NDArray[np.int64]
 _CAST = {"whole": "BIGINT", "fraction": "DOUBLE"}
@@ -74,6 +75,9 @@ def _released(counted: Counted, mapped: Mapped) -> Any:
         if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
             array = array.cast(pa.string()).dictionary_encode()
         columns[f"r{i}"] = array
+        if name in mapped.noise:
+            columns[f"r{i}"] = array.cast(pa.float64())
+            columns[f"n{i}"] = pa.array(mapped.noise[name].scales)
     return pa.table(columns)
 
 
@@ -81,9 +85,16 @@ def _copy_sql(files: ParquetFiles | CsvFiles, counted: Counted, mapped: Mapped) 
     """The rows of the copy, in their order."""
     keys = list(mapped.values)
     columns = []
+    where, numbered = place_of(files)
     for name in mapped.columns:
         if name in mapped.values:
-            columns.append(f"r.r{keys.index(name)} AS {name_of(name)}")
+            i = keys.index(name)
+            value = f"r.r{i}"
+            if name in mapped.noise:
+                value = noise_sql(
+                    mapped.noise[name], value, f"r.n{i}", mapped.noise_secret, i, where
+                )
+            columns.append(f"{value} AS {name_of(name)}")
         else:
             kind = _CAST.get((counted.kinds or {}).get(name, ""), "")
             cast = isinstance(files, CsvFiles) and kind
@@ -92,12 +103,11 @@ def _copy_sql(files: ParquetFiles | CsvFiles, counted: Counted, mapped: Mapped) 
     match = " AND ".join(
         f"s.{name_of(key)} IS NOT DISTINCT FROM r.k{i}" for i, key in enumerate(keys)
     )
-    source, order = reading(files), ""
+    order = ""
     if mapped.secret is not None:
         # A keyed hash of where a row stands: the same for the same secret, with any number of threads.
-        where, numbered = _place(files)
         order = f" ORDER BY md5_number(concat({text_of(mapped.secret)}, '|', {where}))"
-        source = numbered
+    source = numbered if mapped.noise or mapped.secret is not None else reading(files)
     condition = f" WHERE {is_complete(files, mapped.complete)}" if mapped.complete else ""
     return (
         f"SELECT {', '.join(columns)} FROM (SELECT * FROM {source}{condition}) s "
@@ -105,7 +115,7 @@ def _copy_sql(files: ParquetFiles | CsvFiles, counted: Counted, mapped: Mapped) 
     )
 
 
-def _place(files: ParquetFiles | CsvFiles) -> tuple[str, str]:
+def place_of(files: ParquetFiles | CsvFiles) -> tuple[str, str]:
     """An expression that tells rows apart by where they stand, and the reading that has it."""
     names = {name.lower() for name in files.columns}
     if isinstance(files, ParquetFiles) and not names & {"file_row_number", "filename"}:
@@ -149,6 +159,22 @@ def recount(
         table = own.arrow(count_rows("copied", keys, attributes), "audit")
         unique = _spread(own, others)
     return as_counted(table, keys, attributes, plain), unique
+
+
+def group_sizes(
+    limits: Limits, path: Path, written: Written, keys: Sequence[str]
+) -> tuple[IntArray, IntArray]:
+    """Sizes of groups of a copy, and how many groups have each."""
+    names = ", ".join(name_of(key) for key in keys)
+    with session(path.name, limits) as own:
+        own.connection.execute(f"CREATE VIEW copied AS {_read_back(path, written)}")
+        found = own.arrow(
+            f"SELECT n, count(*) FROM (SELECT count(*) AS n FROM copied GROUP BY {names}) "
+            "GROUP BY n ORDER BY n",
+            "audit",
+        )
+    sizes, groups = (column.to_numpy().astype(np.int64) for column in found.columns)
+    return sizes, groups
 
 
 def _read_back(path: Path, written: Written) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from privmoo.errors import PrivmooError, TableError
 from privmoo.scanning.duck import too_many
+from privmoo.scanning.sampling import drawn, fewest
 from privmoo.scanning.source import Counted, Mapped, Sample
 from privmoo.scanning.tallying import Tally, as_counted, numbered, tally, together
 
@@ -127,6 +128,24 @@ class DaskSource:
         first = pd.Series(np.concatenate(places)).groupby(numbers[len(values) :]).min()
         return np.asarray(first.reindex(numbers[: len(values)]), dtype=np.int64)
 
+    def draw(
+        self,
+        counted: Counted,
+        columns: Sequence[str],
+        n: int,
+        secret: str,
+        *,
+        complete: Sequence[str] = (),
+    ) -> pd.DataFrame:
+        """Every partition gives the records with its smallest keys, and the smallest of all are kept."""
+        import dask
+
+        used = list(columns)
+        own = dask.delayed(partial(drawn, n=n, secret=secret, complete=list(complete)), pure=False)
+        leaves = [own(p, i) for i, p in enumerate(self.frame[used].to_delayed())]
+        found: pd.DataFrame = self.compute([tree(leaves, partial(_fewest, n=n))], used)[0]
+        return found[used].reset_index(drop=True)
+
     def copy(self, counted: Counted, mapped: Mapped, path: Path) -> Any:
         """Every partition is mapped and cut into pieces, then pieces of all make one part each."""
         from privmoo.scanning.parts import copy
@@ -145,6 +164,14 @@ class DaskSource:
         from privmoo.scanning.parts import recount
 
         return recount(self, path, written, keys, attributes, others)
+
+    def group_sizes(
+        self, path: Path, written: Any, keys: Sequence[str]
+    ) -> tuple[IntArray, IntArray]:
+        """Groups of every part travel by a hash of what they are, each range of it to one task."""
+        from privmoo.scanning.sizes import group_sizes
+
+        return group_sizes(self, path, written, keys)
 
     # Computing
 
@@ -247,6 +274,10 @@ def together_by_dask(tallies: list[Tally | None], most: int | None = None) -> Ta
     """The sum of tallies; None where there are too many combinations."""
     known = [one for one in tallies if one is not None]
     return together(known, concat, most) if len(known) == len(tallies) else None
+
+
+def _fewest(frames: list[pd.DataFrame], n: int) -> pd.DataFrame:
+    return fewest(frames, concat, n)
 
 
 def _head(frame: pd.DataFrame, n_rows: int) -> tuple[pd.DataFrame, int]:

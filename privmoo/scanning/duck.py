@@ -12,9 +12,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.errors import TableError
-from privmoo.scanning.copying import Written, copy, recount
+from privmoo.scanning.copying import Written, copy, group_sizes, recount
 from privmoo.scanning.counting import as_counted, count_rows, fetch, plain_numbers
 from privmoo.scanning.files import CsvFiles, ParquetFiles, find_files, open_csv, open_parquet
+from privmoo.scanning.sampling import draw_from_files
 from privmoo.scanning.session import Limits, session
 from privmoo.scanning.source import Counted, Mapped, Sample
 from privmoo.scanning.sql import encoding_of, is_complete, name_of, reading, to_pandas
@@ -166,6 +167,18 @@ class DuckSource:
             )
         return np.asarray(found.column(0).to_numpy(), dtype=np.int64)
 
+    def draw(
+        self,
+        counted: Counted,
+        columns: Sequence[str],
+        n: int,
+        secret: str,
+        *,
+        complete: Sequence[str] = (),
+    ) -> pd.DataFrame:
+        """One more scan, which keeps the records with the smallest hashes."""
+        return draw_from_files(self.files, self.limits, counted, columns, n, secret, complete)
+
     def copy(self, counted: Counted, mapped: Mapped, path: Path) -> Written:
         """One COPY of a join with the released values, sorted by a keyed hash."""
         return copy(self.files, self.limits, counted, mapped, path)
@@ -180,6 +193,12 @@ class DuckSource:
     ) -> tuple[Counted, dict[str, tuple[int, int]]]:
         """One GROUP BY on the copy."""
         return recount(self.limits, path, written, keys, attributes, others)
+
+    def group_sizes(
+        self, path: Path, written: Written, keys: Sequence[str]
+    ) -> tuple[IntArray, IntArray]:
+        """A GROUP BY of a GROUP BY, out of core."""
+        return group_sizes(self.limits, path, written, keys)
 
 
 def too_many(name: str, most: int) -> TableError:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from privmoo.canonical import canonical
 from privmoo.errors import ReleaseError
+from privmoo.scanning.noising import Noised, draws
 from privmoo.scanning.part_files import part_name, part_of, read_part, write_whole
 from privmoo.scanning.sketch import Sketch
 from privmoo.scanning.source import Counted, Mapped
@@ -69,6 +70,7 @@ class _Copying:
     columns: list[str]
     complete: list[str]
     secret: str | None
+    noise_secret: str
     n_parts: int
 
 
@@ -83,7 +85,12 @@ def copy(source: DaskSource, counted: Counted, mapped: Mapped, path: Path) -> Wr
     used = list(dict.fromkeys([*mapped.columns, *mapped.values, *mapped.complete]))
     partitions = source.frame[used].to_delayed()
     how = _Copying(
-        room, list(mapped.columns), list(mapped.complete), mapped.secret, len(partitions)
+        room,
+        list(mapped.columns),
+        list(mapped.complete),
+        mapped.secret,
+        mapped.noise_secret,
+        len(partitions),
     )
     spread = dask.delayed(_spread, pure=False)
     found = source.compute([spread(p, i, how) for i, p in enumerate(partitions)], used)
@@ -135,11 +142,12 @@ def recount(
 
 @dataclass(frozen=True)
 class _Lookup:
-    """Released values by the spelling of original ones."""
+    """Released values by the spelling of original ones, and noise by column."""
 
     codes: dict[str, dict[str, int]]
     rows: dict[tuple[int, ...], int]
     values: dict[str, Any]
+    noise: dict[str, Noised]
 
     def row_of(self, frame: pd.DataFrame) -> IntArray:
         """The released row of every record; -1 where it is left out."""
@@ -168,7 +176,7 @@ def _lookup(counted: Counted, mapped: Mapped) -> _Lookup:
         codes[name] = known
         values[name] = _arrow(released, name)
     rows = {key: i for i, key in enumerate(zip(*columns, strict=True))}
-    return _Lookup(codes, rows, values)
+    return _Lookup(codes, rows, values, dict(mapped.noise))
 
 
 def _pickle(value: Any, path: Path) -> None:
@@ -209,7 +217,12 @@ def _spread(frame: pd.DataFrame, number: int, how: _Copying) -> tuple[Any, froze
         drawn = kept.astype(np.uint64)
     arrays, chosen = [], pa.array(rows[kept])
     for name in how.columns:
-        if name in lookup.values:
+        if name in lookup.noise:
+            # Drawn for all records, too.
+            own = draws(how.noise_secret, list(lookup.codes).index(name), number, len(rows))[kept]
+            base = lookup.values[name].cast(pa.float64()).to_numpy(zero_copy_only=False)
+            arrays.append(pa.array(lookup.noise[name].add(base, rows[kept], own)))
+        elif name in lookup.values:
             arrays.append(lookup.values[name].take(chosen))
         else:
             arrays.append(_arrow(frame[name].iloc[kept], name))

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.audit import Audit, canonical, count_tables
+from privmoo.audit import Audit, audit_sizes, canonical, count_tables, mean_levels
+from privmoo.cells import NoisedTuples
 from privmoo.certificate import Certificate
 from privmoo.certifying import certify, confirm, other_releases, released_labels
 from privmoo.columns import no_records
@@ -22,15 +23,15 @@ from privmoo.errors import AuditError, ReleaseError
 from privmoo.grouping import GroupBatch
 from privmoo.measures.base import Measure
 from privmoo.outside import audited_value, utility_of
-from privmoo.recoding import BlockRecoding, Recoding
+from privmoo.recoding import Recoding
 from privmoo.release import ReleaseWarning, sensitive_hierarchies
 from privmoo.release_files import write_release
 from privmoo.scanning.folder import write_folder
+from privmoo.scanning.noising import Noised
 from privmoo.scanning.scanned import ScannedTable
 from privmoo.scanning.session import DiskFullError
 from privmoo.scanning.source import Counted, Mapped
 from privmoo.suppression import NoSuppression, Suppression
-from privmoo.table import Table
 
 __all__ = ["write_scanned"]
 
@@ -60,20 +61,18 @@ def write_scanned(
     Raises:
         AuditError: An audited measure and the audit disagree; nothing is written.
     """
-    if not isinstance(recoding, BlockRecoding):
+    if not (recoding.whole_tuples or isinstance(recoding, NoisedTuples)):
         raise no_records(type(recoding).__name__)
     making = _Making(table, recoding, suppression or NoSuppression(), list(measures))
     target = Path(path)
     certificate: list[Certificate] = []
 
     def write_rows(temporary: Path) -> Mapping[str, str]:
-        mapped = making.mapped(
-            seed if shuffle else None, shuffle=shuffle, spreadsheets=spreadsheets
-        )
+        mapped = making.mapped(seed, shuffle=shuffle, spreadsheets=spreadsheets)
         try:
             written = table.source.copy(table.counted, mapped, temporary)
             certificate.append(
-                making.certificate(temporary, written, claims, shuffle=shuffle, method=method)
+                making.certificate(temporary, written, mapped, claims, method=method)
             )
         except DiskFullError:
             raise ReleaseError(f"{target}: cannot be written (the disk is full)") from None
@@ -89,7 +88,7 @@ class _Making:
     def __init__(
         self,
         table: ScannedTable,
-        recoding: BlockRecoding,
+        recoding: Recoding,
         policy: Suppression,
         measures: list[Measure],
     ) -> None:
@@ -104,38 +103,58 @@ class _Making:
             raise ReleaseError(
                 "release: all records would be suppressed, which is no release; choose another solution"
             )
-        self.rows = _rows(table)
+        self.rows, _ = table.rows()
         self.values = recoding.apply(self.rows, self.kept)
+        noised = recoding.noised()
+        self.exact = [name for name in table.qi_names if name not in noised]
+        """The quasi-identifiers without noise: what the file says of them is known beforehand."""
+
+    def _secret(self, seed: int | None, what: str = "") -> str:
+        """Mixed with the data, so that the seed alone does not bring order or noise back."""
+        if seed is None:
+            return secrets.token_hex(16)
+        return hashlib.sha256(f"{what}{seed}|{self.table.fingerprint}".encode()).hexdigest()
 
     def mapped(self, seed: int | None, *, shuffle: bool, spreadsheets: bool) -> Mapped:
         """What the engine must know for the copy."""
-        secret = None
-        if shuffle:
-            # Mixed with the data, so that the seed alone does not bring the original order back.
-            known = f"{seed}|{self.table.fingerprint}".encode()
-            secret = secrets.token_hex(16) if seed is None else hashlib.sha256(known).hexdigest()
+        noise = {}
+        if isinstance(self.recoding, NoisedTuples):
+            parts = self.recoding.parts[self.table.raw.tuples[self.kept]]
+            noise = {
+                self.table.qi_names[j]: Noised(
+                    np.array(own.scales)[parts],
+                    own.step,
+                    own.low,
+                    own.high,
+                    self.recoding.whole[j],
+                )
+                for j, own in self.recoding.noise.items()
+            }
         return Mapped(
             rows=self.table.raw.rows[self.kept],
             values={name: self.values[name] for name in self.table.qi_names},
             columns=self.table.released_columns,
             complete=self.table.complete,
-            secret=secret,
+            secret=self._secret(seed) if shuffle else None,
             spreadsheets=spreadsheets,
+            noise=noise,
+            # Other noise for another recoding: draws that are used twice could be undone.
+            noise_secret=self._secret(seed, f"noise|{self.recoding.key().hex()}|"),
         )
 
     def certificate(
         self,
         path: Path,
         written: Any,
+        mapped: Mapped,
         claims: Mapping[str, float] | None,
         *,
-        shuffle: bool,
         method: Mapping[str, Any] | None,
     ) -> Certificate:
         """Count the file, and measure what it gives away and what it is worth."""
         table = self.table
-        names, attributes = table.qi_names, list(table.counted.attributes)
-        used = {*names, *attributes}
+        names, attributes = self.exact, list(table.counted.attributes)
+        used = {*table.qi_names, *attributes}
         rest = [name for name in table.released_columns if name not in used]
         counted, spread = table.source.recount(path, written, names, attributes, rest)
         self._check(counted)
@@ -148,9 +167,8 @@ class _Making:
                 hierarchies=sensitive_hierarchies(table),
             )
         )
-        raw = table.raw
-        useful = utility_of(self.rows, self.values, self.recoding, self.kept, raw.weights)
-        if measured.counts.target is not None:
+        useful = self._utility(counted)
+        if measured.counts.target is not None and not mapped.noise:
             gone = table.n_records - measured.n_records
             wrong = measured.measure("classification") * measured.n_records
             useful["classification"] = (gone + wrong) / table.n_records
@@ -168,7 +186,8 @@ class _Making:
                 counted.attributes[name].nunique(),
                 int(counted.counts[part][present].sum()),
             )
-        notes = [*_unique_columns(table, spread), *other_releases(table, _key(counted))]
+        key = _key(counted) + (mapped.noise_secret.encode() if mapped.noise else b"")
+        notes = [*_unique_columns(table, spread), *other_releases(table, key)]
         for note in notes:
             warnings.warn(note, ReleaseWarning, stacklevel=2)
         return certify(
@@ -177,18 +196,48 @@ class _Making:
             self.policy,
             n_released=measured.n_records,
             labels=released_labels(table, self.values),
-            measured=measured.to_dict(),
+            measured=self._privacy(measured, path, written) if mapped.noise else measured.to_dict(),
             useful=useful,
             claims=confirmed,
             notes=notes,
-            shuffled=shuffle,
+            shuffled=mapped.secret is not None,
             method=method,
         )
+
+    def _utility(self, counted: Counted) -> dict[str, Any]:
+        """What the copy is worth; numbers with noise are told in the mean over noise."""
+        table, weights = self.table, self.table.raw.weights
+        if not isinstance(self.recoding, NoisedTuples):
+            return utility_of(self.rows, self.values, self.recoding, self.kept, weights)
+        part = next(iter(counted.parts.values()))
+        frame = pd.DataFrame({n: counted.keys[n].iloc[part] for n in self.exact})
+        levels = mean_levels(
+            frame, self.recoding.relative_levels(), self.exact, counted.counts[part]
+        )
+        weight = np.array([table.qis[table.qi_names.index(name)].weight for name in self.exact])
+        return {
+            "originality_expected": self.recoding.expected_originality(self.rows, weights),
+            "distortion": float(weight @ levels.to_numpy()),
+        }
+
+    def _privacy(self, measured: Audit, path: Path, written: Any) -> dict[str, Any]:
+        """Sizes of groups by all quasi-identifiers, and all there is of those without noise.
+
+        Numbers with noise may make as many groups as there are records, which nobody counts in memory.
+        """
+        table = self.table
+        found = audit_sizes(*table.source.group_sizes(path, written, table.qi_names))
+        rest = f"those without noise ({', '.join(self.exact)})"
+        return {
+            **found,
+            "k_on": {"all quasi-identifiers": found["k"], rest: measured.k},
+            "on_those_without_noise": measured.to_dict(),
+        }
 
     def _check(self, counted: Counted) -> None:
         """Raise unless the file has just the records that the recoding says."""
         part = next(iter(counted.parts.values()))
-        names = self.table.qi_names
+        names = self.exact
         found = pd.DataFrame({n: counted.keys[n].iloc[part].map(canonical) for n in names})
         told = pd.DataFrame({n: self.values[n].map(canonical) for n in names})
         sums = [
@@ -208,16 +257,6 @@ class _Making:
                 "release: the groups in the written file are not those of the recoding; nothing is "
                 "released"
             )
-
-
-def _rows(table: ScannedTable) -> Table:
-    """The distinct combinations of original values, as if each were a record."""
-    other = object.__new__(Table)
-    raw = table.raw
-    skipped = ("source", "counted", "raw", "content", "fingerprint")
-    vars(other).update({k: v for k, v in vars(table).items() if k not in skipped})
-    vars(other).update(_frame=raw.frame, _row_tuple=raw.tuples)
-    return other
 
 
 def _unique_columns(table: ScannedTable, spread: Mapping[str, tuple[int, int]]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from privmoo.audit import Audit, count_tables
 from privmoo.canonical import canonical
-from privmoo.columns import no_records
+from privmoo.columns import QuasiIdentifier, no_records
 from privmoo.counted import Rows, encode, summed
 from privmoo.errors import PrivmooError, TableError
 from privmoo.roles import (
@@ -74,6 +75,7 @@ class ScannedTable(Table):
     needs them says so.
     """
 
+    has_records = False
     source: Source
     counted: Counted
     complete: tuple[str, ...]
@@ -164,13 +166,65 @@ class ScannedTable(Table):
         raise no_records("frame")
 
     @property
+    def originals(self) -> pd.DataFrame:
+        """Every combination of original values of the quasi-identifiers, once."""
+        return self.raw.frame
+
+    @property
     def row_tuple(self) -> NoReturn:
         """Not there."""
         raise no_records("row_tuple")
 
-    def need_records(self, what: str) -> None:
+    def sample(self, n: int, *, seed: int | None = None) -> Table:
+        """Some records at random, as a table in memory with the same hierarchies.
+
+        For what needs single records: parameters that were found on a sample are used on all records.
+        Identifying columns are left out.
+
+        Args:
+            n: How many records; all, if there are fewer.
+            seed: For the choice; by default nobody can repeat it.
+        """
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+            raise TableError(f"n: must be a whole number of at least 1, got {n!r}")
+        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
+            raise TableError(f"seed: must be a whole number, got {seed!r}")
+        secret = secrets.token_hex(16) if seed is None else f"sample {seed}"
+        frame = self.source.draw(
+            self.counted, self.released_columns, int(n), secret, complete=self.complete
+        )
+        known = {**self.counted.keys, **self.counted.attributes}
+        # As in the whole: a sample without missing values could have another type.
+        frame = frame.astype({name: own.dtype for name, own in known.items() if name in frame})
+        return Table(
+            frame,
+            quasi_identifiers={
+                qi.name: QuasiIdentifier(
+                    hierarchy=qi.hierarchy,
+                    weight=qi.weight,
+                    min_level=qi.min_level,
+                    max_level=None if qi.hierarchy is None else qi.max_level,
+                    fixed_cuts=[qi.leaves[i + 1] for i in qi.fixed_cuts],
+                )
+                for qi in self.qis
+            },
+            sensitive={name: a.hierarchy for name, a in self.sensitive.items()},
+            insensitive=[n for n in self.columns_of("insensitive") if n != self.target_name],
+            target=self.target_name,
+        )
+
+    def need_records(self, what: str, instead: str | None = None) -> None:
         """Raise: there are none."""
-        raise no_records(what)
+        raise no_records(what, instead)
+
+    def rows(self) -> tuple[Table, NDArray[np.int64]]:
+        """The distinct combinations of original values, each with its number of records."""
+        other = object.__new__(Table)
+        skipped = ("source", "counted", "raw", "content", "fingerprint")
+        vars(other).update({k: v for k, v in vars(self).items() if k not in skipped})
+        raw = self.raw
+        vars(other).update(_frame=raw.frame, _row_tuple=raw.tuples, has_records=False)
+        return other, raw.weights
 
     def split(self, parts: NDArray[Any]) -> Table:
         """Not possible."""

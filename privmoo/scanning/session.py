@@ -138,11 +138,11 @@ def session(name: str, limits: Limits) -> Iterator[Session]:
             config={
                 "memory_limit": f"{limits.memory // 2**20}MiB",
                 "temp_directory": folder,
-                "TimeZone": "UTC",
                 "autoinstall_known_extensions": "false",
                 **({} if limits.threads is None else {"threads": str(limits.threads)}),
             },
         )
+        connection.execute("SET TimeZone = 'UTC'")  # before version 2 not among those of connect
         connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
         yield Session(connection, name, progress=limits.progress)
     except duckdb.Error as error:

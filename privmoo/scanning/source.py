@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo.scanning.noising import Noised
+
 __all__ = ["Counted", "Mapped", "Sample", "Source"]
 
 IntArray = NDArray[np.int64]
@@ -74,6 +76,8 @@ class Mapped:
         complete: Columns in which no value may be missing; other records are left out.
         secret: What the order of the copy is made from; None keeps the order.
         spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
+        noise: Per key column whose numbers get noise, what noise.
+        noise_secret: What the draws of the noise are made from.
     """
 
     rows: IntArray
@@ -81,7 +85,9 @@ class Mapped:
     columns: Sequence[str]
     complete: Sequence[str] = ()
     secret: str | None = None
-    spreadsheets: bool = field(default=False)
+    spreadsheets: bool = False
+    noise: Mapping[str, Noised] = field(default_factory=dict)
+    noise_secret: str = ""
 
 
 class Source(Protocol):
@@ -129,6 +135,17 @@ class Source(Protocol):
     ) -> IntArray:
         """Per row of the column in `counted`, the first record that has its value, from 0."""
 
+    def draw(
+        self,
+        counted: Counted,
+        columns: Sequence[str],
+        n: int,
+        secret: str,
+        *,
+        complete: Sequence[str] = (),
+    ) -> pd.DataFrame:
+        """So many records at random, or all; the same ones for the same secret, in a random order."""
+
     def copy(self, counted: Counted, mapped: Mapped, path: Path) -> Any:
         """Write the copy to a file, `.csv` or `.parquet`; what is returned helps to read it back."""
 
@@ -141,3 +158,8 @@ class Source(Protocol):
         others: Sequence[str],
     ) -> tuple[Counted, dict[str, tuple[int, int]]]:
         """Count a copy from its file; per column of `others`, distinct and present values (about)."""
+
+    def group_sizes(
+        self, path: Path, written: Any, keys: Sequence[str]
+    ) -> tuple[IntArray, IntArray]:
+        """Sizes that groups of a copy have, and how many groups have each; any number of groups."""

@@ -105,6 +105,8 @@ def _as_in_memory(files: ParquetFiles, column: str, values: Any) -> pd.Series[An
     field = files.schema.field(column)
     kind = field.type
     category = pa.types.is_dictionary(kind)
+    if pa.types.is_null(kind):  # nothing but missing values, which engines give some type
+        values = pa.nulls(len(values))
     known = files.schema.pandas_metadata
     try:
         values = values.cast(kind.value_type if category else kind, safe=False)
