@@ -8,8 +8,26 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-__all__ = ["content_digest"]
+__all__ = ["content_digest", "row_hashes"]
+
+
+def row_hashes(data: pd.DataFrame | pd.Series[Any]) -> NDArray[np.uint64]:
+    """A hash of every row; lists and other nested values count by what they hold.
+
+    >>> len(set(row_hashes(pd.Series([[1], [2], [1]])).tolist()))
+    2
+    """
+    try:
+        hashes = pd.util.hash_pandas_object(data, index=False)
+    except TypeError:  # a list cannot be hashed
+        hashes = pd.util.hash_pandas_object(data.map(_spelled), index=False)
+    return np.asarray(hashes, dtype=np.uint64)
+
+
+def _spelled(value: Any) -> str:
+    return repr(value.tolist() if isinstance(value, np.ndarray) else value)
 
 
 def content_digest(value: Any) -> str:
@@ -24,7 +42,7 @@ def content_digest(value: Any) -> str:
     """
     digest = hashlib.blake2b(digest_size=8)
     if isinstance(value, pd.DataFrame | pd.Series):
-        digest.update(pd.util.hash_pandas_object(value, index=False).to_numpy().tobytes())
+        digest.update(row_hashes(value).tobytes())
         digest.update(repr(list(getattr(value, "columns", ()))).encode())
     elif isinstance(value, np.ndarray):
         digest.update(np.ascontiguousarray(value).tobytes())

@@ -116,6 +116,8 @@ def _told(path: Path, encoding: str) -> Iterator[None]:
         raise TableError(f"encoding: {encoding!r} is not known to Python") from None
     except _BROKEN as error:
         reason = " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, gzip.BadGzipFile):  # it quotes the first bytes
+            reason = "it is not packed by gzip"
         raise TableError(f"{path}: not a readable CSV file: {reason}") from None
 
 
@@ -131,6 +133,8 @@ def _header(path: Path, file: TextIO, separator: str | None) -> tuple[list[str],
     if not first.strip():
         raise TableError(f"{path}: is empty; the first line must name the columns")
     separator = separator or max(",;\t", key=first.count)
+    if not isinstance(separator, str) or len(separator) != 1:
+        raise TableError(f"separator: must be one character, got {separator!r}")
     file.seek(0)
     rows = csv.reader(_lines(path, file), delimiter=separator, strict=True)
     header = next(rows)

@@ -17,6 +17,7 @@ from privmoo.audit import audit, group_sizes, nearly_unique
 from privmoo.cells import CellRecoding
 from privmoo.certificate import Certificate
 from privmoo.certifying import certify, confirm, other_releases, released_labels
+from privmoo.digest import row_hashes
 from privmoo.engine import Engine
 from privmoo.errors import ReleaseError
 from privmoo.grouping import Grouping
@@ -271,5 +272,5 @@ def _unique_columns(table: Table, frame: pd.DataFrame) -> list[str]:
 
 def _other_releases(table: Table, frame: pd.DataFrame) -> list[str]:
     """A warning if this process has made another release of the same data."""
-    rows = np.sort(pd.util.hash_pandas_object(frame, index=False).to_numpy())
+    rows = np.sort(row_hashes(frame))
     return other_releases(table, rows.tobytes())  # the same rows in another order tell nothing new

@@ -15,6 +15,8 @@ from privmoo.spreadsheets import spreadsheet_safe
 from privmoo.writing import write_all
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from privmoo.certificate import Certificate
     from privmoo.release import Release
 
@@ -29,12 +31,26 @@ def write(release: Release, target: Path, *, force: bool, spreadsheets: bool) ->
         if target.suffix == ".csv":
             frame.to_csv(path, index=False)
         else:
-            frame.to_parquet(path, index=False)
+            _write_parquet(frame, path)
         _check(release, path, list(frame.columns))
 
     return write_release(
         target, write_rows, lambda: release.certificate, force=force, spreadsheets=spreadsheets
     )
+
+
+def _write_parquet(frame: pd.DataFrame, path: Path) -> None:
+    import pyarrow as pa
+
+    for name in frame:
+        try:
+            pa.array(frame[name], from_pandas=True)
+        except (pa.ArrowException, TypeError, ValueError):  # its text may quote a value
+            raise ReleaseError(
+                f"release: column {name!r} has values that a Parquet file cannot hold; convert it to "
+                "numbers, text or dates, or write .csv"
+            ) from None
+    frame.to_parquet(path, index=False)
 
 
 def write_release(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from privmoo.columns import Attribute, QIColumn
 from privmoo.counted import Encoded, Rows, encode, frozen
+from privmoo.digest import row_hashes
 from privmoo.encoding import sparse_counts, subject_links
 from privmoo.errors import TableError
 from privmoo.roles import (
@@ -313,8 +314,7 @@ class Table:
         digest = hashlib.sha256()
         for name in sorted(self.released_columns):
             digest.update(name.encode())
-            hashes = pd.util.hash_pandas_object(self._frame[name], index=False)
-            digest.update(hashes.to_numpy().tobytes())
+            digest.update(row_hashes(self._frame[name]).tobytes())
         return digest.hexdigest()
 
     @cached_property
@@ -327,8 +327,7 @@ class Table:
         for name in self.released_columns:
             if name not in quasi:
                 digest.update(name.encode())
-                hashes = pd.util.hash_pandas_object(self.frame[name], index=False)
-                digest.update(hashes.to_numpy().tobytes())
+                digest.update(row_hashes(self.frame[name]).tobytes())
         if self.subjects is not None:
             digest.update(self.subjects.row_subject.tobytes())
         return digest.hexdigest()

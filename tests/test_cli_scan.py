@@ -64,13 +64,36 @@ def test_what_a_job_says_of_its_scan(tmp_path: Path) -> None:
     more = SCAN.replace("scan = true", 'scan = true\nmemory = "200MB"\nmax_tuples = 5')
     with pytest.raises(pm.errors.TableError, match="max_tuples"):
         _ = pm.Config.load(job_in(tmp_path, more)).table
-    for line in ('memory = "1GB"', "max_tuples = 9"):
+    for line in ('memory = "1GB"', "max_tuples = 9", 'temporary = "."'):
         text = JOB.replace('file = "people.csv"', f'file = "people.csv"\n{line}')
         with pytest.raises(ConfigError, match="goes with scan = true"):
             pm.Config.load(job_in(tmp_path, text))
+    wrong = SCAN.replace("scan = true", 'scan = true\ntemporary = "none"')
+    with pytest.raises(pm.errors.TableError, match=r"temporary: there is no folder .*none"):
+        _ = pm.Config.load(job_in(tmp_path, wrong)).table
     wrong = SCAN.replace("scan = true", 'scan = true\nmemory = "much"')
     with pytest.raises(pm.errors.TableError, match="memory: must be a size"):
         _ = pm.Config.load(job_in(tmp_path, wrong)).table
+
+
+def test_a_ranking_needs_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    assert call("analyse", job_in(tmp_path, SCAN), monkeypatch=monkeypatch) == 2
+    assert "analyse: needs single records" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("job", [JOB, SCAN])
+def test_records_are_not_written_over(
+    job: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    out, records = tmp_path / "out", tmp_path / "people.csv"
+    assert call("run", job_in(tmp_path, job), "-o", out, "-q", monkeypatch=monkeypatch) == 0
+    before = records.read_bytes()
+    words = ["release", out, "--min-k", 2, "--best", "loss", "-o", records, "--force"]
+    assert call(*words, monkeypatch=monkeypatch) == 2
+    assert "people.csv: the run was made from this file" in capsys.readouterr().err
+    assert records.read_bytes() == before
 
 
 def test_clusters_from_the_disk(

@@ -151,6 +151,15 @@ def test_a_partition_that_cannot_be_read_leaves_nothing(client: Any, tmp_path: P
     assert sorted(p.name for p in place.iterdir()) == NAMES
 
 
+def test_progress_is_shown(client: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    same(Table.scan(source(), progress=True, **ROLES), Table.scan(source(), **ROLES))
+    assert "100% Completed" in capsys.readouterr().out
+    armed = tmp_path / "armed"
+    armed.touch()
+    with pytest.raises(TableError, match="partition 1"):
+        Table.scan(source(unreadable, str(armed)), progress=True, **ROLES)
+
+
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_a_full_disk_leaves_nothing(client: Any, tmp_path: Path, ending: str) -> None:
     chosen = solution(Table.scan(source(), **ROLES))

@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import warnings
 from decimal import Decimal
+from pathlib import Path
 
 import hypothesis.strategies as st
 import numpy as np
@@ -364,3 +365,21 @@ def test_the_top_level_of_a_single_value() -> None:
     t = pm.Table(df, quasi_identifiers={"q": pm.Hierarchy.flat(), "r": pm.Hierarchy.flat()})
     release = make_release(t, pm.level_recoding(t, [t.qis[0].max_level, 1]))
     assert set(release.frame["r"]) == {"*"}
+
+
+def test_values_that_no_parquet_file_holds(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"age": [1, 2, 1, 2], "note": ["secret", 1, 1, 1]})
+    table = pm.Table(frame, quasi_identifiers={"age": pm.Hierarchy.flat()}, insensitive=["note"])
+    front = pm.optimize(pm.problems.Levels(table), budget=3, seed=1, progress=False)
+    with pytest.raises(ReleaseError, match="column 'note' has values that a Parquet") as caught:
+        front[0].write(tmp_path / "public.parquet")
+    assert "secret" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_nested_values_do_not_end_a_search(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"age": [1, 2, 1, 2], "seen": [[1], [2], None, [1]]})
+    table = pm.Table(frame, quasi_identifiers={"age": pm.Hierarchy.flat()}, insensitive=["seen"])
+    front = pm.optimize(pm.problems.Levels(table), budget=3, seed=1, progress=False)
+    with pytest.raises(AuditError, match="column 'seen' holds values that cannot be compared"):
+        front[0].write(tmp_path / "public.csv")

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scenery_scanning import scans
 from test_scanned_release import ROLES, people
 
 import privmoo as pm
-from privmoo import Table, baselines, measures, problems
+from privmoo import Hierarchy, Table, baselines, measures, problems
 from privmoo.errors import PrivmooError, TableError
 from privmoo.measures.base import Measure
 from privmoo.problem import AnonymizationProblem
@@ -173,3 +174,13 @@ def test_fronts_are_saved_and_loaded(both: tuple[Table, Table], tmp_path: Path) 
     loaded[0].write(tmp_path / "out.csv")
     with pytest.raises(PrivmooError):
         pm.Front.load(tmp_path / "front", table=both[0])
+
+
+def test_a_search_outlives_the_files(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"age": [1, 2, 1, 2]}).to_parquet(path, index=False)
+    table = Table.scan(path, quasi_identifiers={"age": Hierarchy.flat()})
+    path.unlink()
+    front = pm.optimize(pm.problems.Levels(table), budget=3, seed=1, progress=False)
+    with pytest.raises(TableError, match=r"t.parquet: .*cannot be read"):
+        front[0].write(tmp_path / "public.csv")

@@ -201,8 +201,10 @@ def test_a_folder_that_is_partitioned_by_names(tmp_path: Path) -> None:
     pd.DataFrame({"age": [1, 2, 1], "sex": list("fmf")}).to_parquet(
         tmp_path, partition_cols=["sex"]
     )
-    with pytest.raises(TableError, match="'sex=f'"):
-        Table.scan(tmp_path, quasi_identifiers=["age"])
+    for source in (tmp_path, tmp_path / "*" / "*.parquet"):
+        with pytest.raises(TableError, match="'sex=…'"):
+            Table.scan(source, quasi_identifiers=["age"])
+    assert Table.scan(tmp_path / "sex=f" / "*.parquet", quasi_identifiers=["age"]).n_records == 2
 
 
 def test_progress_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -240,3 +242,71 @@ def test_fronts_of_adult_are_equal(kind: str, name: str, adult: Any) -> None:
 def adult(tmp_path_factory: pytest.TempPathFactory) -> Any:
     table = pm.datasets.adult("dewri-kl")
     return table, scans(table.frame, tmp_path_factory.mktemp("adult"))
+
+
+@pytest.mark.parametrize("name", ["a[1]", "a*", "a?", "it's"])
+@pytest.mark.parametrize("ending", ["csv", "parquet", "CSV", "PARQUET"])
+def test_a_name_is_no_pattern(name: str, ending: str, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"age": [1, 2, 1]})
+    for own, rows in ((name, frame), ("a1", frame[:2])):
+        path = tmp_path / f"{own}.{ending}"
+        if ending.lower() == "csv":
+            rows.to_csv(path, index=False)
+        else:
+            rows.to_parquet(path, index=False)
+    table = Table.scan(tmp_path / f"{name}.{ending}", quasi_identifiers=["age"])
+    assert table.n_records == 3
+    assert Table.scan(tmp_path, quasi_identifiers=["age"]).n_records == 5
+
+
+def ordered_parts(folder: Path, orders: list[list[str]]) -> Path:
+    folder.mkdir()
+    for i, order in enumerate([["low"], *orders]):
+        values = pd.Categorical(order[: 2 * i], categories=order, ordered=True)
+        pd.DataFrame({"mark": values}).to_parquet(folder / f"{i}.parquet", index=False)
+    return folder
+
+
+def test_ordered_categories_of_several_files(tmp_path: Path) -> None:
+    roles: dict[str, Any] = {"quasi_identifiers": {"mark": Hierarchy.ordered()}}
+    good = ordered_parts(tmp_path / "good", [["low", "high"], ["low", "mid", "high"]])
+    assert [str(leaf) for leaf in Table.scan(good, **roles).qis[0].hierarchy.leaves] == [
+        "low",
+        "mid",
+        "high",
+    ]
+    for i, other in enumerate((["high", "low"], ["low", "high", "top"])):
+        bad = ordered_parts(tmp_path / f"bad {i}", [["low", "mid", "high"], other])
+        with pytest.raises(TableError, match=r"'mark' is an ordered category .* one order"):
+            Table.scan(bad, **roles)
+
+
+@pytest.mark.filterwarnings("ignore::privmoo.release.ReleaseWarning")
+def test_zeros_of_both_signs_are_released_once(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": [0.0, -0.0, 1.0, -0.0, 0.0, 1.0], "ill": list("xyxzyz")})
+    path = tmp_path / "t.parquet"
+    frame.to_parquet(path, index=False)
+    table = Table.scan(path, quasi_identifiers={"a": Hierarchy.flat()}, sensitive=["ill"])
+    front = pm.optimize(pm.problems.Levels(table), budget=3, seed=1, progress=False)
+    written = front[0].write(tmp_path / "public.parquet")
+    assert len(pd.read_parquet(written[0])) == 6
+
+
+def test_a_column_without_a_name(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    pd.DataFrame({"age": [1, 2]}).to_csv(path)
+    with pytest.raises(TableError, match="column 1 has no name"):
+        Table.scan(path, quasi_identifiers=["age"])
+
+
+def test_values_that_pandas_cannot_hold_are_not_quoted(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    path = tmp_path / "t.parquet"
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table({"when": pa.array([1, 1001], pa.time64("ns"))}), path)
+    with pytest.raises(
+        TableError, match=r"column 'when' \(time64\[ns\]\) cannot be held"
+    ) as caught:
+        Table.scan(path, quasi_identifiers=["when"])
+    assert "1001" not in str(caught.value)

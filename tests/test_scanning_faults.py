@@ -269,18 +269,64 @@ def test_too_many_tuples_that_a_sample_did_not_show(tmp_path: Path) -> None:
     assert Table.scan(path, quasi_identifiers=["a"], max_tuples=6000).n_tuples == 5000
 
 
+@pytest.mark.parametrize("n_parts", [1, 3])
+def test_rows_of_csv_files_are_foreseen(n_parts: int, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": np.arange(250_000), "b": "some text"})
+    folder = scans(frame, tmp_path, n_parts)["csv parts"]
+    assert Table.scan(folder, quasi_identifiers=["a"], max_tuples=300_000).n_tuples == 250_000
+    with pytest.raises(TableError, match=r"has about 2[2-5]\d,\d{3} distinct combinations"):
+        Table.scan(folder, quasi_identifiers=["a"], max_tuples=150_000)
+
+
+def test_a_file_that_is_not_packed(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv.gz"
+    path.write_text("secret\n1\n2\n")
+    for read in (Table.read_csv, Table.scan):
+        with pytest.raises(TableError, match="not packed by gzip") as caught:
+            read(path, quasi_identifiers=["a"])
+        assert "se" not in str(caught.value).split("file:")[1]
+
+
 def test_wrong_limits(tmp_path: Path) -> None:
     path = scans(people(20), tmp_path)["parquet"]
     for wrong in (
         {"memory": "much"},
         {"memory": "1MB"},
+        {"memory": "9999999TB"},
         {"threads": 0},
+        {"threads": 1.5},
+        {"threads": "2"},
         {"temporary": tmp_path / "none"},
         {"max_tuples": 0},
         {"missing": "maybe"},
     ):
         with pytest.raises(TableError, match=next(iter(wrong))):
             Table.scan(path, **{**ROLES, **wrong})
+
+
+def test_an_engine_that_does_not_start_leaves_nothing(
+    parts: Path, spilled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import duckdb
+
+    def fails(*args: Any, **kwargs: Any) -> Any:
+        raise duckdb.InvalidInputException("no such setting")
+
+    monkeypatch.setattr(duckdb, "connect", fails)
+    with pytest.raises(TableError, match=r"cannot be read \(InvalidInputException\)"):
+        Table.scan(parts, temporary=spilled, **ROLES)
+    assert not list(spilled.iterdir())
+
+
+def test_wrong_separators_and_long_lines(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("age,note\n1,a\n2,b\n")
+    for read in (Table.read_csv, Table.scan):
+        with pytest.raises(TableError, match="separator: must be one character, got '::'"):
+            read(path, separator="::", quasi_identifiers=["age"])
+    path.write_text("age,note\n1," + "a" * 2_500_000 + "\n2,b\n")
+    with pytest.raises(TableError, match="a line is longer than DuckDB reads"):
+        Table.scan(path, quasi_identifiers=["age"])
 
 
 def test_without_duckdb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

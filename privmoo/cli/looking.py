@@ -88,6 +88,7 @@ def _roles(
         config = Config.load(data)
         state.data = config.frame
         table = config.table
+        table.need_records("analyse")
         return table.frame, listed(qi) or table.qi_names, listed(sensitive) or list(table.sensitive)
     frame = read_data(data, separator=separator, encoding=encoding)
     state.data = lambda: frame

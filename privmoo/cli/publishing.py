@@ -83,7 +83,7 @@ def release(
     from privmoo.cli.folder import RunFolder
     from privmoo.errors import ProblemError
 
-    front = _front(out)
+    front = _front(out, to)
     limits = _limits(front, context.args)
     if solution is None and best is None and not knee:
         raise ProblemError("release: which solution? name one with --solution, --best or --knee")
@@ -205,11 +205,15 @@ def chosen_before(out: Path, number: int) -> list[str]:
     ]
 
 
-def _front(out: Path) -> Front:
+def _front(out: Path, to: Path | None = None) -> Front:
+    """The front of a run; a release may not be written over the files that the run was made from."""
     from privmoo.cli.folder import RunFolder
+    from privmoo.errors import ReleaseError
 
     config, front = RunFolder(out).load()
     state.data = config.frame
+    if to is not None and to.exists() and any(to.samefile(path) for path in config.inputs):
+        raise ReleaseError(f"{to}: the run was made from this file; choose another name")
     return front
 
 

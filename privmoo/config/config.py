@@ -140,10 +140,12 @@ class Config:
         if not self.data["scan"]:
             return Table(self.frame(), **roles)
         reading = {key: self.data[key] for key in ("separator", "encoding", "missing_values")}
+        temporary = self.data["temporary"]
         return Table.scan(
             self.source,
             memory=self.data["memory"] or "1GB",
             max_tuples=self.data["max_tuples"],
+            temporary=None if temporary is None else self.path.parent / temporary,
             **reading,
             **roles,
         )
@@ -211,9 +213,10 @@ def _data(section: Section) -> dict[str, Any]:
         "scan": section.take("scan", bool, False),
         "memory": section.take("memory", str, None),
         "max_tuples": section.take("max_tuples", int, None),
+        "temporary": section.take("temporary", str, None),
     }
     section.end()
-    for key in ("memory", "max_tuples"):
+    for key in ("memory", "max_tuples", "temporary"):
         if found[key] is not None and not found["scan"]:
             raise ConfigError(f"{section.where}: {key!r} goes with scan = true")
     known = found["scan"] or found["file"].lower().endswith(_DATA_FILES)

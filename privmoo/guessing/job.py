@@ -64,6 +64,9 @@ def _head(file: str) -> str:
 
 def _data(columns: Sequence[ColumnGuess], data_file: str, reading: Mapping[str, Any]) -> str:
     lines = ["[data]", f"file = {quoted(data_file)}"]
+    lines.append(
+        "# scan = true  # larger than memory: it stays on the disk; may be a folder of files"
+    )
     lines += [f"{name} = {value(entry)}" for name, entry in reading.items()]
     targets = [column.name for column in columns if column.target]
     if targets:

@@ -122,9 +122,14 @@ def as_counted(
 
 def _numbered(table: Any, keys: Sequence[str]) -> IntArray:
     """A number for every row, equal where all keys are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     codes = {}
     for i, key in enumerate(keys):
         column = table.column(key).combine_chunks()
+        if pa.types.is_floating(column.type):
+            column = pc.add(column, 0.0)  # for an engine -0.0 is 0.0, and a group may have either
         codes[i] = column.dictionary_encode("encode").indices.to_numpy()
     numbers = pd.DataFrame(codes).groupby(list(codes), sort=False).ngroup()
     return np.asarray(numbers, dtype=np.int64)

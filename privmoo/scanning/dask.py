@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -184,12 +183,8 @@ class DaskSource:
 
     def compute(self, tasks: Sequence[Any], columns: Sequence[str] = ()) -> tuple[Any, ...]:
         """The results of tasks; an error becomes one sentence that names the partition."""
-        import dask
-        from dask.diagnostics import ProgressBar
-
         try:
-            with ProgressBar() if self.progress else contextlib.nullcontext():
-                return tuple(dask.compute(*tasks))
+            return _shown(tasks) if self.progress else _computed(tasks)
         except PrivmooError:
             raise
         except Exception as error:
@@ -228,6 +223,28 @@ class DaskSource:
             middle = (start + stop) // 2
             start, stop = (start, middle) if fails(start, middle) else (middle, stop)
         return start
+
+
+def _computed(tasks: Sequence[Any]) -> tuple[Any, ...]:
+    import dask
+
+    return tuple(dask.compute(*tasks))
+
+
+def _shown(tasks: Sequence[Any]) -> tuple[Any, ...]:
+    """The results of tasks, with a bar: of the client's if there is one, else of this process."""
+    from dask.base import get_scheduler
+    from dask.diagnostics import ProgressBar
+
+    client: Any = getattr(get_scheduler(), "__self__", None)
+    if not hasattr(client, "gather"):
+        with ProgressBar():
+            return _computed(tasks)
+    from distributed import progress
+
+    futures = client.compute(list(tasks))
+    progress(futures, notebook=False)
+    return tuple(client.gather(futures))
 
 
 def tree(tasks: Sequence[Any], merge: Callable[[list[Any]], Any]) -> Any:

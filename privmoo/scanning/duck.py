@@ -24,6 +24,7 @@ __all__ = ["DuckSource", "too_many"]
 
 IntArray = NDArray[np.int64]
 _SAMPLE_GROUPS = 16
+_BEGIN = 2**18
 
 
 class DuckSource:
@@ -34,6 +35,8 @@ class DuckSource:
     def __init__(self, files: ParquetFiles | CsvFiles, limits: Limits) -> None:
         self.files = files
         self.limits = limits
+        # Now, not when they are asked for: a file may be gone after a long search.
+        self._sizes = [(path.name, path.stat().st_size) for path in files.paths]
 
     @classmethod
     def open(
@@ -58,6 +61,11 @@ class DuckSource:
                 separator=separator,
                 encoding=encoding,
                 missing_values=tuple(missing_values),
+            )
+        if "" in files.columns:
+            raise TableError(
+                f"{source}: column {files.columns.index('') + 1} has no name, and DuckDB needs one; name "
+                "it, or leave it out"
             )
         seen: dict[str, str] = {}
         for name in files.columns:
@@ -87,7 +95,7 @@ class DuckSource:
             if isinstance(files, ParquetFiles)
             else dict.fromkeys(files.columns, "text")
         )
-        return {"files": [(p.name, p.stat().st_size) for p in files.paths], "columns": types}
+        return {"files": self._sizes, "columns": types}
 
     @property
     def n_rows(self) -> int | None:
@@ -104,7 +112,7 @@ class DuckSource:
             few = CsvFiles(**{**vars(files), "paths": files.paths[:_SAMPLE_GROUPS]})
             found = own.arrow(f"SELECT {names} FROM {reading(few)} LIMIT {n_rows}")
         whole = len(files.paths) <= _SAMPLE_GROUPS and len(found) < n_rows
-        return Sample(found.to_pandas(), whole)
+        return Sample(found.to_pandas(), whole, _about_rows(files, len(found)))
 
     def count(
         self,
@@ -199,6 +207,19 @@ def too_many(name: str, most: int) -> TableError:
         f"{name}: has more than {most:,} distinct combinations of quasi-identifiers (with values of an "
         "attribute); round or shorten the columns with most values, or give a larger max_tuples"
     )
+
+
+def _about_rows(files: CsvFiles, least: int) -> int | None:
+    """About how many rows CSV files have, by the length of their first lines; unknown if packed."""
+    if any(path.suffix == ".gz" for path in files.paths):
+        return None
+    begins = []
+    for path in files.paths[:_SAMPLE_GROUPS]:
+        with path.open("rb") as file:
+            begins.append(file.read(_BEGIN))
+    read = sum(map(len, begins))
+    lines = sum(begin.count(b"\n") or begin.count(b"\r") for begin in begins)
+    return max(round(sum(path.stat().st_size for path in files.paths) / read * lines), least)
 
 
 def _parquet_sample(files: ParquetFiles, columns: Sequence[str], n_rows: int) -> Sample:

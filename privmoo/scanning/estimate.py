@@ -55,7 +55,7 @@ def check_fits(source: Source, given: Mapping[str, QuasiIdentifier], most: int) 
     if sample.whole or not len(sample.frame):
         n_rows = len(sample.frame)
     elif n_rows is None:
-        # Where the number of rows is not known (CSV), the sample is taken for a hundredth of them.
+        # Where the number of rows is not known (packed CSV), the sample is taken for a hundredth of them.
         n_rows = sample.n_rows or 100 * len(sample.frame)
     if n_rows <= most:
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,12 +59,7 @@ def find_files(source: str | Path) -> tuple[str, tuple[Path, ...]]:
     if path.is_dir():
         inside = (p for p in path.rglob("*") if p.is_file() and not _hidden(p.relative_to(path)))
         paths = [p for p in inside if _kind(p)]
-        named = [p for p in paths if "=" in str(p.relative_to(path).parent)]
-        if named:
-            raise TableError(
-                f"{source}: has folders such as {named[0].relative_to(path).parts[0]!r} that hold values "
-                "of a column in their names; write that column into the files"
-            )
+        _check_folders(source, path, paths)
         if not paths:
             raise TableError(f"{source}: the folder has no .parquet and no .csv file")
     elif path.is_file():
@@ -72,6 +68,8 @@ def find_files(source: str | Path) -> tuple[str, tuple[Path, ...]]:
         paths = [Path(p) for p in glob.glob(str(source), recursive=True) if Path(p).is_file()]
         if not paths:
             raise TableError(f"{source}: no such file")
+        fixed = itertools.takewhile(lambda part: not glob.has_magic(part), path.parts)
+        _check_folders(source, Path(*fixed), paths)
     kinds = {_kind(p) for p in paths}
     if "" in kinds:
         odd = next(p for p in sorted(paths) if not _kind(p))
@@ -81,12 +79,24 @@ def find_files(source: str | Path) -> tuple[str, tuple[Path, ...]]:
     return kinds.pop(), tuple(sorted(paths))
 
 
+def _check_folders(source: str | Path, root: Path, paths: list[Path]) -> None:
+    """Raise where the names of folders below the root hold a column; its values are not told."""
+    folders = (part for p in paths for part in p.relative_to(root).parent.parts)
+    named = next((part for part in folders if "=" in part), None)
+    if named is not None:
+        raise TableError(
+            f"{source}: has folders such as '{named.split('=')[0]}=…' that hold values of a column in "
+            "their names; write that column into the files"
+        )
+
+
 def _hidden(path: Path) -> bool:
     return any(part.startswith((".", "_")) for part in path.parts)
 
 
 def _kind(path: Path) -> str:
-    return _KINDS.get(Path(path.stem).suffix if path.suffix == ".gz" else path.suffix, "")
+    ending = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+    return _KINDS.get(ending.lower(), "")
 
 
 def open_parquet(name: str, paths: tuple[Path, ...]) -> ParquetFiles:
@@ -100,8 +110,9 @@ def open_parquet(name: str, paths: tuple[Path, ...]) -> ParquetFiles:
             with pq.ParquetFile(path) as file:
                 own, rows = file.schema_arrow, file.metadata.num_rows
         except (OSError, ValueError, pa.ArrowException) as error:
+            # What Arrow says may quote the file; the kind of error is enough.
             raise TableError(
-                f"{path}: not a readable Parquet file: {' '.join(str(error).split())}"
+                f"{path}: not a readable Parquet file ({type(error).__name__})"
             ) from None
         n_rows += rows
         if schema is None:

@@ -56,11 +56,12 @@ class Limits:
         """
         found = _SIZE.fullmatch(str(memory))
         size = 0.0 if found is None else float(found[1]) * _UNITS[found[2].upper()]
-        if size < 2**26:
+        if not 2**26 <= size < 2**60:
             raise TableError(
                 f"memory: must be a size of at least 64 MB such as '1GB', got {memory!r}"
             )
-        if threads is not None and (isinstance(threads, bool) or threads < 1):
+        whole = isinstance(threads, int) and not isinstance(threads, bool)
+        if threads is not None and (not whole or threads < 1):
             raise TableError(f"threads: must be a whole number of at least 1, got {threads!r}")
         folder = None if temporary is None else Path(temporary)
         if folder is not None and not folder.is_dir():
@@ -124,24 +125,31 @@ class Session:
 def session(name: str, limits: Limits) -> Iterator[Session]:
     """A session in memory; its errors become one sentence, its temporary folder goes with it."""
     duckdb = _duckdb()
-    folder = tempfile.mkdtemp(prefix="privmoo-", dir=limits.temporary)
-    connection = duckdb.connect(
-        ":memory:",
-        config={
-            "memory_limit": f"{limits.memory // 2**20}MiB",
-            "temp_directory": folder,
-            "autoinstall_known_extensions": "false",
-            **({} if limits.threads is None else {"threads": str(limits.threads)}),
-        },
-    )
     try:
+        folder = tempfile.mkdtemp(prefix="privmoo-", dir=limits.temporary)
+    except OSError as error:
+        raise TableError(
+            f"temporary: no folder can be made there ({error.strerror}); give another one"
+        ) from None
+    connection = None
+    try:
+        connection = duckdb.connect(
+            ":memory:",
+            config={
+                "memory_limit": f"{limits.memory // 2**20}MiB",
+                "temp_directory": folder,
+                "autoinstall_known_extensions": "false",
+                **({} if limits.threads is None else {"threads": str(limits.threads)}),
+            },
+        )
         connection.execute("SET TimeZone = 'UTC'")  # before version 2 not among those of connect
         connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
         yield Session(connection, name, progress=limits.progress)
     except duckdb.Error as error:
         raise sentence(error, name, limits) from None
     finally:
-        connection.close()
+        if connection is not None:
+            connection.close()
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -166,7 +174,7 @@ def sentence(error: Exception, name: str, limits: Limits) -> TableError:
         )
     if "No space left" in text or "File too large" in text or "max_temp_directory_size" in text:
         return DiskFullError(
-            f"{name}: the disk is full; make room, or give a folder on another disk as temporary="
+            f"{name}: the disk is full; make room, or give a folder on another disk as temporary"
         )
     if "CSV" in text:
         return _csv_sentence(text, name)
@@ -192,6 +200,8 @@ def _csv_sentence(text: str, name: str) -> TableError:
             f"{where}: is not utf-8 text; convert it, or read it with its encoding, e.g. "
             "Table.scan(..., encoding='latin-1')"
         )
+    if "Maximum line size" in text:
+        return TableError(f"{where}: a line is longer than DuckDB reads (2 MB); is it a CSV file?")
     at = f" in row {row} after the header" if line else ""
     return TableError(f"{where}: not a readable CSV file: quotes or line ends are not regular{at}")
 

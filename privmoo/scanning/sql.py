@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import glob
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -40,7 +41,8 @@ def text_of(value: str) -> str:
 
 def reading(files: ParquetFiles | CsvFiles, *, numbered: bool = False) -> str:
     """The table function that reads files in their order; `numbered` adds where a row stands."""
-    paths = "[" + ", ".join(text_of(str(path)) for path in files.paths) + "]"
+    # DuckDB takes paths for patterns: a[1].csv would be a1.csv.
+    paths = "[" + ", ".join(text_of(glob.escape(str(path))) for path in files.paths) + "]"
     if isinstance(files, ParquetFiles):
         more = ", file_row_number=true, filename=true" if numbered else ""
         return f"read_parquet({paths}, hive_partitioning=false{more})"
@@ -105,20 +107,26 @@ def _as_in_memory(files: ParquetFiles, column: str, values: Any) -> pd.Series[An
     category = pa.types.is_dictionary(kind)
     if pa.types.is_null(kind):  # nothing but missing values, which engines give some type
         values = pa.nulls(len(values))
-    values = values.cast(kind.value_type if category else kind, safe=False)
     known = files.schema.pandas_metadata
-    if known is None or category:
-        found = values.to_pandas()
-    else:
-        own = [entry for entry in known["columns"] if entry.get("field_name") == column]
-        told = {**known, "columns": own, "index_columns": []}
-        schema = pa.schema([field]).with_metadata({b"pandas": json.dumps(told).encode()})
-        table = pa.Table.from_arrays([values], schema=schema)
-        found = table.to_pandas()[column]
+    try:
+        values = values.cast(kind.value_type if category else kind, safe=False)
+        if known is None or category:
+            found = values.to_pandas()
+        else:
+            own = [entry for entry in known["columns"] if entry.get("field_name") == column]
+            told = {**known, "columns": own, "index_columns": []}
+            schema = pa.schema([field]).with_metadata({b"pandas": json.dumps(told).encode()})
+            table = pa.Table.from_arrays([values], schema=schema)
+            found = table.to_pandas()[column]
+    except (pa.ArrowException, ValueError):  # its text may quote a value
+        raise TableError(
+            f"{files.name}: the values of column {column!r} ({kind}) cannot be held by pandas; convert "
+            "it to numbers, text or dates"
+        ) from None
     if not category:
         return pd.Series(found, name=column)
     order = _categories(files.paths, column) if kind.ordered else None
-    if order is not None and not set(found.dropna()) <= set(order):
+    if kind.ordered and (order is None or not set(found.dropna()) <= set(order)):
         raise TableError(
             f"{files.name}: column {column!r} is an ordered category whose parts do not share one "
             "order; write it as text and give the order as Hierarchy.ordered([...])"
@@ -127,11 +135,23 @@ def _as_in_memory(files: ParquetFiles, column: str, values: Any) -> pd.Series[An
     return pd.Series(made, name=column)
 
 
-def _categories(paths: Sequence[Path], column: str) -> list[Any]:
-    """The order of an ordered category, as the first file has it."""
+def _categories(paths: Sequence[Path], column: str) -> list[Any] | None:
+    """The order of an ordered category, as the file with most values has it; None if others differ."""
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(paths[0]) as file:
-        found = file.read_row_group(0, columns=[column]).column(0)
-    order: list[Any] = found.unify_dictionaries().chunk(0).dictionary.to_pylist()
-    return order
+    orders: list[list[Any]] = []
+    for path in paths:
+        with pq.ParquetFile(path) as file:
+            if not file.metadata.num_rows:
+                continue
+            found = file.read_row_group(0, columns=[column]).column(0)
+        own = found.unify_dictionaries().chunk(0).dictionary.to_pylist()
+        if own not in orders:
+            orders.append(own)
+    longest = max(orders, key=len)
+    place = {value: i for i, value in enumerate(longest)}
+    for own in orders:
+        places = [place.get(value, -1) for value in own]
+        if -1 in places or places != sorted(places):
+            return None
+    return longest
