@@ -254,3 +254,59 @@ def test_clusters_of_a_table_with_hierarchies(paths: dict[str, Path], tmp_path: 
     for section, known in told[1][3].items():
         assert told[0][3][section] == pytest.approx(known), section
     assert "classification" in str(told[0][3])
+
+
+def test_columns_may_be_called_as_ours_are(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"count": [1, 2, 1, 2, 1, 2], "records": list("xyzxyz")})
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    for roles in (
+        {"quasi_identifiers": {"count": Hierarchy.flat()}, "sensitive": ["records"]},
+        {"quasi_identifiers": {"records": Hierarchy.flat()}, "sensitive": ["count"]},
+    ):
+        table: Any = Table.scan(tmp_path / "t.parquet", **roles)
+        assert table.audit().measure("k") == table.weights.min()
+        front = pm.optimize(pm.problems.Levels(table), budget=3, seed=1, progress=False)
+        written = front[0].write(tmp_path / "public.csv", force=True)
+        rows = pd.read_csv(written[0])
+        names, sensitive = list(roles["quasi_identifiers"]), list(roles["sensitive"])
+        found = pm.audit.audit(rows, quasi_identifiers=names, sensitive=sensitive).to_dict()
+        told = json.loads(written[1].read_text())["privacy"]
+        assert (told["k"], told["n_groups"]) == (found["k"], found["n_groups"])
+        for name in sensitive:
+            assert told["sensitive"][name] == pytest.approx(found["sensitive"][name])
+
+
+def test_points_in_time_with_a_zone(tmp_path: Path) -> None:
+    times = pd.to_datetime(["2020-01-01 10:00", "2020-07-02"] * 3, format="mixed")
+    frame = pd.DataFrame({"when": times.tz_localize("Europe/Berlin"), "ill": list("xyzxyz")})
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    table = Table.scan(
+        tmp_path / "t.parquet", quasi_identifiers={"when": Hierarchy.flat()}, sensitive=["ill"]
+    )
+    front = pm.optimize(pm.problems.Levels(table), budget=3, seed=1, progress=False)
+    written = front[0].write(tmp_path / "public.parquet")
+    assert set(pd.read_parquet(written[0])["when"]) == set(times.tz_localize("Europe/Berlin"))
+
+
+def test_missing_numbers_are_empty_in_csv(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    pay = pa.array([1.5, float("nan"), None, 2.5])
+    parquet.write_table(pa.table({"age": [1, 1, 1, 1], "pay": pay}), tmp_path / "t.parquet")
+    table = Table.scan(
+        tmp_path / "t.parquet",
+        quasi_identifiers={"age": Hierarchy.flat()},
+        insensitive=["pay"],
+    )
+    front = pm.optimize(pm.problems.Levels(table), budget=3, seed=1, progress=False)
+    written = front[0].write(tmp_path / "public.csv")
+    assert "nan" not in written[0].read_text()
+
+
+def test_a_missing_value_alone_is_a_row(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('a\nx\ny\n""\nx\ny\n""\n')
+    table = Table.scan(tmp_path / "t.csv", quasi_identifiers={"a": Hierarchy.flat()})
+    front = pm.optimize(pm.problems.Levels(table), budget=3, seed=1, progress=False)
+    written = front[0].write(tmp_path / "public.csv")
+    assert len(pd.read_csv(written[0])) == 6

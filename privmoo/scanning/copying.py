@@ -48,6 +48,9 @@ def copy(
         shown, headings, kinds = [], [], []
         for name in mapped.columns:
             value, kind = _shown(name, types[name], mapped.spreadsheets, as_csv=as_csv)
+            if as_csv and len(mapped.columns) == 1:
+                # A missing value that is alone in its row would be an empty line, which is no row.
+                value = f"coalesce(CAST({value} AS VARCHAR), '')"
             heading = str(safe_text(name)) if mapped.spreadsheets else name
             shown.append(f"{value} AS {name_of(heading)}")
             headings.append(heading)
@@ -135,6 +138,8 @@ def _shown(name: str, kind: str, spreadsheets: bool, *, as_csv: bool) -> tuple[s
         own, kind = f"CAST({own} AS VARCHAR)", "VARCHAR"
     if as_csv and kind == "BOOLEAN":  # as pandas spells it
         return f"CASE {own} WHEN true THEN 'True' WHEN false THEN 'False' END", "VARCHAR"
+    if as_csv and kind in ("FLOAT", "DOUBLE"):  # not a number is missing, as pandas writes it
+        return f"CASE WHEN isnan({own}) THEN NULL ELSE {own} END", kind
     if spreadsheets and kind == "VARCHAR":
         starts = ", ".join(f"chr({ord(c)})" for c in f"{FORMULAS}'")
         own = f"CASE WHEN {own}[1] IN ({starts}) THEN concat('''', {own}) ELSE {own} END"
@@ -191,9 +196,10 @@ def _read_back(path: Path, written: Written) -> str:
             f"{text_of(name)}: {text_of(kind)}"
             for name, kind in zip(written.names, written.types, strict=True)
         )
+        alone = "true" if len(written.names) == 1 else "false"
         source = (
             f"read_csv({text_of(str(path))}, header=true, auto_detect=false, columns={{{spec}}}, "
-            "delim=',', quote='\"', escape='\"', nullstr=[''], allow_quoted_nulls=false, "
+            f"delim=',', quote='\"', escape='\"', nullstr=[''], allow_quoted_nulls={alone}, "
             "strict_mode=true, null_padding=false)"
         )
     return f"SELECT {', '.join(columns)} FROM {source}"

@@ -30,7 +30,7 @@ from privmoo.scanning.folder import write_folder
 from privmoo.scanning.noising import Noised
 from privmoo.scanning.scanned import ScannedTable
 from privmoo.scanning.session import DiskFullError
-from privmoo.scanning.source import Counted, Mapped
+from privmoo.scanning.source import COUNT, Counted, Mapped
 from privmoo.suppression import NoSuppression, Suppression
 
 __all__ = ["write_scanned"]
@@ -165,6 +165,7 @@ class _Making:
                 sensitive=list(table.sensitive),
                 target=table.target_name if table.target_name not in names else None,
                 hierarchies=sensitive_hierarchies(table),
+                count=COUNT,
             )
         )
         useful = self._utility(counted)
@@ -238,10 +239,10 @@ class _Making:
         """Raise unless the file has just the records that the recoding says."""
         part = next(iter(counted.parts.values()))
         names = self.exact
-        found = pd.DataFrame({n: counted.keys[n].iloc[part].map(canonical) for n in names})
-        told = pd.DataFrame({n: self.values[n].map(canonical) for n in names})
+        found = pd.DataFrame({n: _in_utc(counted.keys[n].iloc[part]).map(canonical) for n in names})
+        told = pd.DataFrame({n: _in_utc(self.values[n]).map(canonical) for n in names})
         sums = [
-            frame.assign(records=records).groupby(names, sort=True)["records"].sum()
+            frame.assign(**{COUNT: records}).groupby(names, sort=True)[COUNT].sum()
             for frame, records in (
                 (found, counted.counts[part]),
                 (told, self.table.raw.weights[self.kept]),
@@ -257,6 +258,13 @@ class _Making:
                 "release: the groups in the written file are not those of the recoding; nothing is "
                 "released"
             )
+
+
+def _in_utc(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Points in time with a zone are the same in another; engines write them in UTC."""
+    if isinstance(values.dtype, pd.DatetimeTZDtype):
+        return pd.Series(values.dt.tz_convert("UTC"))
+    return values
 
 
 def _unique_columns(table: ScannedTable, spread: Mapping[str, tuple[int, int]]) -> list[str]:

@@ -33,7 +33,7 @@ from privmoo.scanning.dask import DaskSource, is_dask
 from privmoo.scanning.duck import DuckSource
 from privmoo.scanning.estimate import check_fits, default_most
 from privmoo.scanning.session import Limits
-from privmoo.scanning.source import Counted, Source
+from privmoo.scanning.source import COUNT, Counted, Source
 from privmoo.table import Table
 
 __all__ = ["Raw", "ScannedTable"]
@@ -258,7 +258,10 @@ class ScannedTable(Table):
         names = self.qi_names
         return Audit(
             count_tables(
-                self.counted.tables(names), quasi_identifiers=names, sensitive=list(self.sensitive)
+                self.counted.tables(names),
+                quasi_identifiers=names,
+                sensitive=list(self.sensitive),
+                count=COUNT,
             )
         )
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from privmoo.canonical import canonical
 from privmoo.scanning.part_files import part_name, read_part
-from privmoo.scanning.tallying import COUNT, tally
+from privmoo.scanning.source import COUNT
+from privmoo.scanning.tallying import tally
 
 if TYPE_CHECKING:
     from privmoo.scanning.dask import DaskSource

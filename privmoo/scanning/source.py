@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from privmoo.scanning.noising import Noised
 
-__all__ = ["Counted", "Mapped", "Sample", "Source"]
+__all__ = ["COUNT", "Counted", "Mapped", "Sample", "Source"]
 
 IntArray = NDArray[np.int64]
+COUNT = "\x01count"
+"""The column of counts; no other can have its name."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Counted:
             own = {n: self.keys[n].iloc[part].reset_index(drop=True) for n in names}
             if name in self.attributes:
                 own[name] = self.attributes[name]
-            found[name] = pd.DataFrame(own).assign(count=self.counts[part])
+            found[name] = pd.DataFrame(own).assign(**{COUNT: self.counts[part]})
         return found
 
 

@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.scanning.source import Counted
+from privmoo.scanning.source import COUNT, Counted
 
 __all__ = ["Tally", "as_counted", "numbered", "tally", "together"]
 
 IntArray = NDArray[np.int64]
 Concat = Callable[[list[pd.DataFrame]], pd.DataFrame]
-COUNT = "\x01count"
 _WIDEST = 2**62
 # What pandas may factorize as it is; in other columns it would take 1 and True for one value.
 _PURE = {"string", "integer", "floating", "decimal", "boolean", "datetime64", "datetime", "date"}
