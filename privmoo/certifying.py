@@ -8,22 +8,30 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from privmoo.canonical import canonical
 from privmoo.certificate import NOT_GUARANTEED, Certificate, Claim
-from privmoo.errors import AuditError
+from privmoo.errors import AuditError, ReleaseError
 from privmoo.grouping import GroupBatch
 from privmoo.measures.base import Measure
 from privmoo.recoding import Recoding
 from privmoo.suppression import Suppression
 from privmoo.table import Table
 
-__all__ = ["certify", "confirm", "other_releases", "released_labels"]
+__all__ = ["certify", "check_seed", "confirm", "other_releases", "released_labels"]
 
 _TOLERANCE = 1e-9
 _made: dict[str, set[bytes]] = {}
 _made_lock = threading.Lock()
+
+
+def check_seed(seed: object) -> None:
+    """Raise unless a seed of a release is none, or a whole number from 0."""
+    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+    if seed is not None and not (whole and seed >= 0):  # type: ignore[operator]
+        raise ReleaseError(f"seed: must be a whole number of at least 0, got {seed!r}")
 
 
 def confirm(

@@ -57,8 +57,17 @@ def read_csv(
     {'zip': 'str', 'age': 'int64'}
     """
     text = read_strings(path, separator=separator, encoding=encoding)
-    missing = set(missing_values)
+    missing = set(checked_missing(missing_values))
     return _by_column(text, lambda column: _number(_without(column, missing)))
+
+
+def checked_missing(given: Sequence[str]) -> tuple[str, ...]:
+    """What stands for missing values, or one sentence that it is no list of texts."""
+    if isinstance(given, str) or not all(isinstance(text, str) for text in given):
+        raise TableError(
+            f"missing_values: must be a list of texts, such as ['NA'], got {given!r}; put it in brackets"
+        )
+    return tuple(given)
 
 
 def read_records(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from privmoo.audit import audit, group_sizes, nearly_unique
 from privmoo.cells import CellRecoding
 from privmoo.certificate import Certificate
-from privmoo.certifying import certify, confirm, other_releases, released_labels
+from privmoo.certifying import certify, check_seed, confirm, other_releases, released_labels
 from privmoo.digest import row_hashes
 from privmoo.engine import Engine
 from privmoo.errors import ReleaseError
@@ -152,6 +152,7 @@ def make_release(
     (['20–21', '40–41'], ['age'])
     """
     table.need_records("a release in memory", "use write(path)")
+    check_seed(seed)
     policy = suppression or (NoSuppression() if published is None else ExplicitRecords())
     if published is not None and not isinstance(policy, ExplicitRecords):
         raise ReleaseError(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from privmoo.errors import ReleaseError
 
-__all__ = ["check_place", "replacing", "told", "write_all", "write_text"]
+__all__ = ["alive", "check_place", "replacing", "told", "write_all", "write_text"]
 
 
 @contextmanager
@@ -204,3 +204,18 @@ def _umask() -> int:
     current = os.umask(0)
     os.umask(current)
     return current
+
+
+def alive(process: int) -> bool:
+    """Whether a process of this machine runs.
+
+    >>> alive(os.getpid())
+    True
+    """
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it runs, but is not ours
+        return True
+    return True

@@ -119,3 +119,20 @@ def test_clusters_from_the_disk(
         .sort_values(columns, ignore_index=True)
         .equals(rows[1].sort_values(columns, ignore_index=True))
     )
+
+
+def test_a_folder_of_parts_is_audited_as_one_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    job_in(tmp_path)
+    frame = pd.read_csv(tmp_path / "people.csv", dtype={"zip": str})
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for i, rows in enumerate((frame[:7], frame[7:])):
+        rows.to_csv(parts / f"part-{i}.csv", index=False)
+    words = ["--qi", "age,zip", "--sensitive", "ill", "--json"]
+    said = []
+    for data in ([tmp_path / "people.csv"], [tmp_path / "people.csv", "--scan"], [parts]):
+        assert call("audit", *data, *words, monkeypatch=monkeypatch) == 0
+        said.append(json.loads(capsys.readouterr().out))
+    assert said[0] == said[1] == said[2]

@@ -310,3 +310,17 @@ def test_a_missing_value_alone_is_a_row(tmp_path: Path) -> None:
     front = pm.optimize(pm.problems.Levels(table), budget=3, seed=1, progress=False)
     written = front[0].write(tmp_path / "public.csv")
     assert len(pd.read_csv(written[0])) == 6
+
+
+def test_the_records_are_not_overwritten_and_seeds_are_numbers(tmp_path: Path) -> None:
+    people().to_parquet(tmp_path / "t.parquet", index=False)
+    chosen = solution(Table.scan(tmp_path / "t.parquet", **ROLES))
+    before = (tmp_path / "t.parquet").read_bytes()
+    with pytest.raises(ReleaseError, match="the table is read from this file"):
+        chosen.write(tmp_path / "t.parquet", force=True)
+    assert (tmp_path / "t.parquet").read_bytes() == before
+    for own in (chosen, solution(Table(people(), **ROLES))):
+        for wrong in ("x", -1, 1.5, True):
+            with pytest.raises(ReleaseError, match="seed: must be a whole number of at least 0"):
+                own.write(tmp_path / "public.csv", seed=wrong)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["t.parquet"]

@@ -310,3 +310,24 @@ def test_values_that_pandas_cannot_hold_are_not_quoted(tmp_path: Path) -> None:
     ) as caught:
         Table.scan(path, quasi_identifiers=["when"])
     assert "1001" not in str(caught.value)
+
+
+def test_types_that_the_engine_would_change_are_told(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": [1, 2], "long": pd.to_timedelta([1, 2], "s")})
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    with pytest.raises(
+        TableError, match=r"'long' is of type duration\[.*\], which DuckDB does not"
+    ):
+        Table.scan(tmp_path / "t.parquet", quasi_identifiers=["a"], others="insensitive")
+    assert Table.scan(tmp_path / "t.parquet", quasi_identifiers=["a"]).n_records == 2
+
+
+def test_options_of_csv_are_for_csv(tmp_path: Path) -> None:
+    pd.DataFrame({"a": ["1", "NA"]}).to_parquet(tmp_path / "t.parquet", index=False)
+    for option in ({"separator": ";"}, {"missing_values": ["NA"]}):
+        with pytest.raises(TableError, match=f"{next(iter(option))}: is for CSV files"):
+            Table.scan(tmp_path / "t.parquet", quasi_identifiers=["a"], **option)  # type: ignore[arg-type]
+    (tmp_path / "t.csv").write_text("a\nN\nA\n")
+    for read in (Table.scan, Table.read_csv):
+        with pytest.raises(TableError, match=r"missing_values: must be a list of texts"):
+            read(tmp_path / "t.csv", quasi_identifiers=["a"], missing_values="NA")

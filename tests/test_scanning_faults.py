@@ -233,7 +233,7 @@ def test_a_full_disk(ending: str, parts: Path, spilled: Path, tmp_path: Path) ->
         check=False,
     )
     assert "said: " in done.stdout, done.stderr[-2000:]
-    assert "cannot be written (the disk is full)" in done.stdout
+    assert "cannot be written (the disk is full, there or where the engine" in done.stdout
     assert not list(out.iterdir())
     assert not list(spilled.iterdir())
 
@@ -334,3 +334,24 @@ def test_without_duckdb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(TableError, match=r"install privmoo\[duckdb\]"):
         Table.scan(path, **ROLES)
+
+
+def test_what_a_killed_process_spilled_is_removed(tmp_path: Path) -> None:
+    from privmoo.scanning.session import own_folder
+
+    frame = pd.DataFrame({"a": [1, 2]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    place = tmp_path / "spilled"
+    place.mkdir()
+    script = (
+        "import os, sys, pathlib; from privmoo.scanning.session import own_folder; "
+        "pathlib.Path(own_folder(pathlib.Path(sys.argv[1])), 'records').touch(); os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", script, str(place)], check=False)
+    mine = Path(own_folder(place))  # of a process that lives
+    assert [path for path in place.iterdir() if path != mine] == []
+    (place / "privmoo-other-host-1-x").mkdir()
+    (place / "privmoo-notes").mkdir()
+    Table.scan(tmp_path / "t.csv", quasi_identifiers=["a"], temporary=place)
+    left = {mine.name, "privmoo-other-host-1-x", "privmoo-notes"}
+    assert {path.name for path in place.iterdir()} == left

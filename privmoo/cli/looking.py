@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,11 +20,15 @@ Encoding = Annotated[str, typer.Option(help="Of the text.")]
 
 
 def audit(
-    data: Annotated[Path, typer.Argument(help="The table: a CSV or Parquet file.")],
+    data: Annotated[Path, typer.Argument(help="A CSV or Parquet file, or a folder of them.")],
     qi: Annotated[str, typer.Option("--qi", help="Quasi-identifiers, with commas between them.")],
     sensitive: Annotated[
         str, typer.Option("--sensitive", help="Sensitive columns, with commas between them.")
     ] = "",
+    scan: Annotated[
+        bool,
+        typer.Option("--scan", help="Count it without reading it into memory, as folders are."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     separator: Separator = None,
     encoding: Encoding = "utf-8-sig",
@@ -34,9 +38,16 @@ def audit(
     from privmoo.cli.files import listed, read_data
     from privmoo.cli.words import in_words
 
-    frame = read_data(data, separator=separator, encoding=encoding)
-    state.data = lambda: frame
-    report = measure(frame, quasi_identifiers=listed(qi), sensitive=listed(sensitive))
+    roles: dict[str, Any] = {"quasi_identifiers": listed(qi), "sensitive": listed(sensitive)}
+    if scan or data.is_dir():
+        from privmoo.table import Table
+
+        table: Any = Table.scan(data, separator=separator, encoding=encoding, **roles)
+        report = table.audit()
+    else:
+        frame = read_data(data, separator=separator, encoding=encoding)
+        state.data = lambda: frame
+        report = measure(frame, **roles)
     if as_json:
         say(json.dumps(report.to_dict(), indent=2, ensure_ascii=False, default=str))
     else:

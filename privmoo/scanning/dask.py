@@ -66,6 +66,11 @@ class DaskSource:
         return {"columns": {name: str(kind) for name, kind in self.frame.dtypes.items()}}
 
     @property
+    def paths(self) -> Sequence[Path]:
+        """Not known: partitions may come from anywhere."""
+        return ()
+
+    @property
     def n_rows(self) -> int | None:
         """Not known before partitions are computed."""
         return None

@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from privmoo.errors import TableError
 from privmoo.scanning.copying import Written, copy, group_sizes, recount
 from privmoo.scanning.counting import as_counted, count_rows, fetch, plain_numbers
-from privmoo.scanning.files import CsvFiles, ParquetFiles, find_files, open_csv, open_parquet
+from privmoo.scanning.files import (
+    CsvFiles,
+    ParquetFiles,
+    check_types,
+    find_files,
+    open_csv,
+    open_parquet,
+)
 from privmoo.scanning.sampling import draw_from_files
 from privmoo.scanning.session import Limits, session
 from privmoo.scanning.source import Counted, Mapped, Sample
@@ -52,6 +59,9 @@ class DuckSource:
         kind, paths = find_files(source)
         files: ParquetFiles | CsvFiles
         if kind == "Parquet":
+            if separator is not None or tuple(missing_values) != ("",):
+                name = "separator" if separator is not None else "missing_values"
+                raise TableError(f"{name}: is for CSV files, and {source} is Parquet; leave it out")
             files = open_parquet(str(source), paths)
         else:
             encoding_of(encoding)
@@ -98,6 +108,11 @@ class DuckSource:
         return {"files": self._sizes, "columns": types}
 
     @property
+    def paths(self) -> Sequence[Path]:
+        """The files."""
+        return self.files.paths
+
+    @property
     def n_rows(self) -> int | None:
         """Parquet files tell it, CSV files do not."""
         return self.files.n_rows if isinstance(self.files, ParquetFiles) else None
@@ -125,6 +140,8 @@ class DuckSource:
     ) -> Counted:
         """One GROUP BY with a grouping set for every attribute."""
         files = self.files
+        if isinstance(files, ParquetFiles):
+            check_types(files, [*keys, *attributes, *others])
         facts = plain_numbers(others) if isinstance(files, CsvFiles) else ""
         query = count_rows(
             reading(files),

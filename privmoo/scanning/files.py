@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from privmoo.errors import TableError
 from privmoo.reading import read_header
 
-__all__ = ["CsvFiles", "ParquetFiles", "find_files"]
+__all__ = ["CsvFiles", "ParquetFiles", "check_types", "find_files"]
 
 _KINDS = {".parquet": "Parquet", ".pq": "Parquet", ".csv": "CSV", ".tsv": "CSV", ".txt": "CSV"}
 
@@ -137,6 +138,19 @@ def open_parquet(name: str, paths: tuple[Path, ...]) -> ParquetFiles:
     if not n_rows:
         raise TableError(f"{name}: has columns but no rows")
     return ParquetFiles(name, paths, schema, n_rows)
+
+
+def check_types(files: ParquetFiles, columns: Iterable[str]) -> None:
+    """Raise where the engine would make other values of a column without a word."""
+    import pyarrow as pa
+
+    for column in columns:
+        kind = files.schema.field(column).type
+        if pa.types.is_duration(kind) or pa.types.is_decimal256(kind):
+            raise TableError(
+                f"{files.name}: column {column!r} is of type {kind}, which DuckDB does not keep; write it "
+                "as a plain number, or make it identifying"
+            )
 
 
 def _alike(one: Any, other: Any) -> bool:

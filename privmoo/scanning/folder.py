@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from privmoo.errors import ReleaseError
 from privmoo.release_files import certificate_files
-from privmoo.writing import check_place, told, write_all
+from privmoo.writing import alive, check_place, told, write_all
 
 if TYPE_CHECKING:
     from privmoo.certificate import Certificate
@@ -128,7 +128,7 @@ def _sweep(target: Path) -> None:
             try:
                 owner = json.loads((room / _OWNER).read_text(encoding="utf-8"))
                 here = owner["host"] == socket.gethostname()
-                if here and not _alive(int(owner["process"])):
+                if here and not alive(int(owner["process"])):
                     _remove(room)
             except (OSError, ValueError, LookupError, TypeError):
                 continue  # not one of ours, or just being made
@@ -136,13 +136,3 @@ def _sweep(target: Path) -> None:
 
 def _escaped(name: str) -> str:
     return re.sub(r"([*?[])", r"[\1]", name)
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from privmoo.audit import Audit, audit_sizes, canonical, count_tables, mean_levels
 from privmoo.cells import NoisedTuples
 from privmoo.certificate import Certificate
-from privmoo.certifying import certify, confirm, other_releases, released_labels
+from privmoo.certifying import certify, check_seed, confirm, other_releases, released_labels
 from privmoo.columns import no_records
 from privmoo.engine import Engine
 from privmoo.errors import AuditError, ReleaseError
@@ -65,6 +65,10 @@ def write_scanned(
         raise no_records(type(recoding).__name__)
     making = _Making(table, recoding, suppression or NoSuppression(), list(measures))
     target = Path(path)
+    files = [own for own in table.source.paths if own.exists()]
+    if target.exists() and any(target.samefile(own) for own in files):
+        raise ReleaseError(f"{target}: the table is read from this file; choose another name")
+    check_seed(seed)
     certificate: list[Certificate] = []
 
     def write_rows(temporary: Path) -> Mapping[str, str]:
@@ -75,7 +79,10 @@ def write_scanned(
                 making.certificate(temporary, written, mapped, claims, method=method)
             )
         except DiskFullError:
-            raise ReleaseError(f"{target}: cannot be written (the disk is full)") from None
+            raise ReleaseError(
+                f"{target}: cannot be written (the disk is full, there or where the engine puts what does "
+                "not fit into memory); make room, or scan with temporary= on another disk"
+            ) from None
         return getattr(written, "sha256", {})
 
     write = write_folder if table.source.in_parts else write_release

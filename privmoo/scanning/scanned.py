@@ -19,6 +19,7 @@ from privmoo.canonical import canonical
 from privmoo.columns import QuasiIdentifier, no_records
 from privmoo.counted import Rows, encode, summed
 from privmoo.errors import PrivmooError, TableError
+from privmoo.reading import checked_missing
 from privmoo.roles import (
     AttributeSpec,
     QISpec,
@@ -323,6 +324,7 @@ def scan(
             if own != usual:
                 raise TableError(f"{name}: is for files; a Dask DataFrame is read as it was made")
         return ScannedTable.of(DaskSource(path, progress=progress), **roles)
+    missing_values = checked_missing(missing_values)
     limits = Limits.read(memory, threads, temporary, progress)
     source = DuckSource.open(
         path, limits, separator=separator, encoding=encoding, missing_values=missing_values

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import socket
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -14,6 +16,7 @@ from typing import Any, TypeVar
 
 from privmoo.bars import new_bar
 from privmoo.errors import TableError
+from privmoo.writing import alive
 
 __all__ = ["DiskFullError", "Limits", "Session", "session"]
 
@@ -126,7 +129,7 @@ def session(name: str, limits: Limits) -> Iterator[Session]:
     """A session in memory; its errors become one sentence, its temporary folder goes with it."""
     duckdb = _duckdb()
     try:
-        folder = tempfile.mkdtemp(prefix="privmoo-", dir=limits.temporary)
+        folder = own_folder(limits.temporary)
     except OSError as error:
         raise TableError(
             f"temporary: no folder can be made there ({error.strerror}); give another one"
@@ -151,6 +154,19 @@ def session(name: str, limits: Limits) -> Iterator[Session]:
         if connection is not None:
             connection.close()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def own_folder(place: Path | None) -> str:
+    """A folder for what does not fit into memory; those that killed processes left there are removed.
+
+    What an engine spills are original records, which nobody would look for there.
+    """
+    host = re.sub(r"\W", "_", socket.gethostname())
+    for folder in Path(place or tempfile.gettempdir()).glob(f"privmoo-{host}-*-*"):
+        number = folder.name.removeprefix(f"privmoo-{host}-").split("-")[0]
+        if re.fullmatch("[1-9][0-9]{0,8}", number) and not alive(int(number)):
+            shutil.rmtree(folder, ignore_errors=True)
+    return tempfile.mkdtemp(prefix=f"privmoo-{host}-{os.getpid()}-", dir=place)
 
 
 def _duckdb() -> Any:

@@ -112,6 +112,10 @@ class Source(Protocol):
         """What tells it from another one without reading it, for fingerprints."""
 
     @property
+    def paths(self) -> Sequence[Path]:
+        """The files that it is read from, as far as they are known; nothing may be written over them."""
+
+    @property
     def n_rows(self) -> int | None:
         """Its rows, as far as that is known without reading it."""
 
