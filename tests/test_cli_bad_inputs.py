@@ -86,7 +86,7 @@ def through_processes(
     command: CommandLine,
     tried: Tried,
 ) -> None:
-    small_job(folder, generations=2)
+    small_job(folder)
     spoil(folder)
     before = files(folder)
     for verb in verbs:

@@ -233,7 +233,7 @@ def test_a_full_disk(ending: str, parts: Path, spilled: Path, tmp_path: Path) ->
         check=False,
     )
     assert "said: " in done.stdout, done.stderr[-2000:]
-    assert "cannot be written (the disk is full, there or where the engine" in done.stdout
+    assert "cannot be written (the disk is full, there or where" in done.stdout
     assert not list(out.iterdir())
     assert not list(spilled.iterdir())
 

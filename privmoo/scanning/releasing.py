@@ -79,10 +79,9 @@ def write_scanned(
                 making.certificate(temporary, written, mapped, claims, method=method)
             )
         except DiskFullError:
-            raise ReleaseError(
-                f"{target}: cannot be written (the disk is full, there or where the engine puts what does "
-                "not fit into memory); make room, or scan with temporary= on another disk"
-            ) from None
+            spilled = ", there or where the engine spills: see temporary= of Table.scan"
+            place = "" if table.source.in_parts else spilled
+            raise ReleaseError(f"{target}: cannot be written (the disk is full{place})") from None
         return getattr(written, "sha256", {})
 
     write = write_folder if table.source.in_parts else write_release
