@@ -39,7 +39,7 @@ class Certificate:
     """What was done to a table, and what was measured on the rows that came out.
 
     Attributes:
-        source: Version, fingerprint and size of the original table.
+        source: Version, date and size of the original table; nothing that tells its content.
         method: The recoding in words, the suppression policy, whether rows were shuffled.
         release: Records, columns with their roles, suppressed records and their share.
         privacy: Privacy and risk, measured from the released rows alone by `privmoo.audit`.

@@ -176,7 +176,7 @@ def make_release(
         raise ReleaseError(
             "release: all records would be suppressed, which is no release; choose another solution"
         )
-    order = _shuffled(table, kept, seed) if shuffle else kept
+    order = _shuffled(table, recoding, kept, seed) if shuffle else kept
     frame = released_frame(table, recoding, order)
     measured = audit(
         frame,
@@ -254,11 +254,14 @@ def sensitive_hierarchies(table: Table) -> dict[str, list[list[str]]]:
     }
 
 
-def _shuffled(table: Table, kept: NDArray[np.int64], seed: int | None) -> NDArray[np.int64]:
+def _shuffled(
+    table: Table, recoding: Recoding, kept: NDArray[np.int64], seed: int | None
+) -> NDArray[np.int64]:
     if seed is None:
         return np.random.default_rng().permutation(kept)
-    secret = int(table.fingerprint, 16)
-    return np.random.default_rng([seed, secret]).permutation(kept)
+    # Another order for another recoding: rows of two releases must not be linked by their places.
+    secrets = [int(table.fingerprint, 16), int.from_bytes(recoding.key(), "big")]
+    return np.random.default_rng([seed, *secrets]).permutation(kept)
 
 
 def _unique_columns(table: Table, frame: pd.DataFrame) -> list[str]:

@@ -259,13 +259,14 @@ def test_sql_and_numpy_add_the_same_noise() -> None:
     rng = np.random.default_rng(1)
     for step, low, high, whole in ((1.0, 0.0, 50.0, True), (0.01, -1.5, 2.25, False)):
         values = np.round(rng.uniform(low, high, 40) / step) * step
-        own = Noised(rng.uniform(0.1, 5, 40), step, low, high, whole)
+        salts = rng.integers(0, 2**63, 40).astype(np.uint64)
+        own = Noised(rng.uniform(0.1, 5, 40), salts, step, low, high, whole)
         place = np.arange(40)
-        keys = [hashlib.new("md5", f"secret|2|{i}".encode()).digest() for i in place]  # noqa: S324
+        keys = [hashlib.new("md5", f"secret|2|{salts[i]}|{i}".encode()).digest() for i in place]  # noqa: S324
         upper = np.array([int.from_bytes(key[:8], "big") for key in keys], np.uint64)
         lower = np.array([int.from_bytes(key[:8], "little") for key in keys], np.uint64)
-        frame = pd.DataFrame({"v": values, "s": own.scales, "p": place})
-        query = noise_sql(own, "v", "s", "secret", 2, "p")
+        frame = pd.DataFrame({"v": values, "n2": own.scales, "h2": salts, "p": place})
+        query = noise_sql(own, "v", "t", "secret", 2, "p")
         with duckdb.connect() as connection:
             connection.register("t", frame)
             found = connection.sql(f"SELECT {query} FROM t ORDER BY p").df().iloc[:, 0]  # noqa: S608
@@ -279,7 +280,8 @@ def test_sql_and_numpy_add_the_same_noise() -> None:
 
 
 def test_draws_of_a_partition_are_laplace_and_its_own() -> None:
-    drawn = [draws("s", column, part, 50_000) for column, part in ((0, 0), (0, 1), (1, 0))]
+    salts = np.repeat(np.arange(10, dtype=np.uint64), 5000)
+    drawn = [draws("s", column, part, salts) for column, part in ((0, 0), (0, 1), (1, 0))]
     for own in drawn:
         assert np.mean(own) == pytest.approx(0, abs=0.03)
         assert np.mean(np.abs(own)) == pytest.approx(1, abs=0.03)
@@ -292,6 +294,68 @@ def test_an_audit_of_sizes_is_the_audit(sizes: list[int]) -> None:
     frame = pd.DataFrame({"a": np.repeat(np.arange(len(sizes)), sizes)})
     values, groups = np.unique(sizes, return_counts=True)
     assert audit_sizes(values, groups) == close(audit(frame, quasi_identifiers=["a"]).to_dict())
+
+
+def test_other_people_at_the_same_places_get_other_noise(tmp_path: Path) -> None:
+    """The same seed on the same records in another order: counts and sizes of files are equal."""
+    dd = pytest.importorskip("dask.dataframe")
+    before = people(4000)
+    mixed = before.sample(frac=1, random_state=1).reset_index(drop=True)
+    for kind in ("csv", "dask"):
+        noise = []
+        for frame in (before, mixed):
+            frame.to_csv(tmp_path / "t.csv", index=False)
+            source = dd.from_pandas(frame, npartitions=3) if kind == "dask" else tmp_path / "t.csv"
+            own = scheme(Table.scan(source, **ROLES), epsilon_other=0.3, epsilon_violating=0.3)
+            rows = write(own, tmp_path / f"{kind}.parquet", force=True).set_index("row")
+            noise.append((rows["age"] - before.set_index("row")["age"]).loc[frame["row"]])
+        other = noise[0].index.to_numpy() != noise[1].index.to_numpy()
+        pairs = [own.to_numpy()[other] for own in noise]
+        assert abs(np.corrcoef(*pairs)[0, 1]) < 0.06, kind
+
+
+@pytest.mark.parametrize("scanned", [True, False])
+def test_nothing_is_used_twice(folder: Path, scanned: bool) -> None:
+    table = Table.scan(folder / "all.parquet", **ROLES) if scanned else Table(people(), **ROLES)
+    before = people().set_index("row")["age"]
+    found = []
+    for options in ({"patterns": ["race"]}, {"patterns": ["sex"]}, {"bounds": {"age": (10, 70)}}):
+        own = scheme(table, epsilon_other=0.4, epsilon_violating=0.4, **options)
+        rows = write(own, folder / "twice.parquet", force=True)
+        inner = before[before.between(35, 45)].index
+        found.append((rows["row"].to_numpy(), (rows.set_index("row")["age"] - before)[inner]))
+    for i, j in ((0, 1), (0, 2)):
+        assert (found[i][0] == found[j][0]).mean() < 0.01
+        assert abs(np.corrcoef(found[i][1], found[j][1])[0, 1]) < 0.06
+
+
+def test_fine_and_coarse_numbers_and_numbers_as_text(tmp_path: Path) -> None:
+    frame = people(2000).assign(pay=lambda f: f["pay"] * 1e-6 / 3)
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    with pytest.raises(ProblemError, match="numbers of 'pay' differ by less than a thousandth"):
+        HybridScheme(Table.scan(tmp_path / "t.parquet", **ROLES), 5, patterns=["race"]).space  # noqa: B018
+    frame = frame.assign(age=frame["age"] * 1000, pay=people(2000)["pay"].astype("float32"))
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    own = HybridScheme(Table.scan(tmp_path / "t.parquet", **ROLES), 5, patterns=["race"])
+    rows = write(own, tmp_path / "out.parquet")
+    assert np.array_equal(rows["pay"].round(1), rows["pay"])  # not 0.10000000149
+    said = told(tmp_path / "out.parquet")
+    assert any("'age' are at least 1000 apart" in text for text in said["not_guaranteed"])
+    assert any("no bounds were given" in text for text in said["not_guaranteed"])
+    joined = rows.merge(frame, on="row", suffixes=("", " before"))
+    names = ["age", "pay", "race", "sex"]
+    same = [np.isclose(joined[n], joined[f"{n} before"]) for n in names[:2]]
+    same += [joined[n] == joined[f"{n} before"] for n in names[2:]]
+    expected = said["utility"]["originality_expected"]
+    assert np.mean(same) == pytest.approx(expected, abs=0.02)
+    texts = frame.assign(pay=frame["pay"].astype(str))
+    texts.to_parquet(tmp_path / "t.parquet", index=False)
+    with pytest.warns(pm.release.ReleaseWarning, match="'pay' holds numbers as text"):
+        own = HybridScheme(Table.scan(tmp_path / "t.parquet", **ROLES), 5, patterns=["race"])
+    with pytest.raises(ProblemError, match="bounds: those of 'age' must lie within"):
+        scheme(own.table, bounds={"age": (-math.inf, math.inf)})
+    with pytest.raises(ProblemError, match="parameters: must be HybridParameters"):
+        HybridScheme.like(own.table, None)  # type: ignore[arg-type]
 
 
 def test_patterns_are_found_from_counts(folder: Path) -> None:

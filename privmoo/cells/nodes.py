@@ -96,6 +96,9 @@ def numeric_columns(table: Table) -> tuple[NDArray[np.float64] | None, ...]:
         if qi.numbers is None or pd.api.types.infer_dtype(own, skipna=True) not in _NUMBERS:
             columns.append(None)
             continue
+        if own.dtype == np.float32:  # 0.1 is meant where 0.10000000149 is kept
+            known, place = np.unique(own.to_numpy(), return_inverse=True)
+            own = pd.Series(known.astype(str).astype(np.float64)[place])
         numbers = pd.to_numeric(own).to_numpy(dtype=np.float64, na_value=np.nan) + 0.0
         numbers.setflags(write=False)
         columns.append(numbers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -12,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.candidates import Candidates
-from privmoo.cells.nodes import node_cells
+from privmoo.cells.nodes import node_cells, numeric_columns
 from privmoo.columns import no_records
 from privmoo.recoding import Recoding
 from privmoo.table import Table
@@ -44,8 +45,12 @@ class ColumnNoise:
         [0.393, 0.697]
         """
         inside = -np.expm1(-0.5 * self.step / np.array(self.scales)[parts])
-        ends = (values <= self.low).astype(int) + (values >= self.high)
-        return np.asarray(inside + ends * (1 - inside) / 2)
+        ends = (values == self.low).astype(int) + (values == self.high)
+        digits = max(0, -math.floor(math.log10(self.step)))
+        possible = (
+            (np.round(values, digits) == values) & (values >= self.low) & (values <= self.high)
+        )
+        return np.where(possible, inside + ends * (1 - inside) / 2, 0.0)
 
 
 class NoisedTuples(Recoding):
@@ -97,8 +102,7 @@ class NoisedTuples(Recoding):
         tuples = table.row_tuple[rows]
         for j, qi in enumerate(self.qis):
             if j in self.noise:
-                own = pd.to_numeric(table.frame[qi.name].iloc[rows].reset_index(drop=True))
-                columns[qi.name] = own.astype(np.float64) + 0.0
+                columns[qi.name] = pd.Series(np.asarray(numeric_columns(table)[j])[rows])
             else:
                 names = np.array(self.nodes[j].labels, dtype=object)
                 columns[qi.name] = pd.Series(names[self.cells[j][tuples]], dtype="str")
@@ -168,7 +172,7 @@ class NoisedTuples(Recoding):
         kept = 0.0
         for j, qi in enumerate(self.qis):
             if j in self.noise:
-                own = pd.to_numeric(table.frame[qi.name]).to_numpy(np.float64)
+                own = np.asarray(numeric_columns(table)[j])
                 share = self.noise[j].unchanged(own, self.parts[table.row_tuple])
             else:
                 nodes, cells = self.nodes[j], self.cells[j][table.row_tuple]

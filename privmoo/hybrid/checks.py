@@ -95,6 +95,8 @@ def check_numbers(
                 f"bounds: {name!r} is no numeric quasi-identifier{nearest(name, numeric)}"
             )
         check_pair(f"bounds of {name!r}", ends)
+        if not max(map(abs, ends)) < _EXACT:
+            raise ProblemError(f"bounds: those of {name!r} must lie within ±2**53, got {ends!r}")
     check_number("weight", weight, 0, 1)
 
 

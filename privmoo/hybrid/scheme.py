@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 
 from privmoo.cells import CellRecoding, node_cells, numeric_columns
 from privmoo.errors import ProblemError, nearest
+from privmoo.hybrid.cautions import of_texts
 from privmoo.hybrid.checks import (
     check_number,
     check_numbers,
@@ -31,7 +33,7 @@ from privmoo.hybrid.space import (
 from privmoo.hybrid.splitting import Split, check_classes, friendly_names, split_records
 from privmoo.hybrid.values import ValueClasses, check_thresholds, value_classes
 from privmoo.measures import DisclosureRisk, Distortion, InformationLoss, KAnonymity, Originality
-from privmoo.release import Release, make_release
+from privmoo.release import Release, ReleaseWarning, make_release
 from privmoo.scanning.releasing import write_scanned
 from privmoo.scanning.scanned import ScannedTable
 from privmoo.table import Table
@@ -123,6 +125,9 @@ class HybridScheme:
             friendly_names(table, patterns)
         self._thresholds = check_thresholds(thresholds)
         self._non_violating = check_classes(non_violating)
+        texts = of_texts(table, [j for j, own in enumerate(numeric_columns(table)) if own is None])
+        for text in texts:
+            warnings.warn(f"{text} Convert the column.", ReleaseWarning, stacklevel=2)
         low, middle = default_levels(table)
         self.parameters = HybridParameters(
             k=k,
@@ -196,6 +201,11 @@ class HybridScheme:
         True
         """
         check_table(table, records=False)
+        if not isinstance(parameters, HybridParameters):
+            raise ProblemError(
+                f"parameters: must be HybridParameters, as by Hybrid.scheme_parameters(x), got "
+                f"{type(parameters).__name__}"
+            )
         columns = numeric_columns(table)
         names = [n for n, own in zip(table.qi_names, columns, strict=True) if own is None]
         if not len(parameters.least) == len(parameters.average) == len(names):
@@ -216,8 +226,12 @@ class HybridScheme:
 
     def _own_seed(self, seed: int) -> int:
         """Another seed for other parameters: noise that is used twice could be undone."""
-        text = repr((seed, self.parameters, self.strict, self.space.sensitivity, self.space.weight))
-        return int(hashlib.sha256(text.encode()).hexdigest(), 16)
+        space = self.space
+        text = repr(
+            (seed, self.parameters, self.strict, space.sensitivity, space.weight, space.bounds)
+        )
+        split = np.ascontiguousarray(self.split.violating).tobytes()
+        return int(hashlib.sha256(text.encode() + split).hexdigest(), 16)
 
     def run(self, seed: int | None = None) -> Release:
         """The union of both partitions as one release, audited, with a certificate.

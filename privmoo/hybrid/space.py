@@ -19,6 +19,15 @@ from privmoo.cells import (
     numeric_columns,
 )
 from privmoo.errors import ProblemError
+from privmoo.hybrid.cautions import (
+    MEASURED,
+    NO_DP,
+    OF_NOISE,
+    UNMEASURED,
+    check_fine,
+    of_grids,
+    of_texts,
+)
 from privmoo.hybrid.checks import check_numbers, check_table
 from privmoo.hybrid.clustering import MemberClusters, check_k, member_clusters
 from privmoo.hybrid.noise import Noise, add_noise, expected_unchanged, laplace_draws
@@ -28,22 +37,6 @@ from privmoo.table import Table
 __all__ = ["HybridParameters", "HybridSpace", "default_diversity", "default_levels"]
 
 PARTITIONS = ("violating", "other")
-
-NO_DP = (
-    "Laplace noise was added to single values. This is not ε-differential privacy of the release: which "
-    "records violate and which cluster they are in was read from the original data, categories are "
-    "published without noise, and every record is published.",
-    "A number with noise is still near the original one: where few people have numbers near it, it still "
-    "points at them. The disclosure risk stated here is for an attacker who knows that.",
-)
-NO_DP_OF_TUPLES = (
-    NO_DP[0],
-    "A number with noise is still near the original one: where few people have numbers near it, it still "
-    "points at them. How likely an attacker who knows that finds a person was not measured here.",
-)
-OF_NOISE = (
-    "A label is made of numbers with noise, so that it need not cover the original number of its record.",
-)
 
 
 @dataclass(frozen=True)
@@ -111,6 +104,8 @@ class HybridSpace:
         self.categorical = [j for j, own in enumerate(columns) if own is None]
         self.numeric = [j for j, own in enumerate(columns) if own is not None]
         check_numbers(table, sensitivity, bounds, weight)
+        check_fine(table, self.numeric)
+        self._bounded = frozenset(bounds or ())
         self.sensitivity = self._sensitivities(sensitivity)
         self._steps = [_step(np.asarray(columns[j])) for j in self.numeric]
         self.bounds = [
@@ -226,14 +221,13 @@ class HybridSpace:
             np.minimum.at(low, owner, values)
             np.maximum.at(high, owner, values)
             columns[j] = replace(CellColumn.of_intervals(low, high, owner), scales=scales)
-        cautions = (*NO_DP, *(OF_NOISE if self.strict else ())) if self.numeric else ()
         unchanged = [tuple(own.unchanged for own in both) for both in noise]
         return CellRecoding(
             self.table,
             [columns[j] for j in range(self.table.n_qis)],
             parts=(~self.split.violating).astype(np.int8),
             facts=self._facts(parameters, unchanged),
-            cautions=(*cautions, *self.cautions),
+            cautions=self._said(parameters, MEASURED),
         )
 
     def tuples(self, parameters: HybridParameters) -> NoisedTuples:
@@ -250,8 +244,18 @@ class HybridSpace:
             },
             parts=(~self.split.violating).astype(np.int8),
             facts=self._facts(parameters),
-            cautions=(*(NO_DP_OF_TUPLES if self.numeric else ()), *self.cautions),
+            cautions=self._said(parameters, UNMEASURED),
         )
+
+    def _said(self, parameters: HybridParameters, near: str) -> tuple[str, ...]:
+        """What does not follow, for the certificate."""
+        said = of_texts(self.table, self.categorical)
+        if self.numeric:
+            most = min(parameters.epsilon_violating, parameters.epsilon_other)
+            scales = [delta / most for delta in self.sensitivity]
+            grids = of_grids(self.table, self.numeric, self._steps, scales, self._bounded)
+            said += [NO_DP, near, *([OF_NOISE] if self.strict else []), *grids]
+        return (*said, *self.cautions)
 
     def _published_levels(self, parameters: HybridParameters) -> NDArray[np.int64]:
         """The level of every categorical quasi-identifier and record."""

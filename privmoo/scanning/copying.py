@@ -81,6 +81,7 @@ def _released(counted: Counted, mapped: Mapped) -> Any:
         if name in mapped.noise:
             columns[f"r{i}"] = array.cast(pa.float64())
             columns[f"n{i}"] = pa.array(mapped.noise[name].scales)
+            columns[f"h{i}"] = pa.array(mapped.noise[name].salts)
     return pa.table(columns)
 
 
@@ -94,9 +95,7 @@ def _copy_sql(files: ParquetFiles | CsvFiles, counted: Counted, mapped: Mapped) 
             i = keys.index(name)
             value = f"r.r{i}"
             if name in mapped.noise:
-                value = noise_sql(
-                    mapped.noise[name], value, f"r.n{i}", mapped.noise_secret, i, where
-                )
+                value = noise_sql(mapped.noise[name], value, "r", mapped.noise_secret, i, where)
             columns.append(f"{value} AS {name_of(name)}")
         else:
             kind = _CAST.get((counted.kinds or {}).get(name, ""), "")

@@ -23,6 +23,8 @@ class Noised:
 
     Attributes:
         scales: Of the Laplace distribution, for every row of `Mapped`.
+        salts: A number of the original values of every row of `Mapped`. Other people at the same places
+            must not get the same noise: its difference would tell theirs.
         step: What noise is rounded to.
         low: The smallest number of the domain.
         high: The largest one.
@@ -30,6 +32,7 @@ class Noised:
     """
 
     scales: FloatArray
+    salts: NDArray[np.uint64]
     step: float
     low: float
     high: float
@@ -45,7 +48,7 @@ class Noised:
     ) -> NDArray[np.generic]:
         """The numbers of some rows of `Mapped`, with noise.
 
-        >>> own = Noised(np.array([2.0, 1.0]), 1.0, 0.0, 9.0, True)
+        >>> own = Noised(np.array([2.0, 1.0]), np.zeros(2, np.uint64), 1.0, 0.0, 9.0, True)
         >>> own.add(np.array([5.0, 8.0]), np.array([0, 1, 0]), np.array([0.6, 3.0, -1.2])).tolist()
         [6, 9, 3]
         """
@@ -55,20 +58,33 @@ class Noised:
         return found.astype(np.int64) if self.whole else found
 
 
-def draws(secret: str, column: int, partition: int, n: int) -> FloatArray:
-    """Standard Laplace draws for the records of a partition, from a key of its own.
+def draws(secret: str, column: int, partition: int, salts: NDArray[np.uint64]) -> FloatArray:
+    """Standard Laplace draws for the records of a partition, from a key of its own and their salts.
 
-    >>> draws("s", 0, 3, 2).tolist() == draws("s", 0, 3, 4)[:2].tolist()
+    >>> salts = np.arange(4, dtype=np.uint64)
+    >>> draws("s", 0, 3, salts)[:2].tolist() == draws("s", 0, 3, salts[:2]).tolist()
     True
     """
-    key = hashlib.shake_256(f"{secret}|{column}|{partition}".encode()).digest(8 * n)
-    uniform = ((np.frombuffer(key, "<u8") >> (64 - _BITS)) + 0.5) / 2.0**_BITS
+    key = hashlib.shake_256(f"{secret}|{column}|{partition}".encode()).digest(8 * len(salts))
+    mixed = _mixed(np.frombuffer(key, "<u8") ^ salts)
+    uniform = ((mixed >> np.uint64(64 - _BITS)) + 0.5) / 2.0**_BITS
     return np.asarray(np.where(uniform < 0.5, np.log(2 * uniform), -np.log(2 * (1 - uniform))))
 
 
-def noise_sql(noised: Noised, value: str, scale: str, secret: str, column: int, place: str) -> str:
-    """The same in SQL; `place` is an expression that tells records apart by where they stand."""
-    key = f"md5_number_upper(concat({text_of(f'{secret}|{column}')}, '|', {place}))"
+def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Every bit of a number changes all others (the finaliser of SplitMix64)."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(numbers ^ (numbers >> np.uint64(31)))
+
+
+def noise_sql(noised: Noised, value: str, row: str, secret: str, column: int, place: str) -> str:
+    """The same in SQL, by another hash; `row` has the scale `n…` and the salt `h…` of the column.
+
+    `place` is an expression that tells records apart by where they stand.
+    """
+    scale, salt = f"{row}.n{column}", f"{row}.h{column}"
+    key = f"md5_number_upper(concat({text_of(f'{secret}|{column}')}, '|', {salt}, '|', {place}))"
     uniform = f"((CAST({key} >> {64 - _BITS} AS DOUBLE) + 0.5::DOUBLE) / {2.0**_BITS!r}::DOUBLE)"
     drawn = f"(CASE WHEN {uniform} < 0.5 THEN ln(2 * {uniform}) ELSE -ln(2 * (1 - {uniform})) END)"
     step, low, high = (f"{number!r}::DOUBLE" for number in (noised.step, noised.low, noised.high))

@@ -219,9 +219,10 @@ def _spread(frame: pd.DataFrame, number: int, how: _Copying) -> tuple[Any, froze
     for name in how.columns:
         if name in lookup.noise:
             # Drawn for all records, too.
-            own = draws(how.noise_secret, list(lookup.codes).index(name), number, len(rows))[kept]
+            noised, place = lookup.noise[name], list(lookup.codes).index(name)
+            own = draws(how.noise_secret, place, number, noised.salts[np.maximum(rows, 0)])[kept]
             base = lookup.values[name].cast(pa.float64()).to_numpy(zero_copy_only=False)
-            arrays.append(pa.array(lookup.noise[name].add(base, rows[kept], own)))
+            arrays.append(pa.array(noised.add(base, rows[kept], own)))
         elif name in lookup.values:
             arrays.append(lookup.values[name].take(chosen))
         else:

@@ -124,11 +124,16 @@ class _Making:
     def mapped(self, seed: int | None, *, shuffle: bool, spreadsheets: bool) -> Mapped:
         """What the engine must know for the copy."""
         noise = {}
+        # Another order and other noise for another recoding: what is used twice could be undone.
+        key = self.recoding.key().hex()
+        noise_secret = self._secret(seed, f"noise|{key}|")
         if isinstance(self.recoding, NoisedTuples):
+            salts = self._salts(noise_secret)
             parts = self.recoding.parts[self.table.raw.tuples[self.kept]]
             noise = {
                 self.table.qi_names[j]: Noised(
                     np.array(own.scales)[parts],
+                    salts,
                     own.step,
                     own.low,
                     own.high,
@@ -141,12 +146,21 @@ class _Making:
             values={name: self.values[name] for name in self.table.qi_names},
             columns=self.table.released_columns,
             complete=self.table.complete,
-            secret=self._secret(seed) if shuffle else None,
+            secret=self._secret(seed, f"order|{key}|") if shuffle else None,
             spreadsheets=spreadsheets,
             noise=noise,
-            # Other noise for another recoding: draws that are used twice could be undone.
-            noise_secret=self._secret(seed, f"noise|{self.recoding.key().hex()}|"),
+            noise_secret=noise_secret,
         )
+
+    def _salts(self, secret: str) -> NDArray[np.uint64]:
+        """A secret number for every kept combination of original values."""
+        frame = self.table.raw.frame.iloc[self.kept]
+        rows = zip(*(frame[name].map(canonical) for name in self.table.qi_names), strict=True)
+        salts = [
+            hashlib.blake2b(repr(row).encode(), key=secret.encode(), digest_size=8).digest()
+            for row in rows
+        ]
+        return np.frombuffer(b"".join(salts), "<u8").astype(np.uint64)
 
     def certificate(
         self,

@@ -188,8 +188,9 @@ class ScannedTable(Table):
         """
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             raise TableError(f"n: must be a whole number of at least 1, got {n!r}")
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
-            raise TableError(f"seed: must be a whole number, got {seed!r}")
+        whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+        if seed is not None and not (whole and seed >= 0):
+            raise TableError(f"seed: must be a whole number of at least 0, got {seed!r}")
         secret = secrets.token_hex(16) if seed is None else f"sample {seed}"
         frame = self.source.draw(
             self.counted, self.released_columns, int(n), secret, complete=self.complete
