@@ -85,8 +85,8 @@ def test_records_are_drawn_once_and_each_as_likely() -> None:
             # In the sample all may be digits, but the column is text.
             assert pd.api.types.infer_dtype(one.frame["zip"]) == "string"
         table = Table.scan(paths["csv"], others="insensitive", **ROLES)
-        for _ in range(60):
-            often[table.sample(20).frame["row"]] += 1
+        for seed in range(60):
+            often[table.sample(20, seed=seed).frame["row"]] += 1
     # 60 draws of a third of the records: 20 times each, with a spread of about 3.7.
     assert often.sum() == 1200 and often.min() > 3 and often.max() < 37
 
