@@ -270,7 +270,7 @@ def test_no_record_would_have_been_cheaper_than_the_one_taken(seed: int) -> None
     k, weight = int(rng.integers(2, 5)), float(rng.choice([0.0, 0.3, 0.7]))
     of_row, kinds = clustering._kinds(table, np.arange(table.n_records))
     units = np.arange(len(kinds.weights))
-    given_, clusters, _ = grow_members(kinds, units, k, weight, False)
+    given_, clusters = grow_members(kinds, units, k, weight, False)
     left = list(range(table.n_records))
     secrets = [a.row_codes for a in table.sensitive.values()]
     usual = [np.bincount(s) / table.n_records for s in secrets]

@@ -251,8 +251,8 @@ def test_frequent_tuples_are_clusters_of_their_own() -> None:
     found = {tuple(numbers[clusters.labels == c].tolist()) for c in range(len(clusters))}
     assert found == {(1.0,), (2.0, 3.0), (50.0, 51.0)}
     kinds = clustering._tuples(own, np.arange(5))[1]  # type: ignore[arg-type]
-    _, _, taken = grow_members(kinds, np.arange(5), 5, 0.0, True)
-    assert sorted(taken.tolist()) == [2, 3, 4, 4, 9]
+    given_, _ = grow_members(kinds, np.arange(5), 5, 0.0, True)
+    assert sorted(given_.tolist()) == [0, 1, 2, 3, 4]
 
 
 def test_sql_and_numpy_add_the_same_noise() -> None:

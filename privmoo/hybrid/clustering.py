@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -111,18 +111,13 @@ def member_clusters(
     order = np.argsort(of_row, kind="stable")
     starts = np.searchsorted(of_row[order], np.arange(len(kinds.weights) + 1))
     for units in _blocks(kinds, 2 * k):
-        given, clusters, taken = grow_members(kinds, units, k, float(weight), weights is not None)
+        given, clusters = grow_members(kinds, units, k, float(weight), weights is not None)
         places = np.concatenate([order[starts[u] : starts[u + 1]] for u in units])
-        if weights is not None:
-            taken = np.ones(len(given), np.int64)
-        labels[places] = labels_of_rows(of_row[places], given, clusters, taken) + n_clusters
+        own = labels_of_rows(of_row[places], given, clusters, np.ones(len(given), np.int64))
+        labels[places] = own + n_clusters
         n_clusters += int(clusters.max()) + 1
-    entropy = (
-        _entropy(table, rows, labels, n_clusters)
-        if weights is None
-        else _entropy_of_tuples(table, rows, labels, n_clusters)
-    )
-    return MemberClusters(rows, labels, entropy, weights)
+    found = MemberClusters(rows, labels, np.empty(n_clusters), weights)
+    return replace(found, entropy=_entropy(table, found))
 
 
 def check_k(k: object, n_records: int, what: str) -> None:
@@ -253,39 +248,21 @@ def _halved(kinds: Units, units: IntArray, least: int) -> list[IntArray] | None:
     return None
 
 
-def _entropy(
-    table: Table, rows: IntArray, labels: IntArray, n_clusters: int
-) -> NDArray[np.float64]:
+def _entropy(table: Table, clusters: MemberClusters) -> NDArray[np.float64]:
     """The least entropy of the sensitive attributes in every cluster, in nats."""
-    least = np.full(n_clusters, np.inf if table.sensitive else 0.0)
-    sizes = np.bincount(labels, minlength=n_clusters)
+    n, sizes = len(clusters), clusters.sizes
+    least = np.full(n, np.inf if table.sensitive else 0.0)
     for attribute in table.sensitive.values():
-        pairs, counts = np.unique(
-            labels * attribute.n_values + attribute.row_codes[rows], return_counts=True
-        )
+        if isinstance(table, ScannedTable):
+            label = np.full(table.n_tuples, -1)
+            label[clusters.rows] = clusters.labels
+            owner = np.repeat(label, np.diff(attribute.offsets))
+            chosen = np.flatnonzero(owner >= 0)
+            owner, codes, records = owner[chosen], attribute.codes[chosen], attribute.counts[chosen]
+        else:
+            owner, codes, records = clusters.labels, attribute.row_codes[clusters.rows], None
+        pairs, place = np.unique(owner * attribute.n_values + codes, return_inverse=True)
         owner = pairs // attribute.n_values
-        share = counts / sizes[owner]
-        own = np.bincount(owner, weights=-share * np.log(share), minlength=n_clusters)
-        least = np.minimum(least, own)
-    return least
-
-
-def _entropy_of_tuples(
-    table: Table, rows: IntArray, labels: IntArray, n_clusters: int
-) -> NDArray[np.float64]:
-    """The same for distinct tuples, by their counts."""
-    least = np.full(n_clusters, np.inf if table.sensitive else 0.0)
-    label = np.full(table.n_tuples, -1)
-    label[rows] = labels
-    sizes = np.bincount(labels, table.weights[rows], minlength=n_clusters)
-    for attribute in table.sensitive.values():
-        owner = np.repeat(label, np.diff(attribute.offsets))
-        chosen = np.flatnonzero(owner >= 0)
-        pairs, where = np.unique(
-            owner[chosen] * attribute.n_values + attribute.codes[chosen], return_inverse=True
-        )
-        owner = pairs // attribute.n_values
-        share = np.bincount(where, attribute.counts[chosen]) / sizes[owner]
-        own = np.bincount(owner, weights=-share * np.log(share), minlength=n_clusters)
-        least = np.minimum(least, own)
+        share = np.bincount(place, records) / sizes[owner]
+        least = np.minimum(least, np.bincount(owner, -share * np.log(share), minlength=n))
     return least

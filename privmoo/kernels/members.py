@@ -110,15 +110,16 @@ def _tell(kinds: Units, unit: int, records: int, tally: NDArray[np.float64]) -> 
 @compiled()
 def grow_members(
     kinds: Units, units: NDArray[np.int64], k: int, diversity: float, whole: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Which kind gives how many records to which cluster; kinds are of the given units.
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Which kind gives a record to which cluster, one entry per record of the given units.
 
     A cluster starts with the kind farthest from the last record taken, and takes the record with the
     least `(1 - diversity) · width + diversity · excess`: width as above, in means over the
     quasi-identifiers, excess the share of its sensitive value in the cluster less that among all records.
     (By the share alone the first clusters would use up the rare values, and the last ones have none.)
     Fewer than k records are left at the end; each goes to the cluster that it widens least. Of equals
-    the first. If kinds stay `whole`, all records of a kind are taken at once, with their mean excess.
+    the first. If kinds stay `whole`, all records of a kind are taken at once, with their mean excess, and
+    there is one entry per kind.
     """
     n = len(units)
     p, c, s = kinds.numbers.shape[1], kinds.leaves.shape[1], kinds.n_attributes
@@ -129,7 +130,6 @@ def grow_members(
     most = n if whole else records
     n_clusters = max(min(records // k, most), 1)
     of_unit, of_cluster = np.empty(most, np.int64), np.empty(most, np.int64)
-    taken = np.ones(most, np.int64)
     lows, highs = np.empty((n_clusters, p)), np.empty((n_clusters, p))
     levels, members = np.zeros((n_clusters, c), np.int64), np.empty(n_clusters, np.int64)
     tally = np.zeros(kinds.n_values)
@@ -162,12 +162,11 @@ def grow_members(
             _join(kinds, unit, low, high, first, levels[cluster])
             of_unit[entry] = unit
             of_cluster[entry] = cluster
-            if whole:
-                taken[entry] = left[best]
-            _tell(kinds, unit, taken[entry], tally)
-            size += taken[entry]
-            left[best] -= taken[entry]
             entry += 1
+            taken = left[best] if whole else 1
+            _tell(kinds, unit, taken, tally)
+            size += taken
+            left[best] -= taken
             if left[best] == 0:
                 kept = 0
                 for i in range(n_active):
@@ -214,7 +213,5 @@ def grow_members(
             _join(kinds, unit, lows[chosen], highs[chosen], members[chosen], levels[chosen])
             of_unit[entry] = unit
             of_cluster[entry] = chosen
-            if whole:
-                taken[entry] = left[active[i]]
             entry += 1
-    return of_unit[:entry], of_cluster[:entry], taken[:entry]
+    return of_unit[:entry], of_cluster[:entry]
