@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.crossover import Crossover
 
-from privmoo.cuts import space_of
+from privmoo.spaces.cuts import space_of
 
 __all__ = ["AttributeExchange"]
 

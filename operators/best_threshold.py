@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
 
 from privmoo.errors import ProblemError
-from privmoo.levels import levels_of
+from privmoo.spaces.levels import levels_of
 
 __all__ = ["BestThreshold"]
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
 
-from privmoo.centroids import centroids_of
 from privmoo.errors import ProblemError
+from privmoo.spaces.centroids import centroids_of
 
 __all__ = ["CentroidMutation"]
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.sampling import Sampling
 
-from privmoo.centroids import centroids_of
 from privmoo.errors import ProblemError
+from privmoo.spaces.centroids import centroids_of
 
 __all__ = ["CentroidSampling"]
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
 
-from privmoo.cuts import CutSpace, space_of
 from privmoo.errors import ProblemError
 from privmoo.kernels.cuts import mutate_cuts
+from privmoo.spaces.cuts import CutSpace, space_of
 
 __all__ = ["CutMutation"]
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.sampling import Sampling
 
-from privmoo.cuts import space_of
 from privmoo.kernels.cuts import grow_cuts
+from privmoo.spaces.cuts import space_of
 
 __all__ = ["CutSampling"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.crossover import Crossover
 
-from privmoo.levels import levels_of
+from privmoo.spaces.levels import levels_of
 
 __all__ = ["LevelCrossover"]
 

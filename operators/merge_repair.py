@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.repair import Repair
 
-from privmoo.centroids import centroids_of
+from privmoo.spaces.centroids import centroids_of
 
 __all__ = ["MergeRepair"]
 

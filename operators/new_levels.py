@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.duplicate import DuplicateElimination
 
-from privmoo.levels import LevelSpace
+from privmoo.spaces.levels import LevelSpace
 
 __all__ = ["NewLevels"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pymoo.core.crossover import Crossover
 
 from privmoo.errors import ProblemError
-from privmoo.parameters import parameters_of
+from privmoo.spaces.parameters import parameters_of
 
 __all__ = ["ParameterCrossover"]
 

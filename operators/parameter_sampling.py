@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.sampling import Sampling
 
-from privmoo.parameters import parameters_of
+from privmoo.spaces.parameters import parameters_of
 
 __all__ = ["ParameterSampling"]
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
 
-from privmoo.centroids import CentroidSpace, centroids_of
 from privmoo.errors import ProblemError
+from privmoo.spaces.centroids import CentroidSpace, centroids_of
 
 __all__ = ["SplitMergeDrop"]
 

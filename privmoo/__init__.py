@@ -14,11 +14,13 @@ if TYPE_CHECKING:
         analysis,
         audit,
         baselines,
-        comparison,
+        data,
         datasets,
         errors,
         evaluation,
+        exact,
         explorer,
+        groups,
         hierarchy,
         hybrid,
         learning,
@@ -26,31 +28,36 @@ if TYPE_CHECKING:
         operators,
         plot,
         problems,
+        recodings,
+        registry,
+        release,
+        search,
+        spaces,
+        study,
+        suppression,
         testing,
     )
-    from privmoo.baselines import exact_front
-    from privmoo.candidates import Candidates
-    from privmoo.cells import CellRecoding
-    from privmoo.centroids import CentroidSpace
-    from privmoo.columns import QuasiIdentifier
-    from privmoo.columns import QuasiIdentifier as QI  # noqa: N817
-    from privmoo.comparison import Solver, Study, compare, optimize_islands
+    from privmoo.analysis.releases import evaluate
     from privmoo.config import Config
-    from privmoo.cuts import CutSpace
-    from privmoo.engine import Engine, group
-    from privmoo.entry_points import PluginWarning, plugin, plugins
+    from privmoo.data.columns import QuasiIdentifier
+    from privmoo.data.columns import QuasiIdentifier as QI  # noqa: N817
+    from privmoo.data.table import Table
+    from privmoo.evaluation.engine import Engine, group
+    from privmoo.exact.lattice import exact_front
     from privmoo.explorer.widget import explore
     from privmoo.front import Answer, Front, Solution
-    from privmoo.grouping import GroupBatch, Grouping
+    from privmoo.groups.groups import GroupBatch, Grouping
     from privmoo.hierarchy import Hierarchy
     from privmoo.hybrid import HybridScheme
-    from privmoo.levels import LevelSpace
     from privmoo.measures import Measure, measure
-    from privmoo.partition import PartitionRecoding, cluster_recoding, range_recoding
     from privmoo.problem import AnonymizationProblem
-    from privmoo.recoding import Recoding, cut_recoding, identity_recoding, level_recoding
-    from privmoo.release import Release, ReleaseWarning, make_release
-    from privmoo.run import (
+    from privmoo.recodings.candidates import Candidates
+    from privmoo.recodings.cells import CellRecoding
+    from privmoo.recodings.classes import PartitionRecoding, cluster_recoding, range_recoding
+    from privmoo.recodings.recoding import Recoding, cut_recoding, identity_recoding, level_recoding
+    from privmoo.registry import PluginWarning, plugin, plugins
+    from privmoo.release.release import Release, ReleaseWarning, make_release
+    from privmoo.search import (
         Evaluations,
         Generations,
         Seconds,
@@ -60,7 +67,11 @@ if TYPE_CHECKING:
         make_algorithm,
         optimize,
     )
-    from privmoo.suppression import (
+    from privmoo.spaces.centroids import CentroidSpace
+    from privmoo.spaces.cuts import CutSpace
+    from privmoo.spaces.levels import LevelSpace
+    from privmoo.study import Solver, Study, compare, optimize_islands
+    from privmoo.suppression.policies import (
         BelowAverage,
         BelowThreshold,
         Budget,
@@ -68,18 +79,19 @@ if TYPE_CHECKING:
         KLBudget,
         NoSuppression,
     )
-    from privmoo.table import Table
-    from privmoo.violating import ViolatingGroups
+    from privmoo.suppression.violating import ViolatingGroups
 
 _MODULES = (
     "analysis",
     "audit",
     "baselines",
-    "comparison",
+    "data",
     "datasets",
     "errors",
     "evaluation",
+    "exact",
     "explorer",
+    "groups",
     "hierarchy",
     "hybrid",
     "learning",
@@ -87,32 +99,36 @@ _MODULES = (
     "operators",
     "plot",
     "problems",
+    "recodings",
+    "registry",
+    "release",
+    "search",
+    "spaces",
+    "study",
     "suppression",
     "testing",
 )
 _HOMES = {
-    "columns": ["QuasiIdentifier"],
-    "centroids": ["CentroidSpace"],
-    "cuts": ["CutSpace"],
-    "baselines": ["exact_front"],
-    "comparison": ["Solver", "Study", "compare", "optimize_islands"],
+    "analysis.releases": ["evaluate"],
     "config": ["Config"],
-    "candidates": ["Candidates"],
-    "cells": ["CellRecoding"],
-    "engine": ["Engine", "group"],
+    "data.columns": ["QuasiIdentifier"],
+    "data.table": ["Table"],
+    "evaluation.engine": ["Engine", "group"],
+    "exact.lattice": ["exact_front"],
     "explorer.widget": ["explore"],
-    "entry_points": ["PluginWarning", "plugin", "plugins"],
     "front": ["Answer", "Front", "Solution"],
-    "grouping": ["GroupBatch", "Grouping"],
+    "groups.groups": ["GroupBatch", "Grouping"],
     "hierarchy": ["Hierarchy"],
     "hybrid": ["HybridScheme"],
-    "levels": ["LevelSpace"],
     "measures": ["Measure", "measure"],
-    "partition": ["PartitionRecoding", "cluster_recoding", "range_recoding"],
     "problem": ["AnonymizationProblem"],
-    "recoding": ["Recoding", "cut_recoding", "identity_recoding", "level_recoding"],
-    "release": ["Release", "ReleaseWarning", "make_release"],
-    "run": [
+    "recodings.candidates": ["Candidates"],
+    "recodings.cells": ["CellRecoding"],
+    "recodings.classes": ["PartitionRecoding", "cluster_recoding", "range_recoding"],
+    "recodings.recoding": ["Recoding", "cut_recoding", "identity_recoding", "level_recoding"],
+    "registry": ["PluginWarning", "plugin", "plugins"],
+    "release.release": ["Release", "ReleaseWarning", "make_release"],
+    "search": [
         "Evaluations",
         "Generations",
         "Seconds",
@@ -122,7 +138,11 @@ _HOMES = {
         "make_algorithm",
         "optimize",
     ],
-    "suppression": [
+    "spaces.centroids": ["CentroidSpace"],
+    "spaces.cuts": ["CutSpace"],
+    "spaces.levels": ["LevelSpace"],
+    "study": ["Solver", "Study", "compare", "optimize_islands"],
+    "suppression.policies": [
         "BelowAverage",
         "BelowThreshold",
         "Budget",
@@ -130,8 +150,7 @@ _HOMES = {
         "KLBudget",
         "NoSuppression",
     ],
-    "table": ["Table"],
-    "violating": ["ViolatingGroups"],
+    "suppression.violating": ["ViolatingGroups"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _SHORT = {"QI": "QuasiIdentifier"}
@@ -181,15 +200,18 @@ __all__ = [
     "baselines",
     "cluster_recoding",
     "compare",
-    "comparison",
     "cut_recoding",
+    "data",
     "datasets",
     "errors",
+    "evaluate",
     "evaluation",
+    "exact",
     "exact_front",
     "explore",
     "explorer",
     "group",
+    "groups",
     "hierarchy",
     "hybrid",
     "identity_recoding",
@@ -207,6 +229,13 @@ __all__ = [
     "plugins",
     "problems",
     "range_recoding",
+    "recodings",
+    "registry",
+    "release",
+    "search",
+    "spaces",
+    "study",
+    "suppression",
     "testing",
 ]
 

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.problem import Problem
 
-from privmoo.candidates import Candidates
-from privmoo.digest import content_digest
-from privmoo.engine import Engine
+from privmoo._util.digest import content_digest
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError, nearest
-from privmoo.grouping import GroupBatch
+from privmoo.evaluation.engine import Engine
+from privmoo.groups.groups import GroupBatch
 from privmoo.measures.base import Constraint, FunctionMeasure, Measure
-from privmoo.recoding import Recoding
-from privmoo.suppression import NoSuppression, Suppression
-from privmoo.table import Table
+from privmoo.recodings.candidates import Candidates
+from privmoo.recodings.recoding import Recoding
+from privmoo.suppression.policies import NoSuppression, Suppression
 
 __all__ = ["AnonymizationProblem", "EvaluationCache"]
 

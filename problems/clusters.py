@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.candidates import Candidates
-from privmoo.centroids import Assignment, CentroidSpace, check_clusters
-from privmoo.engine import thread_count
+from privmoo.data.points import Scale
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError, nearest
+from privmoo.evaluation.engine import thread_count
 from privmoo.measures import (
     Constraint,
     DistinctDiversity,
@@ -33,11 +33,11 @@ from privmoo.operators import (
     OneOf,
     SplitMergeDrop,
 )
-from privmoo.partition import PartitionRecoding, cluster_recoding
 from privmoo.problem import AnonymizationProblem
-from privmoo.space import Scale
-from privmoo.suppression import Suppression
-from privmoo.table import Table
+from privmoo.recodings.candidates import Candidates
+from privmoo.recodings.classes import PartitionRecoding, cluster_recoding
+from privmoo.spaces.centroids import Assignment, CentroidSpace, check_clusters
+from privmoo.suppression.policies import Suppression
 
 __all__ = ["Clusters", "ClustersWarning"]
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.candidates import Candidates
-from privmoo.cuts import CutSpace
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.measures import (
     Constraint,
@@ -24,9 +23,10 @@ from privmoo.measures import (
 )
 from privmoo.operators import CutMutation, CutSampling, HashDuplicates, LunacekCrossover
 from privmoo.problem import AnonymizationProblem
-from privmoo.recoding import BlockRecoding
-from privmoo.suppression import Suppression
-from privmoo.table import Table
+from privmoo.recodings.candidates import Candidates
+from privmoo.recodings.recoding import BlockRecoding
+from privmoo.spaces.cuts import CutSpace
+from privmoo.suppression.policies import Suppression
 
 __all__ = ["Cuts"]
 

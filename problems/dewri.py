@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.measures import (
     FrequencyDiversity,
@@ -16,8 +17,7 @@ from privmoo.measures import (
     WeightedK,
 )
 from privmoo.problems.cuts import Cuts
-from privmoo.suppression import BelowAverage, Budget, KLBudget
-from privmoo.table import Table
+from privmoo.suppression.policies import BelowAverage, Budget, KLBudget
 
 __all__ = ["AnySuppression", "BudgetSuppression", "KLSafe", "ZeroSuppression"]
 

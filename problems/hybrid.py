@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.candidates import Candidates
-from privmoo.cells import CellRecoding, node_cells
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.front import Front
 from privmoo.hybrid.checks import check_numbers, check_pair, check_table, check_whole
@@ -34,10 +33,12 @@ from privmoo.operators import (
     ParameterMutation,
     ParameterSampling,
 )
-from privmoo.parameters import Parameter, ParameterSpace
 from privmoo.problem import AnonymizationProblem
-from privmoo.suppression import Suppression
-from privmoo.table import Table
+from privmoo.recodings.candidates import Candidates
+from privmoo.recodings.cells import CellRecoding
+from privmoo.recodings.nodes import node_cells
+from privmoo.spaces.parameters import Parameter, ParameterSpace
+from privmoo.suppression.policies import Suppression
 
 __all__ = ["Hybrid"]
 

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.candidates import Candidates
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError
-from privmoo.levels import Elite, LevelSpace, Stairs, stairs_of
 from privmoo.measures import GeneralLoss, KAnonymity, SuppressedShare, Transparency
 from privmoo.operators import (
     BestThreshold,
@@ -22,9 +21,10 @@ from privmoo.operators import (
 )
 from privmoo.problem import AnonymizationProblem
 from privmoo.problems.levels import announce_stairs
-from privmoo.recoding import BlockRecoding, level_recoding
-from privmoo.suppression import ExplicitRecords
-from privmoo.table import Table
+from privmoo.recodings.candidates import Candidates
+from privmoo.recodings.recoding import BlockRecoding, level_recoding
+from privmoo.spaces.levels import Elite, LevelSpace, Stairs, stairs_of
+from privmoo.suppression.policies import ExplicitRecords
 
 __all__ = ["LevelsAndSuppression"]
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.candidates import Candidates
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError
-from privmoo.levels import Elite, LevelSpace, Stairs, most_suppressed, stairs_of
 from privmoo.measures import (
     Constraint,
     FrequencyDiversity,
@@ -28,9 +27,10 @@ from privmoo.operators import (
     NewLevels,
 )
 from privmoo.problem import AnonymizationProblem
-from privmoo.recoding import BlockRecoding, level_recoding
-from privmoo.suppression import BelowThreshold, Suppression
-from privmoo.table import Table
+from privmoo.recodings.candidates import Candidates
+from privmoo.recodings.recoding import BlockRecoding, level_recoding
+from privmoo.spaces.levels import Elite, LevelSpace, Stairs, most_suppressed, stairs_of
+from privmoo.suppression.policies import BelowThreshold, Suppression
 
 __all__ = ["Levels"]
 

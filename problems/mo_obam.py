@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from privmoo.centroids import Assignment
+from privmoo.data.points import Scale
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.measures import Constraint, InformationLoss, Measure, MinimumEntropy
 from privmoo.problems.clusters import Clusters
-from privmoo.space import Scale
-from privmoo.suppression import Suppression
-from privmoo.table import Table
+from privmoo.spaces.centroids import Assignment
+from privmoo.suppression.policies import Suppression
 
 __all__ = ["MOOBAM"]
 

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from privmoo.data.points import Scale
+from privmoo.data.table import Table
 from privmoo.errors import InfeasibleError, ProblemError
 from privmoo.front import Front
-from privmoo.partition import PartitionRecoding
 from privmoo.problem import AnonymizationProblem
 from privmoo.problems.scalar_mo_obam import ScalarMOOBAM
-from privmoo.run import make_algorithm, optimize
-from privmoo.space import Scale
-from privmoo.table import Table
+from privmoo.recodings.classes import PartitionRecoding
+from privmoo.search import make_algorithm, optimize
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

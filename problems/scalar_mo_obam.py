@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.centroids import check_clusters
+from privmoo.data.points import Scale
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError
-from privmoo.grouping import GroupBatch
+from privmoo.groups.groups import GroupBatch
 from privmoo.measures import InformationLoss, Measure, MinimumEntropy
 from privmoo.operators import CentroidSampling
 from privmoo.problems.clusters import Clusters
-from privmoo.space import Scale
-from privmoo.table import Table
+from privmoo.spaces.centroids import check_clusters
 
 __all__ = ["ScalarMOOBAM", "WeighedLoss"]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scenery_paths import SHARED
 
 # Set before anything imports privmoo or matplotlib. Two threads, on any machine, are enough to see
 # a race, and two test processes of two threads do not choke a small runner.
@@ -20,8 +21,6 @@ from hypothesis import settings
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
-
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 @pytest.fixture(scope="session")
@@ -36,9 +35,9 @@ def shared_data() -> Path:
 def _no_earlier_releases() -> None:
     """Each test publishes as if it were the first: no warning of releases by other tests."""
 
-    from privmoo import certifying
+    from privmoo.release import certify
 
-    certifying._made.clear()
+    certify._made.clear()
 
 
 @pytest.fixture(scope="session")

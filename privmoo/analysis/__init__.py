@@ -5,13 +5,17 @@ from __future__ import annotations
 from privmoo.analysis.combinations import keys
 from privmoo.analysis.groups import Analysis, analyse, leave_one_out, suppression_needed
 from privmoo.analysis.pictures import plot_distribution, plot_suppression
+from privmoo.analysis.releases import disclosure_risks, evaluate, plot_evaluation
 
 __all__ = [
     "Analysis",
     "analyse",
+    "disclosure_risks",
+    "evaluate",
     "keys",
     "leave_one_out",
     "plot_distribution",
+    "plot_evaluation",
     "plot_suppression",
     "suppression_needed",
 ]

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from privmoo._util.progress_bar import new_bar
 from privmoo.analysis.reading import Codes, Column, encode, read_frame, read_whole
-from privmoo.bars import new_bar
+from privmoo.data.roles import column_names
+from privmoo.data.table import Table
 from privmoo.errors import TableError
-from privmoo.roles import column_names
-from privmoo.table import Table
 
 __all__ = ["keys"]
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from privmoo.analysis.reading import Codes, Column, read_roles, read_whole
-from privmoo.encoding import distinct_tuples, sparse_counts
-from privmoo.table import Table
+from privmoo.data.table import Table
+from privmoo.data.tuples import distinct_tuples, sparse_counts
 
 __all__ = ["Analysis", "analyse", "leave_one_out", "suppression_needed"]
 

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.canonical import distinct
+from privmoo.data.roles import check_columns, column_names
+from privmoo.data.table import Table
 from privmoo.errors import ColumnError, TableError, nearest
-from privmoo.roles import check_columns, column_names
-from privmoo.table import Table
+from privmoo.hierarchy.canonical import distinct
 
 __all__ = ["Codes", "Column", "encode", "read_frame", "read_roles", "read_whole"]
 

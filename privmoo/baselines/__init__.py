@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from privmoo.baselines.k_member import k_member
-from privmoo.baselines.lattice import exact_front, lattice_cost, lower_bound
 from privmoo.baselines.mdav import mdav
 from privmoo.baselines.mondrian import mondrian
 from privmoo.baselines.ward import ward
 from privmoo.baselines.zheng import zheng
 from privmoo.errors import ProblemError, nearest
-from privmoo.recoding import Recoding
+from privmoo.recodings.recoding import Recoding
 
 __all__ = [
     "by_name",
-    "exact_front",
     "k_member",
-    "lattice_cost",
-    "lower_bound",
     "mdav",
     "mondrian",
     "names",
@@ -52,7 +48,7 @@ def by_name(name: str) -> Callable[..., Recoding]:
     """
     if name in _ALL:
         return _ALL[name]
-    from privmoo.entry_points import plugin, plugin_names
+    from privmoo.registry import plugin, plugin_names
 
     others = plugin_names("baselines")
     if name in others:

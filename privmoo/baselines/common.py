@@ -8,11 +8,11 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.data.points import Space
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError, nearest
 from privmoo.kernels.k_member import Classes
-from privmoo.partition import PartitionRecoding, cluster_recoding, range_recoding
-from privmoo.space import Space
-from privmoo.table import Table
+from privmoo.recodings.classes import PartitionRecoding, cluster_recoding, range_recoding
 
 __all__ = ["Kinds", "Publish", "check", "classes_of", "labels_of_rows", "publish", "sort_column"]
 

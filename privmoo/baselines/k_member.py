@@ -14,10 +14,10 @@ from privmoo.baselines.common import (
     publish,
     sort_column,
 )
+from privmoo.data.points import Scale, Space
+from privmoo.data.table import Table
 from privmoo.kernels.k_member import absorb_leftovers, grow_clusters
-from privmoo.partition import PartitionRecoding
-from privmoo.space import Scale, Space
-from privmoo.table import Table
+from privmoo.recodings.classes import PartitionRecoding
 
 __all__ = ["grown_labels", "k_member"]
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.baselines.common import Publish, category_offsets, check, labels_of_rows, publish
+from privmoo.data.points import Scale, Space
+from privmoo.data.table import Table
 from privmoo.kernels.mdav import mdav_groups
-from privmoo.partition import PartitionRecoding
-from privmoo.space import Scale, Space
-from privmoo.table import Table
+from privmoo.recodings.classes import PartitionRecoding
 
 __all__ = ["mdav", "mdav_labels"]
 

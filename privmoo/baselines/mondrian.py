@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.baselines.common import Publish, check, publish
+from privmoo.data.points import Space
+from privmoo.data.table import Table
 from privmoo.kernels.mondrian import BY_CATEGORIES, BY_MEDIAN, BY_TREE, mondrian_cuts
-from privmoo.partition import PartitionRecoding
-from privmoo.space import Space
-from privmoo.table import Table
+from privmoo.recodings.classes import PartitionRecoding
 
 __all__ = ["mondrian", "mondrian_labels"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from privmoo.baselines.common import check, classes_of, publish
+from privmoo.data.points import Scale, Space
+from privmoo.data.table import Table
 from privmoo.kernels.ward import ward_merges
-from privmoo.partition import PartitionRecoding
-from privmoo.space import Scale, Space
-from privmoo.table import Table
+from privmoo.recodings.classes import PartitionRecoding
 
 __all__ = ["ward"]
 

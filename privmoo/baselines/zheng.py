@@ -6,10 +6,10 @@ from typing import Literal, get_args
 
 from privmoo.baselines.common import publish
 from privmoo.baselines.k_member import grown_labels
+from privmoo.data.points import Scale
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError, nearest
-from privmoo.partition import PartitionRecoding
-from privmoo.space import Scale
-from privmoo.table import Table
+from privmoo.recodings.classes import PartitionRecoding
 
 __all__ = ["zheng"]
 

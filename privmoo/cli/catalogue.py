@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from privmoo.cli.saying import command, complain, say, tabulate
+from privmoo.cli.console import command, complain, say, tabulate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,7 @@ def demo(
     seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = 7,
 ) -> None:
     """Anonymise the bundled census records: the whole way in a minute."""
-    from privmoo.demo import demonstrate
+    from privmoo.cli.demo import demonstrate
 
     say("Loading privmoo and the Adult census data (the first time, kernels are compiled) ...")
     files = demonstrate(out, generations=generations, max_loss=max_loss, seed=seed)
@@ -49,7 +49,7 @@ def datasets(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
 ) -> None:
     """List the bundled data, or write one as CSV to try things with."""
-    from privmoo.writing import replacing
+    from privmoo._util.files import replacing
 
     if name is None:
         tabulate(["name", "records", "what it is"], [(n, *facts) for n, facts in _BUNDLED.items()])
@@ -66,8 +66,8 @@ def plugins() -> None:
     """List what other packages bring: measures, problems, operators, baselines, data."""
     import warnings
 
-    from privmoo.entry_points import KINDS, PluginWarning
-    from privmoo.entry_points import plugins as find
+    from privmoo.registry import KINDS, PluginWarning
+    from privmoo.registry import plugins as find
 
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", PluginWarning)

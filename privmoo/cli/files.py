@@ -15,8 +15,8 @@ def read_data(
     path: Path, *, separator: str | None = None, encoding: str = "utf-8-sig"
 ) -> pd.DataFrame:
     """A CSV or Parquet file of records."""
+    from privmoo._util.reading import read_records
     from privmoo.errors import TableError
-    from privmoo.reading import read_records
 
     if separator is not None and len(separator) != 1:
         raise TableError(f"separator: must be one character, got {len(separator)}")

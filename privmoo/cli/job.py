@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from privmoo.cli.saying import command, complain, say, state
+from privmoo.cli.console import command, complain, say, state
 
 if TYPE_CHECKING:
     from privmoo.audit import Audit
     from privmoo.config import Config
+    from privmoo.data.table import Table
     from privmoo.problem import AnonymizationProblem
-    from privmoo.table import Table
 
 __all__ = ["check", "init", "run"]
 
@@ -51,7 +51,7 @@ def init(
 
 def check(job: Job) -> None:
     """Check a job, and show the risk of its records as they are."""
-    from privmoo.cli.words import in_words
+    from privmoo.cli.wording import in_words
 
     config = _load(job)
     table = config.table
@@ -86,8 +86,8 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
     """Compute the front of a job; Ctrl-C leaves a checkpoint that --resume continues from."""
-    from privmoo.cli.folder import RunFolder, hashes
     from privmoo.cli.memory import foresee
+    from privmoo.cli.run_folder import RunFolder, hashes
 
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     config = _load(job)
@@ -115,7 +115,7 @@ def run(
 def _raw_risk(table: Table) -> Audit:
     """What the records give away as they are; of a scanned table, by its counts."""
     from privmoo.audit import audit
-    from privmoo.scanning import ScannedTable
+    from privmoo.engines.scanned import ScannedTable
 
     if isinstance(table, ScannedTable):
         return table.audit()

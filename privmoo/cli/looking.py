@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from privmoo.cli.saying import say, state, tabulate
+from privmoo.cli.console import say, state, tabulate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,11 +36,11 @@ def audit(
     """Measure privacy and risk of any table: k, diversity, closeness, attacks."""
     from privmoo.audit import audit as measure
     from privmoo.cli.files import listed, read_data
-    from privmoo.cli.words import in_words
+    from privmoo.cli.wording import in_words
 
     roles: dict[str, Any] = {"quasi_identifiers": listed(qi), "sensitive": listed(sensitive)}
     if scan or data.is_dir():
-        from privmoo.table import Table
+        from privmoo.data.table import Table
 
         table: Any = Table.scan(data, separator=separator, encoding=encoding, **roles)
         report = table.audit()

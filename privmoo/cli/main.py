@@ -8,7 +8,7 @@ import sys
 import typer
 
 from privmoo.cli import catalogue, job, looking, publishing, studies
-from privmoo.cli.saying import complain, state
+from privmoo.cli.console import complain, state
 
 __all__ = ["app", "main", "outcome"]
 
@@ -72,7 +72,7 @@ def outcome() -> int:
         complain("stopped")
         return 130
     except Exception as error:  # everything ends in one sentence
-        from privmoo.cli.faults import told
+        from privmoo.cli.failures import told
 
         return told(error)
     return code if isinstance(code, int) else 0

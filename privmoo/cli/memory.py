@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from privmoo.cli.saying import say
+from privmoo.cli.console import say
 
 __all__ = ["available", "foresee", "needed"]
 

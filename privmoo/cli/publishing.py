@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from privmoo.cli.saying import command, complain, say, state, tabulate
+from privmoo.cli.console import command, complain, say, state, tabulate
 
 if TYPE_CHECKING:
     from privmoo.front import Front, Solution
@@ -80,7 +80,7 @@ def release(
 
     A table in which somebody is alone in a group (k = 1) is not written unless you say --allow-unique.
     """
-    from privmoo.cli.folder import RunFolder
+    from privmoo.cli.run_folder import RunFolder
     from privmoo.errors import ProblemError
 
     front = _front(out, to)
@@ -108,9 +108,9 @@ def _write(
     """Write a release; what it is in a line, what its publisher should know, and the files."""
     import json
 
+    from privmoo.engines.scanned import ScannedTable
     from privmoo.errors import ReleaseError
-    from privmoo.release import ReleaseWarning, in_a_line
-    from privmoo.scanning import ScannedTable
+    from privmoo.release.release import ReleaseWarning, in_a_line
 
     def check(k: int) -> None:
         if k < 2 and not allow_unique:
@@ -188,7 +188,7 @@ def _limits(front: Front, arguments: list[str]) -> dict[str, float]:
 
 def chosen_before(out: Path, number: int) -> list[str]:
     """What to know of earlier releases of the same records."""
-    from privmoo.cli.folder import RunFolder
+    from privmoo.cli.run_folder import RunFolder
 
     folder = RunFolder(out)
     now = folder.front_hash
@@ -207,7 +207,7 @@ def chosen_before(out: Path, number: int) -> list[str]:
 
 def _front(out: Path, to: Path | None = None) -> Front:
     """The front of a run; a release may not be written over the files that the run was made from."""
-    from privmoo.cli.folder import RunFolder
+    from privmoo.cli.run_folder import RunFolder
     from privmoo.errors import ReleaseError
 
     config, front = RunFolder(out).load()
@@ -224,7 +224,7 @@ def _number(
     import numpy as np
 
     from privmoo.errors import ProblemError
-    from privmoo.front import choosing
+    from privmoo.front import choice
 
     asked = (solution is not None) + (best is not None) + knee
     if asked > 1:
@@ -238,9 +238,7 @@ def _number(
             )
         return solution
     within = front.where(**limits) if limits else front
-    places: Any = (
-        np.flatnonzero(choosing.within(front, limits)) if limits else np.arange(len(front))
-    )
+    places: Any = np.flatnonzero(choice.within(front, limits)) if limits else np.arange(len(front))
     found = within.knee() if best is None else within.best(best)
     return int(places[found.index])
 
@@ -249,11 +247,11 @@ def _list(front: Front, limits: dict[str, float]) -> None:
     """The solutions within limits, some of them where they are many."""
     import numpy as np
 
-    from privmoo.front import choosing
+    from privmoo.front import choice
 
     if limits:
         front.where(**limits)  # says what would be possible where nothing is within
-    kept: Any = np.flatnonzero(choosing.within(front, limits)) if limits else np.arange(len(front))
+    kept: Any = np.flatnonzero(choice.within(front, limits)) if limits else np.arange(len(front))
     shown = kept[np.unique(np.linspace(0, len(kept) - 1, _SHOWN).round().astype(int))]
     frame = front.to_frame()
     rows = [[str(i), *(f"{value:.6g}" for value in frame.iloc[i])] for i in (int(j) for j in shown)]

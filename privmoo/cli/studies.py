@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from privmoo.cli.saying import complain, say, state
+from privmoo.cli.console import complain, say, state
 
 if TYPE_CHECKING:
-    from privmoo.comparison import Study
+    from privmoo.study import Study
 
 __all__ = ["compare"]
 
@@ -73,7 +73,7 @@ def _write(study: Study, folder: Path, *, force: bool) -> list[Path]:
     matplotlib.use("Agg")  # no window, wherever it runs
     import matplotlib.pyplot as plt
 
-    from privmoo.writing import write_all
+    from privmoo._util.files import write_all
 
     def picture(path: Path) -> None:
         figure, axes = plt.subplots(1, 2, figsize=(13, 4.5), layout="constrained")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from privmoo.columns import QuasiIdentifier
 from privmoo.config.hierarchies import hierarchy_of
 from privmoo.config.section import Section
+from privmoo.data.columns import QuasiIdentifier
 from privmoo.errors import ConfigError, PrivmooError, nearest
 from privmoo.hierarchy import Hierarchy
 

@@ -9,13 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from privmoo._util.reading import read_records
 from privmoo.config.columns import Column, columns_of
 from privmoo.config.problems import check_parameters, problem_of
 from privmoo.config.search import Search
 from privmoo.config.section import Section
+from privmoo.data.table import Table
 from privmoo.errors import ConfigError
-from privmoo.reading import read_records
-from privmoo.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +110,7 @@ class Config:
         files = [path for column in self.columns.values() for path in column.files]
         records = [self.source]
         if self.data["scan"]:
-            from privmoo.scanning.files import find_files
+            from privmoo.engines.duckdb.files import find_files
 
             records = list(find_files(self.source)[1])
         return [self.path, *records, *dict.fromkeys(files)]

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from privmoo import problems
-from privmoo.config.parts import constraints_of, measures_of, policy_of
-from privmoo.entry_points import plugin, plugin_names
+from privmoo.config.measures import constraints_of, measures_of, policy_of
+from privmoo.data.table import Table
 from privmoo.errors import ConfigError, PrivmooError, nearest
 from privmoo.problem import AnonymizationProblem
-from privmoo.table import Table
+from privmoo.registry import plugin, plugin_names
 
 __all__ = ["check_parameters", "parameters_of", "problem_class", "problem_names", "problem_of"]
 

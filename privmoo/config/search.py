@@ -14,7 +14,7 @@ from privmoo.errors import ConfigError, PrivmooError
 if TYPE_CHECKING:
     from privmoo.front.front import Front
     from privmoo.problem import AnonymizationProblem
-    from privmoo.run.budgets import RunBudget
+    from privmoo.search.budgets import RunBudget
 
 __all__ = ["EXACT", "Search"]
 
@@ -47,7 +47,7 @@ class Search:
     @classmethod
     def of(cls, section: Section) -> Search:
         """Read the table [search]."""
-        from privmoo.run.algorithms import algorithm_names
+        from privmoo.search.algorithms import algorithm_names
 
         known = [*algorithm_names(), EXACT]
         found = cls(
@@ -79,7 +79,7 @@ class Search:
 
     def budget(self) -> RunBudget | None:
         """The budgets that are stated, joined; None for the problem's default."""
-        from privmoo.run.budgets import Evaluations, Generations, Seconds
+        from privmoo.search.budgets import Evaluations, Generations, Seconds
 
         stated: list[RunBudget] = []
         if self.generations is not None:
@@ -98,9 +98,9 @@ class Search:
         checkpoint: str | Path | None = None,
     ) -> Front:
         """Search for the front of a problem."""
-        from privmoo.baselines import exact_front
-        from privmoo.run.algorithms import make_algorithm
-        from privmoo.run.optimization import optimize
+        from privmoo.exact import exact_front
+        from privmoo.search.algorithms import make_algorithm
+        from privmoo.search.optimization import optimize
 
         if self.algorithm == EXACT:
             return exact_front(problem, seconds=self.seconds, progress=progress)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from privmoo import reading
+from privmoo._util import reading
 from privmoo.errors import TableError
 
 __all__ = ["bundled", "files_in", "read_strings"]

@@ -8,11 +8,11 @@ from typing import Literal
 
 import pandas as pd
 
+from privmoo.data.table import Table
 from privmoo.datasets import adult_trees as trees
 from privmoo.datasets._files import bundled
 from privmoo.errors import TableError, nearest
 from privmoo.hierarchy import Hierarchy
-from privmoo.table import Table
 
 __all__ = ["SETTINGS", "Setting", "adult", "adult_frame", "adult_hierarchies"]
 

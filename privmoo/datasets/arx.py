@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
+from privmoo.data.table import Table
 from privmoo.datasets._files import files_in, read_strings
 from privmoo.errors import ColumnError, TableError, nearest
 from privmoo.hierarchy import Hierarchy
-from privmoo.table import Table
 
 __all__ = ["load_arx"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from privmoo.data.table import Table
 from privmoo.datasets._files import bundled
 from privmoo.datasets.adult_uci import Domain, Setting
 from privmoo.hierarchy import Hierarchy
-from privmoo.table import Table
 
 __all__ = ["SETTING", "german_credit", "german_credit_frame", "german_credit_hierarchies"]
 

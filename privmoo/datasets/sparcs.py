@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from privmoo.data.roles import check_columns
+from privmoo.data.table import Table
 from privmoo.datasets._files import read_strings
 from privmoo.errors import ColumnError, TableError, nearest
 from privmoo.hierarchy import Hierarchy
-from privmoo.roles import check_columns
-from privmoo.table import Table
 
 __all__ = [
     "AREAS",

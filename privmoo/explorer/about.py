@@ -8,7 +8,7 @@ from typing import Any
 
 from privmoo.explorer.data import ExplorerData, Shown, told
 from privmoo.front.front import Front
-from privmoo.release import Release
+from privmoo.release.release import Release
 
 __all__ = ["about_front"]
 

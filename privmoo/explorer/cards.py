@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from privmoo.canonical import canonical
 from privmoo.errors import ProblemError, TableError
-from privmoo.front.rating import next_step
+from privmoo.front.marginal_rates import next_step
 from privmoo.front.solution import Solution
-from privmoo.grouping import Grouping
+from privmoo.groups.groups import Grouping
+from privmoo.hierarchy.canonical import canonical
 from privmoo.measures import (
     DistinctDiversity,
     FrequencyDiversity,
@@ -23,7 +23,7 @@ from privmoo.measures import (
     TCloseness,
 )
 from privmoo.measures.base import Measure
-from privmoo.recoding import Recoding
+from privmoo.recodings.recoding import Recoding
 
 __all__ = ["SIZES", "by_role", "card_of", "packed", "preview_of"]
 

@@ -14,16 +14,16 @@ from typing import Any
 
 import pandas as pd
 
-from privmoo.canonical import canonical
+from privmoo._util.files import replacing
 from privmoo.errors import ProblemError, ReleaseError
 from privmoo.explorer.about import about_front
 from privmoo.explorer.cards import by_role, card_of, packed
 from privmoo.explorer.data import ExplorerData, gather
-from privmoo.front.choosing import compromise, marked_knee
+from privmoo.front.choice import compromise, marked_knee
 from privmoo.front.front import Front
 from privmoo.front.solution import Solution
-from privmoo.release import Release
-from privmoo.writing import replacing
+from privmoo.hierarchy.canonical import canonical
+from privmoo.release.release import Release
 
 __all__ = ["module", "page_of", "style", "write_report"]
 

@@ -16,7 +16,7 @@ from privmoo.explorer.data import ExplorerData, gather
 from privmoo.explorer.page import module, style
 from privmoo.front.front import Front
 from privmoo.front.solution import Solution
-from privmoo.release import Release
+from privmoo.release.release import Release
 
 __all__ = ["Explorer", "explore"]
 

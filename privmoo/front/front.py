@@ -12,17 +12,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo.data.table import Table
 from privmoo.errors import InfeasibleError, ProblemError
-from privmoo.front import advising, choosing, questions, rating, showing, wishing
+from privmoo.front import advice, choice, marginal_rates, preferences, questions, views
 from privmoo.front.archive import feasible_rows, non_dominated, share_of_box
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, find, quantities_of
 from privmoo.front.solution import Solution
-from privmoo.table import Table
 
 if TYPE_CHECKING:
     from privmoo.front.gap import Gap
     from privmoo.problem import AnonymizationProblem
-    from privmoo.recoding import Recoding
+    from privmoo.recodings.recoding import Recoding
 
 __all__ = ["Front"]
 
@@ -149,7 +149,7 @@ class Front:
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the front to a file: arrays and JSON, no code; see `load`."""
-        from privmoo.front.file import save
+        from privmoo.front.saving import save
 
         save(self, path, force=force)
 
@@ -168,13 +168,13 @@ class Front:
             table: The table it was computed on, to explain and release solutions.
             problem: The problem it is a front of; needed where the problem has own parts.
         """
-        from privmoo.front.file import load
+        from privmoo.front.saving import load
 
         return load(path, table=table, problem=problem)
 
     def merge(self, *fronts: Front) -> Front:
         """The front of several fronts of the same problem."""
-        from privmoo.front.file import plain
+        from privmoo.front.saving import plain
 
         for other in fronts:
             if not isinstance(other, Front):
@@ -256,7 +256,7 @@ class Front:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Front):
             return NotImplemented
-        from privmoo.front.file import plain
+        from privmoo.front.saving import plain
 
         return (
             plain(self.description) == plain(other.description)
@@ -282,14 +282,14 @@ class Front:
 
         Every recorded quantity can be limited by `max_` and `min_` before its name.
         """
-        kept = choosing.within(self, limits)
+        kept = choice.within(self, limits)
         if not kept.any():
-            raise ProblemError(choosing.nothing_within(self, limits))
+            raise ProblemError(choice.nothing_within(self, limits))
         return self.rows(np.flatnonzero(kept))
 
     def best(self, name: str) -> Solution:
         """The best solution in one recorded quantity; of equal ones the best in the other objectives."""
-        return self[choosing.best(self, name)]
+        return self[choice.best(self, name)]
 
     @property
     def proven(self) -> bool:
@@ -310,7 +310,7 @@ class Front:
         through the extremes, that is, it has the least sum of scaled objectives (for two objectives
         Das 1999's characterisation).
         """
-        return self[choosing.knee(self)]
+        return self[choice.knee(self)]
 
     def compromise(self, weights: Mapping[str, float] | None = None) -> Solution:
         """The solution closest to the ideal point in the augmented weighted Chebyshev distance.
@@ -321,7 +321,7 @@ class Front:
         Args:
             weights: By objective; those not named have 0. All have 1 by default.
         """
-        return self[choosing.compromise(self, weights)]
+        return self[choice.compromise(self, weights)]
 
     def hypervolume(self, ref: Mapping[str, float] | Sequence[float] | None = None) -> float:
         """The share of the box between the best possible values and a reference point that is dominated.
@@ -330,7 +330,7 @@ class Front:
             ref: Objective values in their natural sense, by name or in order; the worst possible
                 values by default.
         """
-        worst = choosing.reference_point(self.objectives, ref)
+        worst = choice.reference_point(self.objectives, ref)
         signs = np.array([q.sign for q in self.objectives])
         ideal = signs * np.array([q.best for q in self.objectives])
         return share_of_box(self.F, ideal, signs * worst)
@@ -340,23 +340,23 @@ class Front:
     best_within = questions.best_within
     cheapest_with = questions.cheapest_with
     flat_regions = questions.flat_regions
-    near = wishing.near
-    pseudo_weights = wishing.pseudo_weights
-    best_by_weights = wishing.best_by_weights
-    high_trade_off = wishing.high_trade_off
-    rates = rating.rates
-    next_step = rating.next_step
-    advice = advising.advice
+    near = preferences.near
+    pseudo_weights = preferences.pseudo_weights
+    best_by_weights = preferences.best_by_weights
+    high_trade_off = preferences.high_trade_off
+    rates = marginal_rates.rates
+    next_step = marginal_rates.next_step
+    advice = advice.advice
 
     # Showing
 
-    plot = showing.plot
-    plot_3d = showing.plot_3d
-    plot_parallel = showing.plot_parallel
-    plot_trade_off = showing.plot_trade_off
-    plot_rates = showing.plot_rates
-    explore = showing.explore
-    report = showing.report
+    plot = views.plot
+    plot_3d = views.plot_3d
+    plot_parallel = views.plot_parallel
+    plot_trade_off = views.plot_trade_off
+    plot_rates = views.plot_rates
+    explore = views.explore
+    report = views.report
 
     def __repr__(self) -> str:
         from privmoo.front.text import summary

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
-from privmoo.front.choosing import excess, limit_in_words, limited, nearest_ideal, within
+from privmoo.front.choice import excess, limit_in_words, limited, nearest_ideal, within
 from privmoo.front.pairs import Pair, join, pair_of
 from privmoo.front.quantities import Quantity, find
 from privmoo.front.solution import Solution

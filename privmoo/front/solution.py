@@ -12,17 +12,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.cells import CellRecoding
-from privmoo.engine import Engine
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError, nearest
+from privmoo.evaluation.engine import Engine
 from privmoo.front.quantities import RECORDS_SUPPRESSED
-from privmoo.grouping import Grouping
-from privmoo.outside import loss_per_column
-from privmoo.partition import PartitionRecoding
-from privmoo.recoding import BlockRecoding, Recoding
-from privmoo.release import Release, make_release
-from privmoo.suppression import Suppression
-from privmoo.table import Table
+from privmoo.groups.groups import Grouping
+from privmoo.recodings.cells import CellRecoding
+from privmoo.recodings.classes import PartitionRecoding
+from privmoo.recodings.recoding import BlockRecoding, Recoding
+from privmoo.release.audited import loss_per_column
+from privmoo.release.release import Release, make_release
+from privmoo.suppression.policies import Suppression
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,7 +108,7 @@ class Solution:
             if self.front.problem is None:
                 raise ProblemError("solution: the front has no recodings; load it with its problem")
             return self.front.problem.recoding(self.x)
-        from privmoo.front.file import recoding_from
+        from privmoo.front.saving import recoding_from
 
         return recoding_from(self.table, stored, self.index)
 
@@ -117,7 +117,7 @@ class Solution:
         """The policy that left records out."""
         if self.front.problem is not None:
             return self.front.problem.policy(self.x)
-        from privmoo.front.file import policy_from
+        from privmoo.front.saving import policy_from
 
         stored = (self.front.recodings or [None] * len(self.front))[self.index] or {}
         described = stored.get("suppression", self.front.description.get("suppression"))
@@ -216,11 +216,11 @@ class Solution:
             spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
         """
         table = self.table
-        from privmoo.scanning.scanned import ScannedTable
+        from privmoo.engines.scanned import ScannedTable
 
         if not isinstance(table, ScannedTable):
             return self.release(seed=seed).write(path, force=force, spreadsheets=spreadsheets)
-        from privmoo.scanning.releasing import write_scanned
+        from privmoo.release.scanned import write_scanned
 
         return write_scanned(
             table,
@@ -234,7 +234,7 @@ class Solution:
 
     def _made(self) -> dict[str, Any]:
         """What a release must know of how this was found."""
-        from privmoo.front.file import measures_from
+        from privmoo.front.saving import measures_from
 
         front, problem = self.front, self.front.problem
         run = {

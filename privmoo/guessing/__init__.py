@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privmoo.guessing.deciding import ColumnGuess
+from privmoo.guessing.decisions import ColumnGuess
 from privmoo.guessing.guess import Guess, guess
 from privmoo.guessing.proposals import Proposal
 

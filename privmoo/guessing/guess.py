@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pandas as pd
 
+from privmoo._util.files import write_all
+from privmoo.data.roles import check_columns, check_rows
 from privmoo.errors import ColumnError, ReleaseError, TableError, nearest
-from privmoo.guessing.deciding import ColumnGuess, decide, propose_some, without_twins
+from privmoo.guessing.decisions import ColumnGuess, decide, propose_some, without_twins
 from privmoo.guessing.file_names import file_names
 from privmoo.guessing.job import job_text
 from privmoo.guessing.shapes import facts_of
 from privmoo.guessing.toml_text import quoted
-from privmoo.roles import check_columns, check_rows
-from privmoo.writing import write_all
 
 __all__ = ["Guess", "guess"]
 
@@ -157,7 +157,7 @@ def guess(frame: pd.DataFrame) -> Guess:
     What cannot be told is identifying, so that no release has it unless a user says otherwise.
 
     Args:
-        frame: The records, as `privmoo.reading.read_csv` gives them.
+        frame: The records, as `privmoo._util.reading.read_csv` gives them.
 
     >>> people = pd.DataFrame({"name": [f"P{i}" for i in range(30)], "age": range(20, 50),
     ...                        "ill": ["flu", "cold", "none"] * 10})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from privmoo.guessing.deciding import ColumnGuess
+from privmoo.guessing.decisions import ColumnGuess
 from privmoo.guessing.toml_text import comment, key, quoted, value
 
 __all__ = ["job_text"]

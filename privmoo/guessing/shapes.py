@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.canonical import MISSING, Distinct, distinct
 from privmoo.errors import PrivmooError
+from privmoo.hierarchy.canonical import MISSING, Distinct, distinct
 
 __all__ = ["Facts", "facts_of"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privmoo.canonical import MISSING, canonical
+from privmoo.hierarchy.canonical import MISSING, canonical
 from privmoo.hierarchy.hierarchy import Hierarchy
 from privmoo.hierarchy.parts import Nodes
 

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.canonical import canonical
 from privmoo.errors import HierarchyError
+from privmoo.hierarchy.canonical import canonical
 from privmoo.hierarchy.hierarchy import Hierarchy
 from privmoo.hierarchy.parts import parse_numbers, spans
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.canonical import MISSING, Distinct, canonical, distinct
 from privmoo.errors import HierarchyError
+from privmoo.hierarchy.canonical import MISSING, Distinct, canonical, distinct
 from privmoo.hierarchy.parts import Nodes
 from privmoo.hierarchy.structure import Structure
 

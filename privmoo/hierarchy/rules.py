@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.canonical import MISSING, Distinct, canonical, distinct
 from privmoo.errors import HierarchyError
 from privmoo.hierarchy.builders import MAX_DEPTH, assemble, no_leaf_twice
+from privmoo.hierarchy.canonical import MISSING, Distinct, canonical, distinct
 from privmoo.hierarchy.hierarchy import Hierarchy
 from privmoo.hierarchy.parts import interval_label, parse_numbers
 

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from privmoo.canonical import MISSING, canonical
 from privmoo.errors import HierarchyError
+from privmoo.hierarchy.canonical import MISSING, canonical
 from privmoo.hierarchy.parts import (
     Nodes,
     checked_levels,

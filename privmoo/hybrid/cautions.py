@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from privmoo.cells import numeric_columns
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError
-from privmoo.table import Table
+from privmoo.recodings.nodes import numeric_columns
 
 __all__ = ["MEASURED", "NO_DP", "OF_NOISE", "UNMEASURED", "check_fine", "of_grids", "of_texts"]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from privmoo.cells import node_cells, numeric_columns
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError, nearest
-from privmoo.table import Table
+from privmoo.recodings.nodes import node_cells, numeric_columns
 
 __all__ = [
     "check_number",

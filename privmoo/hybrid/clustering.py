@@ -10,12 +10,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.baselines.common import Kinds, labels_of_rows
-from privmoo.cells import node_cells, numeric_columns
+from privmoo.data.table import Table
+from privmoo.engines.scanned import ScannedTable
 from privmoo.errors import ProblemError
 from privmoo.hybrid.checks import check_number, check_whole
 from privmoo.kernels.members import Units, grow_members
-from privmoo.scanning.scanned import ScannedTable
-from privmoo.table import Table
+from privmoo.recodings.nodes import node_cells, numeric_columns
 
 __all__ = ["MemberClusters", "check_k", "member_clusters"]
 

@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 
 from privmoo.audit import mean_levels
-from privmoo.cells import CellRecoding, numeric_columns
+from privmoo.data.table import Table
 from privmoo.errors import ReleaseError
 from privmoo.hybrid.splitting import Split
 from privmoo.learning.values import Reading, check_release, read_original, read_released
-from privmoo.outside import disclosure_of, kept_cells
-from privmoo.release import Release
-from privmoo.table import Table
+from privmoo.recodings.cells import CellRecoding
+from privmoo.recodings.nodes import numeric_columns
+from privmoo.release.audited import disclosure_of, kept_cells
+from privmoo.release.release import Release
 
 __all__ = ["by_partition", "preservation"]
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.data.table import Table
 from privmoo.hybrid.checks import check_positive, check_seed
-from privmoo.table import Table
 
 __all__ = ["Noise", "add_noise", "expected_unchanged", "laplace_draws"]
 

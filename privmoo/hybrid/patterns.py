@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.cells import numeric_columns
-from privmoo.columns import Attribute
+from privmoo.data.columns import Attribute
+from privmoo.data.table import Table
+from privmoo.engines.scanned import ScannedTable
 from privmoo.errors import ProblemError
 from privmoo.hybrid.checks import check_number, check_seed, check_whole
-from privmoo.scanning.scanned import ScannedTable
-from privmoo.table import Table
+from privmoo.recodings.nodes import numeric_columns
 
 __all__ = ["Patterns", "find_patterns"]
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from privmoo.cells import CellRecoding, node_cells, numeric_columns
+from privmoo.data.table import Table
+from privmoo.engines.scanned import ScannedTable
 from privmoo.errors import ProblemError, nearest
 from privmoo.hybrid.cautions import of_texts
 from privmoo.hybrid.checks import (
@@ -33,10 +34,10 @@ from privmoo.hybrid.space import (
 from privmoo.hybrid.splitting import Split, check_classes, friendly_names, split_records
 from privmoo.hybrid.values import ValueClasses, check_thresholds, value_classes
 from privmoo.measures import DisclosureRisk, Distortion, InformationLoss, KAnonymity, Originality
-from privmoo.release import Release, ReleaseWarning, make_release
-from privmoo.scanning.releasing import write_scanned
-from privmoo.scanning.scanned import ScannedTable
-from privmoo.table import Table
+from privmoo.recodings.cells import CellRecoding
+from privmoo.recodings.nodes import node_cells, numeric_columns
+from privmoo.release.release import Release, ReleaseWarning, make_release
+from privmoo.release.scanned import write_scanned
 
 __all__ = ["HybridScheme"]
 

@@ -10,14 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.cells import (
-    CellColumn,
-    CellRecoding,
-    ColumnNoise,
-    NoisedTuples,
-    node_cells,
-    numeric_columns,
-)
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.hybrid.cautions import (
     MEASURED,
@@ -32,7 +25,10 @@ from privmoo.hybrid.checks import check_numbers, check_table
 from privmoo.hybrid.clustering import MemberClusters, check_k, member_clusters
 from privmoo.hybrid.noise import Noise, add_noise, expected_unchanged, laplace_draws
 from privmoo.hybrid.splitting import Split
-from privmoo.table import Table
+from privmoo.recodings.cell_columns import CellColumn
+from privmoo.recodings.cells import CellRecoding
+from privmoo.recodings.nodes import node_cells, numeric_columns
+from privmoo.recodings.noised import ColumnNoise, NoisedTuples
 
 __all__ = ["HybridParameters", "HybridSpace", "default_diversity", "default_levels"]
 

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.cells import numeric_columns
+from privmoo.data.table import Table
+from privmoo.engines.scanned import ScannedTable
 from privmoo.errors import ProblemError, nearest
 from privmoo.hybrid.checks import names_in
 from privmoo.hybrid.values import CLASSES, ValueClasses, column_of, value_classes
-from privmoo.scanning.scanned import ScannedTable
-from privmoo.table import Table
+from privmoo.recodings.nodes import numeric_columns
 
 __all__ = ["Split", "check_classes", "friendly_names", "split_by_patterns", "split_records"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from privmoo.data.table import Table
 from privmoo.errors import ColumnError, ProblemError, nearest
-from privmoo.table import Table
 
 __all__ = ["CLASSES", "ValueClasses", "check_thresholds", "column_of", "value_classes"]
 

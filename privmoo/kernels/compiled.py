@@ -15,8 +15,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def compiled() -> Callable[[Function], Function]:
     """Compile a loop over arrays; division by zero gives inf or nan, as in numpy.
 
-    Loops are serial: threads run whole chunks of candidates (see `privmoo.engine`), which needs no
-    threading layer of numba's and is safe beside other threads and after a fork.
+    Loops are serial: threads run whole chunks of candidates (see `privmoo.evaluation.engine`). That needs
+    no threading layer of numba's and is safe beside other threads and after a fork.
 
     >>> @compiled()
     ... def double(x):

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.canonical import MISSING
+from privmoo.data.table import Table
 from privmoo.errors import TableError
+from privmoo.hierarchy.canonical import MISSING
 from privmoo.learning.values import Reading, check_release, read_original, read_released
-from privmoo.release import Release
-from privmoo.table import Table
+from privmoo.release.release import Release
 
 __all__ = ["Features", "encode"]
 

@@ -11,15 +11,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.bars import new_bar
-from privmoo.canonical import canonical
-from privmoo.columns import Attribute
-from privmoo.engine import thread_count
+from privmoo._util.progress_bar import new_bar
+from privmoo.data.columns import Attribute
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError, ReleaseError, TableError
+from privmoo.evaluation.engine import thread_count
+from privmoo.hierarchy.canonical import canonical
 from privmoo.learning.encoding import encode
 from privmoo.learning.values import check_release
-from privmoo.release import Release
-from privmoo.table import Table
+from privmoo.release.release import Release
 
 __all__ = ["ORIGINAL", "Experiment", "Method", "Split", "do_all", "prepare"]
 

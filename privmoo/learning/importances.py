@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo.data.table import Table
 from privmoo.learning.experiment import Method, Split, do_all, prepare
-from privmoo.release import Release
-from privmoo.table import Table
+from privmoo.release.release import Release
 
 __all__ = ["importances"]
 

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.canonical import canonical
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError
+from privmoo.hierarchy.canonical import canonical
 from privmoo.learning.experiment import ORIGINAL, Experiment, Method, Split, do_all, prepare
 from privmoo.learning.models import chosen, seeded
-from privmoo.release import Release
-from privmoo.table import Table
+from privmoo.release.release import Release
 
 __all__ = ["score_split", "scores"]
 

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.canonical import MISSING, canonical, distinct
+from privmoo.data.table import Table
 from privmoo.errors import ReleaseError
-from privmoo.release import Release
-from privmoo.table import Table
+from privmoo.hierarchy.canonical import MISSING, canonical, distinct
+from privmoo.release.release import Release
 
 __all__ = ["Domain", "Reading", "check_release", "domain_of", "read_original", "read_released"]
 

@@ -144,7 +144,7 @@ def names() -> list[str]:
 
 
 def _from_plugin(name: str) -> type[Measure] | Measure:
-    from privmoo.entry_points import plugin, plugin_names
+    from privmoo.registry import plugin, plugin_names
 
     others = plugin_names("measures")
     if name not in others:

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Literal, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.data.table import Table
 from privmoo.errors import MeasureError
-from privmoo.grouping import GroupBatch, Grouping, Stage
-from privmoo.table import Table
+from privmoo.groups.groups import GroupBatch, Grouping, Stage
 
 __all__ = ["Constraint", "FunctionMeasure", "Measure", "Sense", "measure"]
 

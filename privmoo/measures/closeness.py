@@ -8,14 +8,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.canonical import MISSING
-from privmoo.columns import Attribute
+from privmoo.data.cache import per_table
+from privmoo.data.columns import Attribute
+from privmoo.data.table import Table
 from privmoo.errors import MeasureError
-from privmoo.grouping import GroupBatch, Segments, Stage
+from privmoo.groups.groups import GroupBatch, Segments, Stage
+from privmoo.hierarchy.canonical import MISSING
 from privmoo.kernels import closeness as kernels
-from privmoo.measures.parts import FloatArray, ValueMeasure, check_choice, check_flag
-from privmoo.per_table import per_table
-from privmoo.table import Table
+from privmoo.measures.common import FloatArray, ValueMeasure, check_choice, check_flag
 
 __all__ = ["BetaLikeness", "DeltaDisclosure", "Distance", "Reference", "TCloseness"]
 

@@ -9,15 +9,16 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.cells import CellRecoding, numeric_columns
-from privmoo.columns import Attribute
-from privmoo.distinct import counted, numbered
+from privmoo._util.distinct import counted, numbered
+from privmoo.data.columns import Attribute
+from privmoo.data.table import Table
 from privmoo.errors import MeasureError, nearest
-from privmoo.grouping import GroupBatch, Stage
+from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.kernels.matching import Known, Published, match_known
-from privmoo.measures.parts import FloatArray, Staged, check_choice, leaf_offsets
+from privmoo.measures.common import FloatArray, Staged, check_choice, leaf_offsets
 from privmoo.measures.records import kept_records
-from privmoo.table import Table
+from privmoo.recodings.cells import CellRecoding
+from privmoo.recodings.nodes import numeric_columns
 
 __all__ = ["DisclosureRisk"]
 

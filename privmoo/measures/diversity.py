@@ -6,19 +6,19 @@ import math
 
 import numpy as np
 
-from privmoo.columns import Attribute
-from privmoo.grouping import GroupBatch, Segments, Stage
+from privmoo.data.columns import Attribute
+from privmoo.data.table import Table
+from privmoo.groups.groups import GroupBatch, Segments, Stage
 from privmoo.kernels import diversity as kernels
 from privmoo.kernels.sizes import weighted_sums
-from privmoo.measures.parts import (
+from privmoo.measures.common import (
     FloatArray,
     ValueMeasure,
     check_positive,
     fewest_values,
     value_numbers,
 )
-from privmoo.suppression import diversity_of_groups
-from privmoo.table import Table
+from privmoo.suppression.policies import diversity_of_groups
 
 __all__ = [
     "Alpha",

@@ -9,9 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.grouping import GroupBatch
+from privmoo.data.cache import per_table
+from privmoo.data.table import Table
+from privmoo.groups.groups import GroupBatch
 from privmoo.kernels.cells import block_maxima, recoding_bits, sum_products
-from privmoo.measures.parts import FloatArray, Staged, leaf_offsets
+from privmoo.measures.common import FloatArray, Staged, leaf_offsets
 from privmoo.measures.records import kept_records
 from privmoo.measures.utility import (
     leaf_sums,
@@ -20,8 +22,6 @@ from privmoo.measures.utility import (
     suppressed,
     weighted,
 )
-from privmoo.per_table import per_table
-from privmoo.table import Table
 
 __all__ = ["Ambiguity", "Distortion", "NonUniformEntropy", "Precision", "Transparency"]
 

@@ -7,11 +7,12 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.cells import numeric_columns
+from privmoo.data.cache import per_table
+from privmoo.data.table import Table
 from privmoo.errors import MeasureError
-from privmoo.grouping import GroupBatch, Stage
+from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.kernels.clusters import Columns, spread_of_clusters, spread_to_centres
-from privmoo.measures.parts import (
+from privmoo.measures.common import (
     FloatArray,
     Staged,
     check_choice,
@@ -20,8 +21,7 @@ from privmoo.measures.parts import (
     no_distance,
 )
 from privmoo.measures.records import kept_records
-from privmoo.per_table import per_table
-from privmoo.table import Table
+from privmoo.recodings.nodes import numeric_columns
 
 __all__ = ["InformationLoss"]
 

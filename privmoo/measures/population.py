@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.candidates import Candidates
-from privmoo.columns import QuasiIdentifier
-from privmoo.encoding import distinct_tuples
-from privmoo.engine import Engine
+from privmoo.data.columns import QuasiIdentifier
+from privmoo.data.table import Table
+from privmoo.data.tuples import distinct_tuples
 from privmoo.errors import ColumnError, HierarchyError, MeasureError, nearest
-from privmoo.grouping import GroupBatch, Stage
+from privmoo.evaluation.engine import Engine
+from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.hierarchy import Hierarchy
 from privmoo.kernels.sizes import population_risks, smallest
-from privmoo.measures.parts import (
+from privmoo.measures.common import (
     FloatArray,
     Staged,
     check_choice,
@@ -24,7 +24,7 @@ from privmoo.measures.parts import (
     mean_inverse_size,
 )
 from privmoo.measures.risk import Statistic
-from privmoo.table import Table
+from privmoo.recodings.candidates import Candidates
 
 __all__ = ["JournalistRisk", "MarketerRisk"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from privmoo.grouping import GroupBatch
+from privmoo.data.table import Table
+from privmoo.groups.groups import GroupBatch
 from privmoo.kernels.sizes import smallest, squares, weighted_sums
-from privmoo.measures.parts import FloatArray, Staged
-from privmoo.table import Table
+from privmoo.measures.common import FloatArray, Staged
 
 __all__ = ["AverageK", "KAnonymity", "WeightedK"]
 

@@ -7,12 +7,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.cells import CellRecoding, node_cells, numeric_columns
+from privmoo.data.table import Table
 from privmoo.errors import MeasureError
-from privmoo.grouping import GroupBatch
-from privmoo.measures.parts import FloatArray, Staged, leaf_offsets
+from privmoo.groups.groups import GroupBatch
+from privmoo.measures.common import FloatArray, Staged, leaf_offsets
 from privmoo.measures.utility import leaf_sums, leaves_per_block
-from privmoo.table import Table
+from privmoo.recodings.cells import CellRecoding
+from privmoo.recodings.nodes import node_cells, numeric_columns
 
 __all__ = ["Originality", "kept_records", "unchanged"]
 

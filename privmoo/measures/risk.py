@@ -7,13 +7,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.columns import Attribute
+from privmoo.data.columns import Attribute
+from privmoo.data.table import Table
 from privmoo.errors import MeasureError
-from privmoo.grouping import GroupBatch, Segments, Stage
+from privmoo.groups.groups import GroupBatch, Segments, Stage
 from privmoo.kernels.closeness import under_one_node, with_gain_above
 from privmoo.kernels.diversity import flag_single_values
 from privmoo.kernels.sizes import at_risk, flagged, smallest
-from privmoo.measures.parts import (
+from privmoo.measures.common import (
     FloatArray,
     Staged,
     ValueMeasure,
@@ -23,7 +24,6 @@ from privmoo.measures.parts import (
     check_positive,
     mean_inverse_size,
 )
-from privmoo.table import Table
 
 __all__ = [
     "Homogeneity",

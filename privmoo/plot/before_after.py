@@ -12,15 +12,15 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
-from privmoo.canonical import canonical
 from privmoo.errors import ProblemError, nearest
 from privmoo.front.text import counted
+from privmoo.hierarchy.canonical import canonical
 from privmoo.plot.style import BLUE, GREY, headline, new_figure, quiet_grid, short, whole_numbers
 
 if TYPE_CHECKING:
-    from privmoo.columns import QIColumn
-    from privmoo.release import Release
-    from privmoo.table import Table
+    from privmoo.data.columns import QIColumn
+    from privmoo.data.table import Table
+    from privmoo.release.release import Release
 
 __all__ = ["BeforeAfterPicture", "before_after_of", "plot_before_after"]
 

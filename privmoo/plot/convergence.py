@@ -9,12 +9,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from privmoo.comparison.statistics import median
 from privmoo.errors import ProblemError
 from privmoo.plot.style import COLOURS, headline, new_figure, quiet_grid, whole_numbers
+from privmoo.stats.tests import median
 
 if TYPE_CHECKING:
-    from privmoo.comparison import Study
+    from privmoo.study import Study
 
 __all__ = [
     "INDICATOR_WORDS",

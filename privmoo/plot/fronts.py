@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
-from privmoo.front.choosing import marked_knee, place_of
+from privmoo.front.choice import marked_knee, place_of
 from privmoo.front.quantities import Quantity, find
 from privmoo.front.text import counted
 from privmoo.plot.style import (

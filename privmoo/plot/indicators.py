@@ -15,7 +15,7 @@ from privmoo.plot.convergence import INDICATOR_WORDS
 from privmoo.plot.style import COLOURS, headline, new_figure, quiet_grid
 
 if TYPE_CHECKING:
-    from privmoo.comparison import Study
+    from privmoo.study import Study
 
 __all__ = ["IndicatorPicture", "indicator_of", "plot_indicator"]
 

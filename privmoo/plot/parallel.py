@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
-from privmoo.front.choosing import marked_knee, need_solutions, place_of
+from privmoo.front.choice import marked_knee, need_solutions, place_of
 from privmoo.front.quantities import Quantity, find
 from privmoo.front.text import counted
 from privmoo.plot.style import ORANGE, RED, headline, new_figure, wrapped

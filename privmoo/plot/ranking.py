@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from privmoo.plot.style import BLUE, RED, headline, new_figure, quiet_grid
 
 if TYPE_CHECKING:
-    from privmoo.comparison import Ranking
+    from privmoo.study import Ranking
 
 __all__ = ["RankingPicture", "plot_ranking", "ranking_of"]
 
@@ -38,7 +38,7 @@ class RankingPicture:
 def ranking_of(ranking: Ranking) -> RankingPicture:
     """The data of the diagram.
 
-    >>> from privmoo.comparison import Ranking
+    >>> from privmoo.study import Ranking
     >>> ranking_of(Ranking({"a": 1.0, "b": 1.5, "c": 3.0}, 10, 0.01, 1.0)).bars
     ((0, 1),)
     """
@@ -61,7 +61,7 @@ def plot_ranking(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
         ax: Where to draw; a new figure by default.
 
     >>> import matplotlib.pyplot as plt
-    >>> from privmoo.comparison import Ranking
+    >>> from privmoo.study import Ranking
     >>> plot_ranking(Ranking({"a": 1.0, "b": 1.5, "c": 3.0}, 10, 0.01, 1.0)).get_xlabel()
     'mean rank'
     >>> plt.close("all")

@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator, ScalarFormatter
 from numpy.typing import NDArray
 
-from privmoo.front.advising import remarks
-from privmoo.front.choosing import marked_knee, need_solutions, place_of
+from privmoo.front.advice import remarks
+from privmoo.front.choice import marked_knee, need_solutions, place_of
 from privmoo.front.pairs import Pair, pair_of
 from privmoo.front.questions import largest_regions
 from privmoo.front.text import counted

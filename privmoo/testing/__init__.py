@@ -18,7 +18,7 @@ In the tests of a plug-in::
     def test_my_baseline():
         check_baseline(my_baseline)
 
-How a package makes its names known to privmoo is said in `privmoo.entry_points`.
+How a package makes its names known to privmoo is said in `privmoo.registry`.
 Each check raises an AssertionError with one sentence that says what is wrong.
 """
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from privmoo.engine import Engine
-from privmoo.recoding import Recoding, from_json
-from privmoo.table import Table
+from privmoo.data.table import Table
+from privmoo.evaluation.engine import Engine
+from privmoo.recodings.recoding import Recoding, from_json
 from privmoo.testing.measures import example_table
 
 __all__ = ["check_baseline"]

@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.candidates import Candidates, leaf_blocks
-from privmoo.columns import QuasiIdentifier
-from privmoo.engine import Engine
+from privmoo.data.columns import QuasiIdentifier
+from privmoo.data.table import Table
 from privmoo.errors import MeasureError
-from privmoo.grouping import GroupBatch, Segments
+from privmoo.evaluation.engine import Engine
+from privmoo.groups.groups import GroupBatch, Segments
 from privmoo.hierarchy import Hierarchy
 from privmoo.measures.base import FunctionMeasure, Measure
-from privmoo.suppression import BelowThreshold, Budget, NoSuppression, Suppression
-from privmoo.table import Table
+from privmoo.recodings.candidates import Candidates, leaf_blocks
+from privmoo.suppression.policies import BelowThreshold, Budget, NoSuppression, Suppression
 
 __all__ = ["check_measure", "evaluate", "example_table", "random_blocks", "random_labels"]
 

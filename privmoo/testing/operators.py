@@ -15,7 +15,7 @@ from pymoo.core.problem import Problem
 from pymoo.core.repair import Repair
 from pymoo.core.sampling import Sampling
 
-from privmoo.cuts import CutSpace
+from privmoo.spaces.cuts import CutSpace
 
 __all__ = ["check_operator", "is_valid", "valid_rows"]
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from pymoo.core.evaluator import Evaluator
 from pymoo.core.population import Population
 
-from privmoo.engine import Engine
+from privmoo.evaluation.engine import Engine
 from privmoo.problem import AnonymizationProblem
-from privmoo.recoding import from_json
-from privmoo.release import ReleaseWarning, make_release
+from privmoo.recodings.recoding import from_json
+from privmoo.release.release import ReleaseWarning, make_release
 
 __all__ = ["check_problem"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from privmoo.data.table import Table
 from privmoo.hierarchy import Hierarchy
-from privmoo.table import Table
 
 __all__ = ["example_hybrid_table"]
 

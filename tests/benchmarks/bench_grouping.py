@@ -15,7 +15,7 @@ import pandas as pd
 from candidates import KINDS, candidates, fastest, machine
 
 import privmoo as pm
-from privmoo.engine import Engine
+from privmoo.evaluation.engine import Engine
 
 COUNT = 1000
 SLOW_COUNT = 15

@@ -15,7 +15,7 @@ from candidates import machine
 
 import privmoo as pm
 from privmoo import HybridScheme, hybrid
-from privmoo.release import ReleaseWarning
+from privmoo.release.release import ReleaseWarning
 
 NAMES = ["race", "native-country"]
 K = 5

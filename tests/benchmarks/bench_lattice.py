@@ -14,7 +14,7 @@ from candidates import machine
 from pymoo.algorithms.moo.nsga2 import NSGA2
 
 import privmoo as pm
-from privmoo.baselines import lower_bound
+from privmoo.exact import lower_bound
 from privmoo.problems import Levels, LevelsAndSuppression
 
 ARX = Path(__file__).resolve().parents[3] / "shared" / "data" / "arx_adult"

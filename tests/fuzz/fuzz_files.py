@@ -7,7 +7,7 @@ import time
 import warnings
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scenery"))
 
 from hypothesis import HealthCheck, given, settings
 from scenery_fuzz import TARGETS

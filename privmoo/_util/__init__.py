@@ -1,0 +1,1 @@
+"""Tools that know nothing of privacy: files, arrays, digests, progress."""

@@ -1,0 +1,246 @@
+"""What releases give away and what they cost, in one table (Wei et al. 2025, Tables 5 and 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from privmoo.audit import audit, information_loss
+from privmoo.data.table import Table
+from privmoo.errors import MeasureError, ProblemError
+from privmoo.learning.experiment import ORIGINAL
+from privmoo.learning.pictures import look
+from privmoo.learning.values import Reading, check_release, read_original, read_released
+from privmoo.measures import DisclosureRisk
+from privmoo.release.audited import disclosure_of
+from privmoo.release.release import Release
+
+__all__ = ["disclosure_risks", "evaluate", "plot_evaluation", "risk_name"]
+
+_SEVERAL = "\0several"  # no value of the data
+
+
+def evaluate(
+    releases: Release | Mapping[str, Release],
+    *,
+    table: Table,
+    taus: Sequence[float] = (0.05, 0.075, 0.1),
+    original: bool = True,
+    scale: str = "raw",
+) -> pd.DataFrame:
+    """Measure releases from their rows alone, by `privmoo.audit`.
+
+    Args:
+        releases: One release, or several by the name of their method.
+        table: The table they were made from.
+        taus: Thresholds of re-identification: at risk is a record with 1/|g| > τ, strictly, g being
+            its QI-group.
+        original: Whether the first row is the untouched table.
+        scale: Unit of numbers in IL: `"raw"` as in the paper's tables, or `"standard"` deviations.
+
+    Returns:
+        One row per release: method, records, suppressed, classes (distinct QI tuples), k, IL,
+        at_risk_05 (records, τ = 0.05) and so on for every τ, homogeneity (records in a group with one
+        single value in any sensitive attribute; only for tables with such attributes). Where a
+        subject column tells persons apart, k and risk go by persons.
+
+        IL is the distance to the released values over the data's own deviation, see
+        `privmoo.audit.information_loss`. A label stands for the mean of the numbers of its
+        leaves; one that stands for several categories is a mismatch for every record. A
+        suppressed record costs its own deviation. IL is nan where a number is missing.
+
+    >>> import privmoo as pm
+    >>> df = pd.DataFrame({"age": [20, 22, 40, 42]})
+    >>> table = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    >>> release = pm.make_release(table, pm.cut_recoding(table, [[0, 1, 0]]), seed=1)
+    >>> evaluate({"pairs": release}, table=table, taus=[0.5]).round(4)
+         method  records  suppressed  classes  k      il  at_risk_50
+    0  original        4           0        4  1  0.0000            4
+    1     pairs        4           0        2  2  0.0099            0
+    """
+    named = {"release": releases} if isinstance(releases, Release) else releases
+    if not isinstance(named, Mapping):
+        raise ProblemError(
+            f"releases: expected a Release or releases by name, got {type(releases).__name__}"
+        )
+    if original and ORIGINAL in named:
+        raise ProblemError(f"releases: the name {ORIGINAL!r} is the table's own; choose another")
+    table.need_records("evaluate")
+    rows = []
+    if original:
+        everyone = np.arange(table.n_records)
+        rows.append(_row(ORIGINAL, table, table.frame, everyone, 0.0, taus))
+    for name, release in named.items():
+        check_release(table, release, name)
+        loss = _information_loss(table, release, scale)
+        rows.append(_row(name, table, release.frame, release.rows, loss, taus))
+    return pd.DataFrame(rows)
+
+
+def disclosure_risks(
+    table: Table, release: Release, *, known: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Per released person, how probably an attacker tells each sensitive value; see `DisclosureRisk`.
+
+    Measured from original and release by the audit's code, person by person: for the publisher only.
+
+    Args:
+        table: The original.
+        release: A release of it.
+        known: The quasi-identifiers that the attacker knows; all by default.
+
+    >>> import privmoo as pm
+    >>> df = pd.DataFrame({"age": [20, 22, 40, 42], "ill": list("xxxy")})
+    >>> table = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered()}, sensitive="ill")
+    >>> release = pm.make_release(table, pm.cut_recoding(table, [[0, 1, 0]]), shuffle=False)
+    >>> disclosure_risks(table, release)["ill"].tolist()
+    [1.0, 1.0, 0.5, 0.5]
+    """
+    check_release(table, release)
+    DisclosureRisk(known=known).check(table)
+    if release.recoding is None:
+        raise ProblemError("release: what made it is not known; give one of make_release")
+    risks = disclosure_of(table, release.frame, release.recoding, release.rows, known)
+    return pd.DataFrame(risks)
+
+
+def _row(
+    name: str,
+    table: Table,
+    frame: pd.DataFrame,
+    rows: Any,
+    loss: float,
+    taus: Sequence[float],
+) -> dict[str, Any]:
+    subject = table.subject_name
+    found = audit(
+        frame,
+        quasi_identifiers=table.qi_names,
+        sensitive=list(table.sensitive),
+        subject=None if subject is None else table.frame[subject].to_numpy()[rows],
+        taus=taus,
+    )
+    result = {
+        "method": name,
+        "records": found.n_records,
+        "suppressed": table.n_records - found.n_records,
+        "classes": found.n_groups,
+        "k": found.k,
+        "il": loss,
+    }
+    for tau in taus:
+        result[risk_name(tau)] = int(found.measure("at_risk", tau=tau, count=True))
+    if table.sensitive:
+        result["homogeneity"] = int(found.measure("homogeneity", count=True))
+    return result
+
+
+def _information_loss(table: Table, release: Release, scale: str) -> float:
+    before, after, numeric = {}, {}, []
+    for qi in table.qis:
+        own, shown = read_original(table, qi.name), read_released(table, qi.name, release)
+        if qi.numbers is None:
+            before[qi.name], after[qi.name] = _categories(own), _categories(shown)
+            continue
+        numeric.append(qi.name)
+        before[qi.name], after[qi.name] = own.numbers(), shown.numbers()
+        if np.isnan(before[qi.name]).any() or np.isnan(after[qi.name]).any():
+            return float("nan")
+    return information_loss(
+        pd.DataFrame(before),
+        pd.DataFrame(after),
+        numeric=numeric,
+        categorical=[name for name in before if name not in numeric],
+        rows=release.rows,
+        scale=scale,
+    )
+
+
+def _categories(reading: Reading) -> Any:
+    names = [
+        reading.domain.leaves[leaves[0]] if len(leaves) == 1 else _SEVERAL
+        for leaves in reading.leaves
+    ]
+    return np.array(names, dtype=object)[reading.codes]
+
+
+def risk_name(tau: float) -> str:
+    """The column of records at risk: the digits of τ behind the point, at least two.
+
+    >>> risk_name(0.05), risk_name(0.075), risk_name(0.1), risk_name(1.0)
+    ('at_risk_05', 'at_risk_075', 'at_risk_10', 'at_risk_100')
+    """
+    digits = "100" if tau >= 1 else f"{tau:.9f}"[2:].rstrip("0").ljust(2, "0")
+    return f"at_risk_{digits}"
+
+
+def _tau_of(column: str) -> str:
+    digits = column.removeprefix("at_risk_")
+    return "1" if digits == "100" else "0." + digits.rstrip("0")
+
+
+def plot_evaluation(frame: pd.DataFrame) -> Any:
+    """Draw records at risk, and records open to a homogeneity attack, against information loss.
+
+    Args:
+        frame: What `evaluate` returned.
+
+    Returns:
+        The axes, one per threshold and one for homogeneity.
+
+    >>> import matplotlib.pyplot as plt
+    >>> frame = pd.DataFrame({"method": ["original", "mine"], "il": [0.0, 0.1],
+    ...                       "at_risk_05": [9, 3], "homogeneity": [2, 0]})
+    >>> [ax.get_title() for ax in plot_evaluation(frame)]
+    ['at risk of linkage, τ = 0.05', 'open to a homogeneity attack']
+    >>> plt.close("all")
+    """
+    import matplotlib.pyplot as plt
+    from matplotlib.ticker import FuncFormatter
+
+    measured = [name for name in frame.columns if name.startswith("at_risk_")]
+    measured += ["homogeneity"] if "homogeneity" in frame.columns else []
+    if not measured or not {"method", "il"} <= set(frame.columns) or frame.empty:
+        raise MeasureError(
+            "plot_evaluation: draws what evaluate returns, with method, IL and risks"
+        )
+    figure, axes = plt.subplots(
+        1,
+        len(measured),
+        figsize=(max(3.6 * len(measured), 6.4), 3.9),
+        layout="constrained",
+        squeeze=False,
+        sharey=True,
+    )
+    methods = list(frame["method"])
+    for ax, name in zip(axes[0], measured, strict=True):
+        for method, loss, records in zip(methods, frame["il"], frame[name], strict=True):
+            colour, marker = look(method, methods)
+            ax.plot(loss, records, marker, color=colour, markersize=8, alpha=0.9, label=method)
+        tau = _tau_of(name)
+        ax.set_title(
+            "open to a homogeneity attack"
+            if name == "homogeneity"
+            else f"at risk of linkage, τ = {tau}",
+            fontsize="medium",
+        )
+        ax.margins(x=0.08)
+        ax.set_xlabel("information loss (IL)")
+        ax.grid(color="#ececec", zorder=0)
+        ax.set_axisbelow(True)
+    first = axes[0, 0]
+    first.set_ylabel("records")
+    # The original has hundreds at risk, a good release none: a logarithm that reaches 0.
+    first.set_yscale("symlog", linthresh=1)
+    decades = int(np.ceil(np.log10(max(frame[measured].to_numpy().max(), 10))))
+    first.set_yticks([0, *(10**i for i in range(decades + 1))])
+    first.set_ylim(-0.3, 1.6 * 10**decades)
+    first.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    handles, names = first.get_legend_handles_labels()
+    figure.legend(
+        handles, names, loc="outside lower center", ncols=min(len(names), 6), frameon=False
+    )
+    return axes[0]

@@ -1,0 +1,184 @@
+"""What a user says of the columns of a table, read and checked: one sentence where it cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from privmoo.data.columns import QuasiIdentifier
+from privmoo.errors import ColumnError, TableError, nearest
+from privmoo.hierarchy import Hierarchy
+from privmoo.hierarchy.canonical import MISSING, Distinct
+
+__all__ = [
+    "AttributeSpec",
+    "QISpec",
+    "assign_roles",
+    "check_choice",
+    "check_columns",
+    "check_missing",
+    "check_rows",
+    "column_names",
+    "one_spelling",
+    "read_attributes",
+    "read_quasi_identifiers",
+]
+
+QISpec = Sequence[str] | Mapping[str, Hierarchy | QuasiIdentifier | None]
+AttributeSpec = str | Sequence[str] | Mapping[str, Hierarchy | None]
+
+
+def check_choice(name: str, value: str, options: Iterable[str]) -> None:
+    """Raise unless a word is one of some."""
+    if value not in options:
+        known = ", ".join(repr(o) for o in options)
+        raise TableError(f"{name}: must be one of {known}, got {value!r}")
+
+
+def column_names(given: str | Sequence[str] | None) -> list[str]:
+    """One name or several, as a list."""
+    if given is None:
+        return []
+    if not isinstance(given, str | Iterable):
+        raise TableError(f"roles: expected names of columns, got {type(given).__name__}")
+    return [given] if isinstance(given, str) else list(given)
+
+
+def read_quasi_identifiers(given: QISpec) -> dict[str, QuasiIdentifier]:
+    """Names, hierarchies or full descriptions, as descriptions by name."""
+    if isinstance(given, str):
+        given = [given]
+    if not isinstance(given, Iterable):
+        raise TableError(
+            f"quasi_identifiers: expected names of columns or a mapping, got {type(given).__name__}"
+        )
+    items: list[tuple[str, Any]]
+    items = list(given.items()) if isinstance(given, Mapping) else [(name, None) for name in given]
+    if not items:
+        raise TableError("quasi_identifiers: none given; name the columns an attacker may know")
+    if len({name for name, _ in items}) < len(items):
+        raise TableError("quasi_identifiers: a column is named twice; name each once")
+    result = {}
+    for name, what in items:
+        if isinstance(what, QuasiIdentifier):
+            result[name] = what
+        elif what is None or isinstance(what, Hierarchy):
+            result[name] = QuasiIdentifier(hierarchy=what)
+        else:
+            raise TableError(
+                f"quasi_identifiers: {name!r} needs a Hierarchy, a QuasiIdentifier or None, "
+                f"got {type(what).__name__}"
+            )
+    return result
+
+
+def read_attributes(given: AttributeSpec) -> dict[str, Hierarchy | None]:
+    """Names, or hierarchies by name."""
+    if isinstance(given, Mapping):
+        for name, hierarchy in given.items():
+            if not (hierarchy is None or isinstance(hierarchy, Hierarchy)):
+                raise TableError(
+                    f"sensitive: {name!r} needs a Hierarchy or None, got {type(hierarchy).__name__}"
+                )
+        return dict(given)
+    return dict.fromkeys(column_names(given))
+
+
+def check_columns(data: pd.DataFrame) -> None:
+    """Raise unless the data is a DataFrame with distinct names of columns."""
+    if not isinstance(data, pd.DataFrame):
+        raise TableError(f"data: must be a pandas DataFrame, got {type(data).__name__}")
+    for name in data.columns:
+        if not isinstance(name, str):
+            raise TableError(f"data: column names must be strings, got {name!r}; rename it")
+    twice = data.columns[data.columns.duplicated()]
+    if len(twice):
+        raise TableError(f"data: column name {twice[0]!r} occurs more than once; rename one")
+
+
+def assign_roles(
+    columns: list[str],
+    given: dict[str, list[str]],
+    *,
+    target: str | None,
+    subject: str | None,
+    others: str,
+) -> dict[str, str]:
+    """The role of every column."""
+    roles: dict[str, str] = {}
+    argument = {
+        "quasi-identifying": "quasi_identifiers",
+        "sensitive": "sensitive",
+        "identifying": "identifiers",
+        "insensitive": "insensitive",
+    }
+    for role, names in given.items():
+        for name in names:
+            if name not in columns:
+                raise ColumnError(
+                    f"{argument[role]}: column {name!r} is not in the data{nearest(name, columns)}"
+                )
+            if roles.get(name, role) != role:
+                raise TableError(
+                    f"{argument[role]}: column {name!r} already is {roles[name]}; give it one role"
+                )
+            roles[name] = role
+    for what, extra in (("target", target), ("subject", subject)):
+        if extra is not None and extra not in columns:
+            raise ColumnError(
+                f"{what}: column {extra!r} is not in the data{nearest(extra, columns)}"
+            )
+    if target is not None and roles.setdefault(target, "insensitive") == "identifying":
+        raise TableError(f"target: column {target!r} is identifying and will not be released")
+    if subject is not None and roles.setdefault(subject, "identifying") != "identifying":
+        raise TableError(
+            f"subject: column {subject!r} is {roles[subject]}; a subject key identifies persons, "
+            "so it can only be identifying"
+        )
+    return {name: roles.get(name, others) for name in columns}
+
+
+def one_spelling(column: pd.Series[Any], values: Distinct) -> bool:
+    """Whether a column's values are written as the audit reads them: one spelling for one value.
+
+    Not so 39 beside 39.0 in a column of objects, floats of less than 64 bits, or too large ones.
+    """
+    dtype = column.dtype
+    if values.kind == "text":
+        return True
+    if pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.CategoricalDtype):
+        return False
+    if values.kind == "number" and pd.api.types.is_float_dtype(dtype):
+        return str(dtype).lower() == "float64" and bool((np.abs(values.floats()) < 1e16).all())
+    return values.kind in ("number", "bool", "date")
+
+
+def check_missing(values: Distinct) -> None:
+    """A file cannot tell an empty text from a missing value, nor a release the text "missing"."""
+    if not values.has_missing or values.kind != "text":
+        return
+    for text in ("", MISSING):
+        if text in values.values:
+            row = values.row(values.values.index(text))
+            raise TableError(
+                f"column {values.column!r}, row {row} (counted from 0): the text {text!r} stands beside "
+                "missing values, and a release could not tell them apart; make them one of the two"
+            ).at(values.column, row)
+
+
+def check_rows(
+    columns: pd.DataFrame | Mapping[str, pd.Series[Any]], used: list[str], *, n: int, dropped: int
+) -> None:
+    """Raise unless there are at least two records and no column is empty."""
+    if n < 2:
+        after = f" after dropping {dropped} with missing values" if dropped else ""
+        raise TableError(
+            f"data: {n} row{'' if n == 1 else 's'}{after}; "
+            "at least two records are needed to hide one among others"
+        )
+    for name in used:
+        if columns[name].isna().all():
+            raise TableError(f"data: all values of column {name!r} are missing; leave it out")

@@ -1,0 +1,1 @@
+"""Engines for tables that stay where they are: one folder each."""

@@ -1,0 +1,1 @@
+"""Dask DataFrames, counted and copied where their workers are."""

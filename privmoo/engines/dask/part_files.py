@@ -1,0 +1,180 @@
+"""One part of a release: written whole or not at all, and read as it was meant."""
+
+from __future__ import annotations
+
+import errno
+import os
+import uuid
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from privmoo._util.spreadsheets import FORMULAS
+from privmoo.engines.duckdb.session import DiskFullError
+
+if TYPE_CHECKING:
+    from privmoo.engines.dask.copy import WrittenParts
+
+__all__ = ["part_name", "part_of", "read_part", "write_whole"]
+
+_FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
+
+
+def part_name(number: int, ending: str) -> str:
+    """The name of a part.
+
+    >>> part_name(7, ".csv")
+    'part-00007.csv'
+    """
+    return f"part-{number:05d}{ending}"
+
+
+def write_whole(path: Path, write: Callable[[Path], None]) -> None:
+    """Write a file under another name, see to it that it is on the disk, and give it its name.
+
+    A task may be done twice, also at the same time: both write the same, each under a name of its own.
+    """
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        write(temporary)
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        if error.errno in _FULL or "No space left" in str(error) or "too large" in str(error):
+            raise DiskFullError(f"{path.name}: the disk is full; make room") from None
+        raise
+
+
+def part_of(written: WrittenParts) -> Callable[[Any, Path], None]:
+    """What writes the rows of a part."""
+    return partial(_write, written=written)
+
+
+def _write(table: Any, path: Path, *, written: WrittenParts) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    as_csv = written.ending == ".csv"
+    columns = []
+    for name in table.column_names:
+        column = table.column(name)
+        if written.spreadsheets and _is_text(column.type):
+            column = _safe(column)
+        if as_csv and name in written.dates:
+            column = column.cast(pa.date32())
+        columns.append(column)
+    if not as_csv:
+        with path.open("wb") as file:
+            pq.write_table(pa.table(columns, names=written.headings), file, compression="snappy")
+        return
+    frame = pd.DataFrame({i: _to_pandas(column) for i, column in enumerate(columns)})
+    frame.columns = pd.Index(written.headings)
+    frame.to_csv(path, index=False)
+
+
+def read_part(path: Path, written: WrittenParts, names: Sequence[str]) -> pd.DataFrame:
+    """Some columns of a part."""
+    headings = dict(zip(written.schema.names, written.headings, strict=True))
+    wanted = [headings[name] for name in names]
+    table = _read_csv(path, written, wanted) if written.ending == ".csv" else _read(path, wanted)
+    columns = {}
+    for name, heading in zip(names, wanted, strict=True):
+        column = table.column(heading)
+        if written.spreadsheets and _is_text(column.type):
+            column = _unsafe(column)
+        columns[name] = _to_pandas(column)
+    return pd.DataFrame(columns)
+
+
+def _read(path: Path, wanted: list[str]) -> Any:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        return file.read(columns=wanted)
+
+
+def _read_csv(path: Path, written: WrittenParts, wanted: list[str]) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    types = {}
+    for own, heading in zip(written.schema, written.headings, strict=True):
+        types[heading] = own.type if _is_read(own.type) else pa.string()
+        if own.name in written.dates:
+            types[heading] = pa.date32()
+    options = csv.ConvertOptions(
+        column_types=types,
+        include_columns=wanted,
+        null_values=[""],
+        strings_can_be_null=True,
+        # A missing value that is alone in its row is written with quotes.
+        quoted_strings_can_be_null=len(types) == 1,
+    )
+    size = max(path.stat().st_size, 1)
+    reading = csv.ReadOptions(use_threads=False, block_size=min(size + 1, 2**31 - 1))
+    parsing = csv.ParseOptions(newlines_in_values=True)
+    return csv.read_csv(path, reading, parsing, options)
+
+
+def _is_read(kind: Any) -> bool:
+    import pyarrow as pa
+
+    known = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_date)
+    more = (pa.types.is_timestamp, pa.types.is_decimal)
+    return _is_text(kind) or any(check(kind) for check in (*known, *more))
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _to_pandas(column: Any) -> pd.Series[Any]:
+    """Whole numbers stay whole beside missing ones."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(column.type) and column.null_count:
+        series = column.to_pandas(types_mapper=dict(_nullable()).get)
+    else:
+        series = column.to_pandas()
+    return pd.Series(series)
+
+
+def _nullable() -> list[tuple[Any, Any]]:
+    import pyarrow as pa
+
+    return [
+        (pa.int64(), pd.Int64Dtype()),
+        (pa.int32(), pd.Int32Dtype()),
+        (pa.int16(), pd.Int16Dtype()),
+        (pa.int8(), pd.Int8Dtype()),
+        (pa.uint64(), pd.UInt64Dtype()),
+        (pa.uint32(), pd.UInt32Dtype()),
+        (pa.uint16(), pd.UInt16Dtype()),
+        (pa.uint8(), pd.UInt8Dtype()),
+    ]
+
+
+def _safe(column: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    first = pc.utf8_slice_codeunits(column, 0, 1)
+    risky = pc.is_in(first, value_set=pa.array([*FORMULAS, "'"], type=kind))
+    quoted = pc.binary_join_element_wise(
+        pa.scalar("'", type=kind), column, pa.scalar("", type=kind)
+    )
+    return pc.if_else(risky, quoted, column)
+
+
+def _unsafe(column: Any) -> Any:
+    import pyarrow.compute as pc
+
+    return pc.if_else(pc.starts_with(column, "'"), pc.utf8_slice_codeunits(column, 1), column)

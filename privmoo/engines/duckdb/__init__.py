@@ -1,0 +1,1 @@
+"""Files on one machine, counted and copied by DuckDB."""

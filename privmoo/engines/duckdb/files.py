@@ -1,0 +1,189 @@
+"""The files of a source: a file, a folder or a pattern of names, all of one kind and one shape."""
+
+from __future__ import annotations
+
+import glob
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from privmoo._util.reading import read_header
+from privmoo.errors import TableError
+
+__all__ = ["CsvFiles", "ParquetFiles", "check_types", "find_files"]
+
+_KINDS = {".parquet": "Parquet", ".pq": "Parquet", ".csv": "CSV", ".tsv": "CSV", ".txt": "CSV"}
+
+
+@dataclass(frozen=True)
+class ParquetFiles:
+    """Parquet files of one schema."""
+
+    name: str
+    paths: tuple[Path, ...]
+    schema: Any
+    n_rows: int
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns, without those that are an index."""
+        index = _index_columns(self.schema)
+        return [name for name in self.schema.names if name not in index]
+
+
+@dataclass(frozen=True)
+class CsvFiles:
+    """CSV files of one header."""
+
+    name: str
+    paths: tuple[Path, ...]
+    columns: list[str]
+    separator: str
+    encoding: str
+    missing_values: tuple[str, ...]
+
+
+def find_files(source: str | Path) -> tuple[str, tuple[Path, ...]]:
+    """The kind of some files, and their paths in the order of their names.
+
+    >>> find_files("nowhere/*.parquet")
+    Traceback (most recent call last):
+    privmoo.errors.TableError: nowhere/*.parquet: no such file
+    """
+    if not isinstance(source, str | Path):
+        raise TableError(
+            f"source: must be a file, a folder or a pattern, got {type(source).__name__}"
+        )
+    path = Path(source)
+    if path.is_dir():
+        inside = (p for p in path.rglob("*") if p.is_file() and not _hidden(p.relative_to(path)))
+        paths = [p for p in inside if _kind(p)]
+        _check_folders(source, path, paths)
+        if not paths:
+            raise TableError(f"{source}: the folder has no .parquet and no .csv file")
+    elif path.is_file():
+        paths = [path]
+    else:
+        paths = [Path(p) for p in glob.glob(str(source), recursive=True) if Path(p).is_file()]
+        if not paths:
+            raise TableError(f"{source}: no such file")
+        fixed = itertools.takewhile(lambda part: not glob.has_magic(part), path.parts)
+        _check_folders(source, Path(*fixed), paths)
+    kinds = {_kind(p) for p in paths}
+    if "" in kinds:
+        odd = next(p for p in sorted(paths) if not _kind(p))
+        raise TableError(f"{odd}: only .parquet and .csv files can be scanned")
+    if len(kinds) > 1:
+        raise TableError(f"{source}: has Parquet and CSV files; scan one kind, e.g. *.parquet")
+    return kinds.pop(), tuple(sorted(paths))
+
+
+def _check_folders(source: str | Path, root: Path, paths: list[Path]) -> None:
+    """Raise where the names of folders below the root hold a column; its values are not told."""
+    folders = (part for p in paths for part in p.relative_to(root).parent.parts)
+    named = next((part for part in folders if "=" in part), None)
+    if named is not None:
+        raise TableError(
+            f"{source}: has folders such as '{named.split('=')[0]}=…' that hold values of a column in "
+            "their names; write that column into the files"
+        )
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.parts)
+
+
+def _kind(path: Path) -> str:
+    ending = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+    return _KINDS.get(ending.lower(), "")
+
+
+def open_parquet(name: str, paths: tuple[Path, ...]) -> ParquetFiles:
+    """Read the ends of Parquet files, which tell columns and rows, and compare them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema, n_rows = None, 0
+    for path in paths:
+        try:
+            with pq.ParquetFile(path) as file:
+                own, rows = file.schema_arrow, file.metadata.num_rows
+        except (OSError, ValueError, pa.ArrowException) as error:
+            # What Arrow says may quote the file; the kind of error is enough.
+            raise TableError(
+                f"{path}: not a readable Parquet file ({type(error).__name__})"
+            ) from None
+        n_rows += rows
+        if schema is None:
+            schema = own
+            twice = [column for column in own.names if own.names.count(column) > 1]
+            if twice:
+                raise TableError(
+                    f"{path}: column name {twice[0]!r} occurs more than once; rename one"
+                )
+            continue
+        for column in schema.names:
+            if column not in own.names:
+                raise TableError(f"{path}: lacks the column {column!r} that {paths[0]} has")
+            if not _alike(own.field(column).type, schema.field(column).type):
+                raise TableError(
+                    f"{path}: column {column!r} is {own.field(column).type}, but "
+                    f"{schema.field(column).type} in {paths[0]}; write both with one type"
+                )
+        more = [column for column in own.names if column not in schema.names]
+        if more:
+            raise TableError(f"{path}: has a column {more[0]!r} that {paths[0]} lacks")
+    if not n_rows:
+        raise TableError(f"{name}: has columns but no rows")
+    return ParquetFiles(name, paths, schema, n_rows)
+
+
+def check_types(files: ParquetFiles, columns: Iterable[str]) -> None:
+    """Raise where the engine would make other values of a column without a word."""
+    import pyarrow as pa
+
+    for column in columns:
+        kind = files.schema.field(column).type
+        if pa.types.is_duration(kind) or pa.types.is_decimal256(kind):
+            raise TableError(
+                f"{files.name}: column {column!r} is of type {kind}, which DuckDB does not keep; write it "
+                "as a plain number, or make it identifying"
+            )
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two types are one, but for how few different values are kept."""
+    import pyarrow as pa
+
+    values = [t.value_type if pa.types.is_dictionary(t) else t for t in (one, other)]
+    texts = [pa.types.is_string(t) or pa.types.is_large_string(t) for t in values]
+    return bool(values[0] == values[1] or all(texts))
+
+
+def _index_columns(schema: Any) -> list[str]:
+    known = schema.pandas_metadata or {}
+    return [column for column in known.get("index_columns", []) if isinstance(column, str)]
+
+
+def open_csv(
+    name: str,
+    paths: tuple[Path, ...],
+    *,
+    separator: str | None,
+    encoding: str,
+    missing_values: tuple[str, ...],
+) -> CsvFiles:
+    """Read the headers of CSV files and compare them."""
+    first: tuple[list[str], str] | None = None
+    for path in paths:
+        header, found = read_header(path, separator=separator, encoding=encoding)
+        if first is None:
+            first = header, found
+        elif first != (header, found):
+            odd = [c for c in [*header, *first[0]] if (c in header) != (c in first[0])]
+            why = f" (column {odd[0]!r})" if odd else ""
+            raise TableError(f"{path}: its header is not that of {paths[0]}{why}")
+    assert first is not None  # noqa: S101, there is at least one path
+    return CsvFiles(name, paths, first[0], first[1], encoding, missing_values)

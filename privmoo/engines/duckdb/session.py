@@ -1,0 +1,228 @@
+"""One DuckDB session: limits, progress, Ctrl-C, and a folder for what does not fit into memory."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from privmoo._util.files import alive
+from privmoo._util.progress_bar import new_bar
+from privmoo.errors import TableError
+
+__all__ = ["DiskFullError", "Limits", "Session", "session"]
+
+Result = TypeVar("Result")
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", re.IGNORECASE)
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_LINE = re.compile(r"CSV Error on Line: (\d+)")
+_CELLS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
+_FILE = re.compile(r"^\s*file = (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What an engine may use.
+
+    Attributes:
+        memory: Bytes for its tables; the process itself needs some 300 MB more.
+        threads: Threads; all cores by default.
+        temporary: Where a folder is made for what does not fit into memory, and removed.
+        progress: Whether progress is shown.
+    """
+
+    memory: int = 2**30
+    threads: int | None = None
+    temporary: Path | None = None
+    progress: bool = False
+
+    @classmethod
+    def read(
+        cls,
+        memory: str | int,
+        threads: int | None,
+        temporary: str | Path | None,
+        progress: bool,
+    ) -> Limits:
+        """Check what a user says.
+
+        >>> Limits.read("2 GB", None, None, False).memory == 2**31
+        True
+        """
+        found = _SIZE.fullmatch(str(memory))
+        size = 0.0 if found is None else float(found[1]) * _UNITS[found[2].upper()]
+        if not 2**26 <= size < 2**60:
+            raise TableError(
+                f"memory: must be a size of at least 64 MB such as '1GB', got {memory!r}"
+            )
+        whole = isinstance(threads, int) and not isinstance(threads, bool)
+        if threads is not None and (not whole or threads < 1):
+            raise TableError(f"threads: must be a whole number of at least 1, got {threads!r}")
+        folder = None if temporary is None else Path(temporary)
+        if folder is not None and not folder.is_dir():
+            raise TableError(f"temporary: there is no folder {str(folder)!r}; make it first")
+        return cls(int(size), threads, folder, progress)
+
+
+class DiskFullError(TableError):
+    """There is no room on the disk."""
+
+
+class Session:
+    """A connection, and the name of what it reads for messages."""
+
+    def __init__(self, connection: Any, name: str, *, progress: bool) -> None:
+        self.connection = connection
+        self.name = name
+        self.progress = progress
+
+    def arrow(self, query: str, what: str = "") -> Any:
+        """The whole result of a query as an Arrow table."""
+        return self.run(lambda: self.connection.sql(query).to_arrow_table(), what)
+
+    def run(self, work: Callable[[], Result], what: str = "") -> Result:
+        """Do work on the connection in a thread, so that Ctrl-C reaches it at once."""
+        result: list[Result] = []
+        failure: list[BaseException] = []
+        done = threading.Event()
+
+        def target() -> None:
+            try:
+                result.append(work())
+            except BaseException as error:
+                failure.append(error)
+            finally:
+                done.set()
+
+        thread = threading.Thread(target=target, daemon=True)
+        bar = _bar(what) if what and self.progress else None
+        thread.start()
+        try:
+            while not done.wait(0.2):
+                if bar is not None:
+                    bar.n = max(bar.n, min(100.0, self.connection.query_progress()))
+                    bar.refresh()
+        except BaseException:
+            while not done.wait(0.05):
+                self.connection.interrupt()
+            raise
+        finally:
+            thread.join()
+            if bar is not None:
+                bar.n = 100.0 if result else bar.n
+                bar.close()
+        if failure:
+            raise failure[0]
+        return result[0]
+
+
+@contextmanager
+def session(name: str, limits: Limits) -> Iterator[Session]:
+    """A session in memory; its errors become one sentence, its temporary folder goes with it."""
+    duckdb = _duckdb()
+    try:
+        folder = own_folder(limits.temporary)
+    except OSError as error:
+        raise TableError(
+            f"temporary: no folder can be made there ({error.strerror}); give another one"
+        ) from None
+    connection = None
+    try:
+        connection = duckdb.connect(
+            ":memory:",
+            config={
+                "memory_limit": f"{limits.memory // 2**20}MiB",
+                "temp_directory": folder,
+                "autoinstall_known_extensions": "false",
+                **({} if limits.threads is None else {"threads": str(limits.threads)}),
+            },
+        )
+        connection.execute("SET TimeZone = 'UTC'")  # before version 2 not among those of connect
+        connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+        yield Session(connection, name, progress=limits.progress)
+    except duckdb.Error as error:
+        raise sentence(error, name, limits) from None
+    finally:
+        if connection is not None:
+            connection.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def own_folder(place: Path | None) -> str:
+    """A folder for what does not fit into memory; those that killed processes left there are removed.
+
+    What an engine spills are original records, which nobody would look for there.
+    """
+    host = re.sub(r"\W", "_", socket.gethostname())
+    for folder in Path(place or tempfile.gettempdir()).glob(f"privmoo-{host}-*-*"):
+        number = folder.name.removeprefix(f"privmoo-{host}-").split("-")[0]
+        if re.fullmatch("[1-9][0-9]{0,8}", number) and not alive(int(number)):
+            shutil.rmtree(folder, ignore_errors=True)
+    return tempfile.mkdtemp(prefix=f"privmoo-{host}-{os.getpid()}-", dir=place)
+
+
+def _duckdb() -> Any:
+    try:
+        import duckdb
+    except ImportError:
+        raise TableError(
+            "scan: needs DuckDB, which is not installed; install privmoo[duckdb]"
+        ) from None
+    return duckdb
+
+
+def sentence(error: Exception, name: str, limits: Limits) -> TableError:
+    """What an engine's error means; its own text may quote values of the data."""
+    duckdb = _duckdb()
+    text = str(error)
+    if isinstance(error, duckdb.OutOfMemoryException) and "temp_directory" not in text:
+        return TableError(
+            f"{name}: does not fit into the memory of {limits.memory // 2**20} MB; give more, e.g. "
+            "memory='4GB', or fewer threads"
+        )
+    if "No space left" in text or "File too large" in text or "max_temp_directory_size" in text:
+        return DiskFullError(
+            f"{name}: the disk is full; make room, or give a folder on another disk as temporary"
+        )
+    if "CSV" in text:
+        return _csv_sentence(text, name)
+    file = re.search(r"['\"]([^'\"]*\.(?:parquet|pq))['\"]", text)
+    where = file[1] if file else name
+    return TableError(
+        f"{where}: cannot be read as Parquet ({type(error).__name__}); is it whole?"
+        if "parquet" in text.lower() or file
+        else f"{where}: cannot be read ({type(error).__name__})"
+    )
+
+
+def _csv_sentence(text: str, name: str) -> TableError:
+    file, line, cells = _FILE.search(text), _LINE.search(text), _CELLS.search(text)
+    where = file[1].strip() if file else name
+    row = int(line[1]) - 1 if line else 0
+    if line and cells:
+        return TableError(
+            f"{where}: row {row} after the header has {cells[2]} cells, the header {cells[1]}"
+        )
+    if "unicode" in text.lower():
+        return TableError(
+            f"{where}: is not utf-8 text; convert it, or read it with its encoding, e.g. "
+            "Table.scan(..., encoding='latin-1')"
+        )
+    if "Maximum line size" in text:
+        return TableError(f"{where}: a line is longer than DuckDB reads (2 MB); is it a CSV file?")
+    at = f" in row {row} after the header" if line else ""
+    return TableError(f"{where}: not a readable CSV file: quotes or line ends are not regular{at}")
+
+
+def _bar(what: str) -> Any:
+    return new_bar(
+        total=100, desc=what, bar_format="{desc} {percentage:3.0f}% |{bar}|", leave=False
+    )

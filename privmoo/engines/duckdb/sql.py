@@ -1,0 +1,157 @@
+"""How files are read in DuckDB's SQL, and their values as a table in memory would have them."""
+
+from __future__ import annotations
+
+import codecs
+import glob
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from privmoo._util.reading import numbers_where_exact
+from privmoo.engines.duckdb.files import CsvFiles, ParquetFiles
+from privmoo.errors import TableError
+
+__all__ = ["encoding_of", "is_complete", "name_of", "reading", "text_of", "to_pandas"]
+
+_ENCODINGS = {"utf-8": "utf-8", "utf-8-sig": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1"}
+_NEVER = "\x01\x02no text is this\x02\x01"
+
+
+def name_of(column: str) -> str:
+    """A column's name in SQL.
+
+    >>> name_of('a"b')
+    '"a""b"'
+    """
+    return '"' + column.replace('"', '""') + '"'
+
+
+def text_of(value: str) -> str:
+    """A text in SQL.
+
+    >>> text_of("it's")
+    "'it''s'"
+    """
+    return "'" + value.replace("'", "''") + "'"
+
+
+def reading(files: ParquetFiles | CsvFiles, *, numbered: bool = False) -> str:
+    """The table function that reads files in their order; `numbered` adds where a row stands."""
+    # DuckDB takes paths for patterns: a[1].csv would be a1.csv.
+    paths = "[" + ", ".join(text_of(glob.escape(str(path))) for path in files.paths) + "]"
+    if isinstance(files, ParquetFiles):
+        more = ", file_row_number=true, filename=true" if numbered else ""
+        return f"read_parquet({paths}, hive_partitioning=false{more})"
+    # An empty line is no row, but one of a single column would be taken for a missing value.
+    alone = len(files.columns) == 1
+    nulls = ", ".join(text_of(v) for v in files.missing_values if not alone) or text_of(_NEVER)
+    columns = ", ".join(f"{text_of(name)}: 'VARCHAR'" for name in files.columns)
+    rows = (
+        f"read_csv({paths}, header=true, auto_detect=false, columns={{{columns}}}, "
+        f"delim={text_of(files.separator)}, quote='\"', escape='\"', nullstr=[{nulls}], "
+        f"encoding={text_of(encoding_of(files.encoding))}, strict_mode=true, null_padding=false, "
+        "hive_partitioning=false)"
+    )
+    if not alone or not files.missing_values:
+        return rows
+    name, missing = name_of(files.columns[0]), ", ".join(map(text_of, files.missing_values))
+    return f"(SELECT CASE WHEN {name} NOT IN ({missing}) THEN {name} END AS {name} FROM {rows})"
+
+
+def encoding_of(encoding: str) -> str:
+    """DuckDB's name of an encoding."""
+    try:
+        found = _ENCODINGS.get(codecs.lookup(encoding).name)
+    except LookupError:
+        raise TableError(f"encoding: {encoding!r} is not known to Python") from None
+    if found is None:
+        raise TableError(
+            f"encoding: a scan reads utf-8 and latin-1, not {encoding!r}; convert the file"
+        )
+    return found
+
+
+def is_complete(files: ParquetFiles | CsvFiles, columns: Iterable[str]) -> str:
+    """The condition that no value is missing; not a number is missing too, as in memory."""
+    import pyarrow as pa
+
+    parts = []
+    for column in columns:
+        name = name_of(column)
+        parts.append(f"{name} IS NOT NULL")
+        if isinstance(files, ParquetFiles):
+            kind = files.schema.field(column).type
+            kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+            if pa.types.is_floating(kind):
+                parts.append(f"NOT isnan({name})")
+    return " AND ".join(parts) or "true"
+
+
+def to_pandas(files: ParquetFiles | CsvFiles, column: str, values: Any) -> pd.Series[Any]:
+    """The values of a column as `Table.read_parquet` or `Table.read_csv` would have them."""
+    if isinstance(files, CsvFiles):
+        text = pd.Series(values.to_pandas(), dtype="str")
+        return numbers_where_exact(text.to_frame(column))[column]
+    return _as_in_memory(files, column, values)
+
+
+def _as_in_memory(files: ParquetFiles, column: str, values: Any) -> pd.Series[Any]:
+    import pyarrow as pa
+
+    field = files.schema.field(column)
+    kind = field.type
+    category = pa.types.is_dictionary(kind)
+    if pa.types.is_null(kind):  # nothing but missing values, which engines give some type
+        values = pa.nulls(len(values))
+    known = files.schema.pandas_metadata
+    try:
+        values = values.cast(kind.value_type if category else kind, safe=False)
+        if known is None or category:
+            found = values.to_pandas()
+        else:
+            own = [entry for entry in known["columns"] if entry.get("field_name") == column]
+            told = {**known, "columns": own, "index_columns": []}
+            schema = pa.schema([field]).with_metadata({b"pandas": json.dumps(told).encode()})
+            table = pa.Table.from_arrays([values], schema=schema)
+            found = table.to_pandas()[column]
+    except (pa.ArrowException, ValueError):  # its text may quote a value
+        raise TableError(
+            f"{files.name}: the values of column {column!r} ({kind}) cannot be held by pandas; convert "
+            "it to numbers, text or dates"
+        ) from None
+    if not category:
+        return pd.Series(found, name=column)
+    order = _categories(files.paths, column) if kind.ordered else None
+    if kind.ordered and (order is None or not set(found.dropna()) <= set(order)):
+        raise TableError(
+            f"{files.name}: column {column!r} is an ordered category whose parts do not share one "
+            "order; write it as text and give the order as Hierarchy.ordered([...])"
+        )
+    made = pd.Categorical(found, categories=order, ordered=bool(kind.ordered))
+    return pd.Series(made, name=column)
+
+
+def _categories(paths: Sequence[Path], column: str) -> list[Any] | None:
+    """The order of an ordered category, as the file with most values has it; None if others differ."""
+    import pyarrow.parquet as pq
+
+    orders: list[list[Any]] = []
+    for path in paths:
+        with pq.ParquetFile(path) as file:
+            if not file.metadata.num_rows:
+                continue
+            found = file.read_row_group(0, columns=[column]).column(0)
+        own = found.unify_dictionaries().chunk(0).dictionary.to_pylist()
+        if own not in orders:
+            orders.append(own)
+    longest = max(orders, key=len)
+    place = {value: i for i, value in enumerate(longest)}
+    for own in orders:
+        places = [place.get(value, -1) for value in own]
+        if -1 in places or places != sorted(places):
+            return None
+    return longest

@@ -1,0 +1,1 @@
+"""The evaluation of candidates: a population in, measured values out."""

@@ -1,0 +1,357 @@
+"""The exact front over all levels and thresholds, and what no search can beat where that is too much."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from privmoo._util.progress_bar import new_bar
+from privmoo.errors import ProblemError
+from privmoo.exact.costs import Wish, has_threshold, space_of, wish_of
+from privmoo.exact.stages import Lattice
+from privmoo.exact.sweep import STOP, compacted, interruptible, new_best, new_cells
+from privmoo.front.archive import Archive, non_dominated
+from privmoo.front.front import Front
+from privmoo.kernels.stairs import Best
+from privmoo.measures import Transparency
+from privmoo.problem import AnonymizationProblem
+from privmoo.spaces.levels import LevelSpace, most_suppressed, stairs_of
+
+__all__ = ["exact_front", "lattice_cost", "lower_bound"]
+
+_SECONDS_PER_GROUP = 1.2e-8
+_LONGEST = 600.0
+_CHUNK = 4096
+_STEPS = 256  # of the progress bar
+
+
+def exact_front(
+    problem: AnonymizationProblem,
+    *,
+    seconds: float | None = None,
+    progress: bool = True,
+) -> Front:
+    """The front of a problem of levels: every vector of levels, with every threshold, is accounted for.
+
+    For k against general loss or transparency, vectors are grouped from finer vectors' groups, all
+    thresholds of a vector are judged at once, and what cannot matter is left out by a proven bound (see
+    `privmoo.kernels.lattice.sweep`). For other objectives, constraints and policies every vector is
+    evaluated as any candidate is. The front is marked proven: `front.proven`.
+
+    Args:
+        problem: A `Levels` or `LevelsAndSuppression` problem.
+        seconds: Stop after about this time with what is proven so far: `front.run["bound"]` gives, per k,
+            what no release can be better than, and `front.run["proven_solutions"]` which solutions are
+            optimal for certain. Ctrl-C does the same.
+        progress: Whether to show a bar.
+
+    Raises:
+        ProblemError: The lattice would take longer than ten minutes, and `seconds` was not given.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200", "210"]}),
+    ...                  quasi_identifiers={"zip": pm.Hierarchy.masking()})
+    >>> front = exact_front(pm.problems.Levels(table, max_suppression=1.0), progress=False)
+    >>> front.to_frame()[["k", "loss"]].round(3).to_numpy().tolist(), front.proven
+    ([[1.0, 0.0], [2.0, 0.333], [4.0, 1.0]], True)
+    """
+    space = space_of(problem)
+    if seconds is not None and not isinstance(seconds, int | float):
+        raise ProblemError(f"seconds: must be a number, got {seconds!r}")
+    cost = lattice_cost(problem)
+    if seconds is None and cost["seconds"] > _LONGEST:
+        raise ProblemError(
+            f"exact_front: {cost['nodes']:,} vectors of levels would take about "
+            f"{_duration(cost['seconds'])}; give seconds=… for what fits and a bound on the rest, or "
+            "use optimize() and compare with lower_bound(problem)"
+        )
+    wish = wish_of(problem)
+    began = time.perf_counter()
+    with _bar(space.n_nodes, shown=progress) as bar:
+        if wish is None:
+            return _by_evaluation(problem, space, began, seconds, bar)
+        return _by_sweep(problem, space, wish, began, seconds, bar)
+
+
+def lattice_cost(problem: AnonymizationProblem) -> dict[str, float]:
+    """How many vectors of levels a problem has, and about how many seconds its exact front takes.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200"]}),
+    ...                  quasi_identifiers={"zip": pm.Hierarchy.masking()})
+    >>> lattice_cost(pm.problems.Levels(table))["nodes"]
+    4
+    """
+    space = space_of(problem)
+    rng = np.random.default_rng(0)
+    some = rng.integers(space.lowest, space.highest, (32, len(space.lowest)), endpoint=True)
+    groups = _mean_groups(problem, space, some)
+    each = _SECONDS_PER_GROUP * 1.5 * groups + 1e-6
+    if wish_of(problem) is None:
+        each = 2e-8 * problem.table.n_tuples * len(problem.measures) + 5e-5
+    return {"nodes": space.n_nodes, "seconds": each * space.n_nodes}
+
+
+def lower_bound(problem: AnonymizationProblem, *, most_nodes: int = 200_000) -> pd.DataFrame:
+    """Per k, a value of the second objective that no release with that k or more can beat.
+
+    The quasi-identifiers are cut into parts, and each part's own lattice is searched exactly. A release
+    with k has at least k published records in every group of every part; records in smaller groups of a
+    part are not published and lose all of it. So the cost within a part is at least the best of that
+    part's lattice for k or more, and the parts' costs add up. The fewer parts, the tighter the bound.
+
+    Args:
+        problem: Levels, with k against general loss or transparency.
+        most_nodes: The largest lattice of a part.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200", "210"]}),
+    ...                  quasi_identifiers={"zip": pm.Hierarchy.masking()})
+    >>> bound = lower_bound(pm.problems.Levels(table, max_suppression=1.0))
+    >>> bound.round(3).to_numpy().tolist()
+    [[1.0, 0.0], [2.0, 0.333], [4.0, 1.0]]
+    """
+    space, wish = space_of(problem), wish_of(problem)
+    if wish is None:
+        raise ProblemError(
+            "lower_bound: is known for k against general loss or transparency, with a threshold or "
+            "without suppression; this problem has other objectives, constraints or policies"
+        )
+    total = np.zeros(problem.table.n_records + 1)
+    for part in _parts(space, most_nodes):
+        lattice = Lattice(space, wish.price, part)
+        best, _, _ = _search(lattice, wish, None, None, None)
+        total += best.floor
+    return _as_steps(problem, wish, total)
+
+
+def _by_sweep(
+    problem: Any, space: LevelSpace, wish: Wish, began: float, seconds: float | None, bar: Any
+) -> Front:
+    lattice = Lattice(space, wish.price)
+    best, counters, done = _search(lattice, wish, began, seconds, bar)
+    rows = [
+        problem.from_levels(lattice.levels(node), k)
+        for k, node in _undominated(best, wish)
+        if k >= wish.least_k
+    ]
+    if not rows:  # nothing feasible yet
+        rows = [problem.from_levels(space.highest, 1)]
+    n_first = int(lattice.stages.n_combos[0])
+    facts = _facts(space, began, int(counters[0]), int(counters[1]), proven=done == n_first)
+    X = np.stack(rows)
+    if done == n_first:
+        return Front.of(problem, X, run=facts)
+    rest = np.full(len(best.floor), np.inf)
+    for combo in range(done, n_first):
+        np.minimum(rest, _first_bound(lattice, wish, combo), out=rest)
+    both = np.minimum(best.floor, rest)
+    front = Front.of(problem, X, run=facts)
+    # With suppression as a third objective the bound says nothing of a single limit.
+    known = [] if wish.all_limits else list(enumerate(front))
+    sure = [i for i, s in known if best.floor[int(s.k)] <= rest[int(s.k)]]
+    bound = _as_steps(problem, wish, both)
+    facts |= {"proven_solutions": sure, "bound": bound.to_numpy().tolist()}
+    return Front.of(problem, X, run=facts)
+
+
+def _undominated(best: Best, wish: Wish) -> list[tuple[int, int]]:
+    """Every entry that no other dominates, as k and node."""
+    ks: list[int] = []
+    at: list[int] = []
+    for k in np.flatnonzero(best.heads >= 0):
+        place = int(best.heads[k])
+        while place >= 0:
+            if wish.all_limits or best.costs[place] <= best.floor[k]:
+                ks.append(int(k))
+                at.append(place)
+            place = int(best.nexts[place])
+    points = np.column_stack([-np.array(ks, dtype=np.float64), best.costs[at]])
+    if wish.all_limits:
+        points = np.column_stack([points, best.suppressed[at]])
+    if not len(points):
+        return []
+    keep = np.flatnonzero(non_dominated(points))
+    return [(ks[i], int(best.nodes[at[i]])) for i in keep]
+
+
+def _search(
+    lattice: Lattice, wish: Wish, began: float | None, seconds: float | None, bar: Any
+) -> tuple[Best, NDArray[np.int64], int]:
+    """Sweep a lattice by combinations of its first stage; how many were finished."""
+    n_records = int(lattice.stages.weights.sum())
+    best = new_best(n_records, 1 << 16)
+    counters = np.zeros(5, np.int64)
+    cells = new_cells(len(lattice.stages.weights))
+    used, combo = 0, 0
+    n_first = int(lattice.stages.n_combos[0])
+    each = lattice.n_nodes // n_first
+    step = max(1, n_first // _STEPS)
+    timer = None
+    if began is not None and seconds is not None:
+        left = max(0.0, began + seconds - time.perf_counter())
+        timer = threading.Timer(left, counters.__setitem__, (STOP, 1))
+        timer.daemon = True
+        timer.start()
+    while combo < n_first and not counters[STOP]:
+        if began is not None and seconds is not None and time.perf_counter() - began > seconds:
+            break
+        before = counters[:3].copy()
+        arguments = (
+            lattice.stages,
+            best,
+            cells,
+            used,
+            combo,
+            min(combo + step, n_first),
+            lattice.price,
+            wish.most_suppressed,
+            wish.all_limits,
+            counters,
+        )
+        found = interruptible(arguments, counters)
+        if found < 0:
+            # Stopped, or without room: what was found stays; in the latter case the step is repeated.
+            best, used = compacted(best, 2 * len(best.nexts))
+            counters[:3] = before
+            continue
+        done = min(combo + step, n_first)
+        if bar is not None:
+            bar.update(each * (done - combo))
+        used, combo = found, done
+    if timer is not None:
+        timer.cancel()
+    return best, counters, combo
+
+
+def _first_bound(lattice: Lattice, wish: Wish, combo: int) -> NDArray[np.float64]:
+    """Per k, the least cost below one combination of the first stage: the kernel's bound, in numpy."""
+    stages = lattice.stages
+    low = stages.map_offsets[combo]
+    n_codes = int(stages.suffix_codes[: stages.n_suffixes[0]].max()) + 1
+    blocks = stages.maps[low : low + n_codes][stages.suffix_codes[: stages.n_suffixes[0]]]
+    n_blocks = int(stages.n_blocks[combo])
+    records = np.bincount(blocks, weights=stages.weights, minlength=n_blocks).astype(np.int64)
+    costs = stages.costs[stages.block_offsets[combo] :][:n_blocks]
+    order = np.argsort(records, kind="stable")
+    sizes, paid = records[order], (records * costs)[order]
+    gone = np.concatenate([[0], np.cumsum(sizes)])
+    left = paid.sum() - np.concatenate([[0.0], np.cumsum(paid)])
+    k = np.arange(int(stages.weights.sum()) + 1)
+    place = np.searchsorted(sizes, k, side="left")
+    bound = left[place] + gone[place] * lattice.price
+    return np.where(gone[place] <= wish.most_suppressed, bound, np.inf) * (1 - 1e-12)
+
+
+def _by_evaluation(
+    problem: Any, space: LevelSpace, began: float, seconds: float | None, bar: Any
+) -> Front:
+    """Every vector of levels, with every threshold where that is a variable, as any other candidate."""
+    archive = Archive(problem.n_obj)
+    visited = 0
+    ranges = [range(a, b + 1) for a, b in zip(space.lowest, space.highest, strict=True)]
+    nodes = product(*ranges)
+    while visited < space.n_nodes:
+        if seconds is not None and time.perf_counter() - began > seconds:
+            break
+        chunk = np.array(list(islice(nodes, _CHUNK)))
+        X = _with_thresholds(problem, space, chunk)
+        for low in range(0, len(X), _CHUNK):
+            part = X[low : low + _CHUNK]
+            values = np.concatenate(problem.engine.map(problem.candidates(part), problem._measure))
+            F, G = problem._judge(values, np.ones(len(part), dtype=np.bool_))
+            archive.add(part, {"F": F, "G": G})
+        visited += len(chunk)
+        bar.update(len(chunk))
+    proven = visited == space.n_nodes
+    facts = _facts(space, began, visited, 0, proven=proven)
+    if not len(archive):
+        return Front.of(problem, _with_thresholds(problem, space, space.highest[None]), run=facts)
+    return Front.of(problem, archive.rows, run=facts)
+
+
+def _with_thresholds(
+    problem: Any, space: LevelSpace, nodes: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    if not has_threshold(problem):
+        return np.stack([problem.from_levels(node) for node in nodes])
+    rows = []
+    limit = most_suppressed(float(problem.max_suppression), problem.table.n_records)
+    every = stairs_of(problem.engine, space, nodes)
+    for node, stairs in zip(nodes, every, strict=True):
+        within = stairs.sizes[stairs.suppressed <= limit]
+        rows += [problem.from_levels(node, int(k)) for k in within]
+    return np.stack(rows)
+
+
+def _as_steps(problem: Any, wish: Wish, floor: NDArray[np.float64]) -> pd.DataFrame:
+    """A bound by k as a table of its steps, in the objective's own unit."""
+    known = np.flatnonzero(np.isfinite(floor[1:])) + 1
+    known = known[known >= wish.least_k]
+    last = np.append(np.diff(floor[known]) != 0, True) if len(known) else np.zeros(0, bool)
+    k = known[last]
+    n = problem.table.n_records
+    values = floor[k] / n
+    if isinstance(wish.measure, Transparency):
+        values = problem.table.n_qis * n - floor[k]
+    return pd.DataFrame({"k": k, wish.measure.key: values})
+
+
+def _parts(space: LevelSpace, most_nodes: int) -> list[list[int]]:
+    """Quasi-identifiers in parts whose lattices are small enough, as few as a greedy cut gives."""
+    sizes = space.n_levels.tolist()
+    parts: list[list[int]] = []
+    for j in sorted(range(len(sizes)), key=lambda j: -sizes[j]):
+        for part in parts:
+            if math.prod(sizes[i] for i in [*part, j]) <= most_nodes:
+                part.append(j)
+                break
+        else:
+            parts.append([j])
+    return parts
+
+
+def _mean_groups(problem: Any, space: LevelSpace, nodes: NDArray[np.int64]) -> float:
+    from privmoo.recodings.candidates import Candidates
+
+    candidates = Candidates(blocks=space.blocks(nodes), thresholds=np.ones(len(nodes)))
+    counts = problem.engine.map(candidates, lambda before, after: before.n_groups.copy())
+    return float(np.concatenate(counts).mean())
+
+
+def _facts(
+    space: LevelSpace, began: float, visited: int, left_out: int, *, proven: bool
+) -> dict[str, Any]:
+    return {
+        "algorithm": "exact lattice",
+        "proven": proven,
+        "nodes": space.n_nodes,
+        "visited": visited,
+        "left_out_by_bounds": left_out,
+        "seconds": round(time.perf_counter() - began, 3),
+        "reproducible": proven,
+        "why_not_reproducible": None if proven else "it ended early",
+    }
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (
+        ("years", 3.156e7),
+        ("days", 86_400.0),
+        ("hours", 3600.0),
+        ("minutes", 60.0),
+    ):
+        if seconds >= size:
+            return f"{seconds / size:,.1f} {unit}"
+    return f"{seconds:.0f} seconds"
+
+
+def _bar(total: int, *, shown: bool) -> Any:
+    return new_bar(total=total, disable=not shown, unit="node", unit_scale=True)

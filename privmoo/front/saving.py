@@ -1,0 +1,245 @@
+"""Fronts in files: arrays and JSON in a zip, no code; reading trusts nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo._util.files import replacing
+from privmoo._util.packing import Packed, pack, plain
+from privmoo.data.table import Table
+from privmoo.errors import CheckpointError, ProblemError
+from privmoo.front.front import Front
+from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, quantities_of
+from privmoo.measures.base import Measure
+from privmoo.recodings.recoding import Recoding, from_json
+from privmoo.suppression.policies import (
+    BelowAverage,
+    BelowThreshold,
+    Budget,
+    KLBudget,
+    NoSuppression,
+    Suppression,
+)
+
+if TYPE_CHECKING:
+    from privmoo.problem import AnonymizationProblem
+
+__all__ = ["load", "measures_from", "plain", "policy_from", "recoding_from", "save"]
+
+_FORMAT = "privmoo front 1"
+_ARRAYS = ("values", "X", "dominated")
+_OF_POPULATIONS = frozenset({"journalist_risk", "marketer_risk"})
+# What Python raises where plain data of the right shape have the wrong types or values.
+_WRONG = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
+_POLICIES: dict[str, type[Any]] = {
+    policy.__name__: policy
+    for policy in (NoSuppression, Budget, KLBudget, BelowThreshold, BelowAverage)
+}
+
+
+def save(front: Front, path: str | Path, *, force: bool = False) -> None:
+    """Write a front: values, decision vectors, recodings, the problem's description and versions."""
+    recodings = front.recodings
+    if front.problem is not None:
+        stored = recodings or (None,) * len(front)
+        recodings = tuple(
+            _described(front.problem, x) if r is None else r
+            for r, x in zip(stored, front.X, strict=True)
+        )
+    if front.X.dtype == object:
+        raise ProblemError("save: decision vectors of mixed types cannot be saved")
+    head = {
+        "format": _FORMAT,
+        "quantities": [q.to_json() for q in front.quantities],
+        "n_objectives": front.n_objectives,
+        "description": plain(front.description),
+        "run": plain(front.run),
+        "recodings": plain(recodings),
+    }
+    with replacing(path, force=force) as temporary:
+        pack(temporary, head, {name: getattr(front, name) for name in _ARRAYS}, name="front")
+
+
+def _described(problem: AnonymizationProblem, x: NDArray[Any]) -> dict[str, Any]:
+    """A decision vector's recoding as plain data, with its own policy where it has one."""
+    policy = problem.policy(x)
+    own = {} if policy == problem.suppression else {"suppression": policy.describe()}
+    return {**problem.recoding(x).to_json(), **own}
+
+
+def load(
+    path: str | Path,
+    *,
+    table: Table | None = None,
+    problem: AnonymizationProblem | None = None,
+) -> Front:
+    """Read what `save` wrote; with the table or the problem, its solutions can be released."""
+    file = Path(path)
+    if not file.is_file():
+        raise CheckpointError(f"front: there is no file {str(file)!r}")
+    packed = Packed(file, where=repr(str(file)), what="front", form=_FORMAT, arrays=_ARRAYS)
+    return _front(file, packed, table, problem)
+
+
+def _front(
+    file: Path,
+    packed: Packed,
+    table: Table | None,
+    problem: AnonymizationProblem | None,
+) -> Front:
+    head, arrays = packed.head, packed.arrays
+    listed = head.get("quantities")
+    if not isinstance(listed, list) or not 0 < len(listed) <= 1000:
+        raise packed.damaged("its measures cannot be read")
+    quantities = tuple(Quantity.from_json(entry) for entry in listed)
+    n_objectives, values = head.get("n_objectives"), arrays["values"]
+    recodings, run, description = head.get("recodings"), head.get("run"), head.get("description")
+    good = (
+        isinstance(n_objectives, int)
+        and 0 < n_objectives < len(quantities)
+        and len({q.key for q in quantities}) == len(quantities)
+        and quantities[-1].key == RECORDS_SUPPRESSED
+        and values.ndim == arrays["X"].ndim == arrays["dominated"].ndim == 2
+        and values.shape[1] == len(quantities)
+        and len(arrays["X"]) == len(values)
+        and arrays["dominated"].shape[1] == n_objectives
+        and all(np.isfinite(arrays[name]).all() for name in _ARRAYS)
+        and isinstance(run, dict)
+        and isinstance(description, dict)
+        and (recodings is None or (isinstance(recodings, list) and len(recodings) == len(values)))
+        and all(isinstance(r, dict) for r in recodings or ())
+    )
+    if not good or not isinstance(n_objectives, int) or run is None or description is None:
+        raise packed.damaged("its parts do not fit together")
+    if problem is not None:
+        table = problem.table
+    if table is not None and description.get("table") != table.fingerprint:
+        raise CheckpointError(
+            f"front: {str(file)!r} was computed on another table (or other roles or hierarchies) than "
+            "the one given; give the same table"
+        )
+    if problem is not None and plain(problem.describe()) != description:
+        raise CheckpointError(
+            f"front: {str(file)!r} is of another problem ({description.get('problem')}) than the one "
+            "given; give the same problem with the same parameters"
+        )
+    if problem is None:
+        measures_from(quantities)
+    else:
+        expected = quantities_of(problem)
+        if [_essence(q) for q in quantities] != [_essence(q) for q in expected]:
+            raise packed.damaged("its measures are not those of the problem")
+        if n_objectives != problem.n_obj or not _possible(arrays["X"], problem):
+            raise packed.damaged("its solutions are not possible ones of the problem")
+        quantities = expected
+    return Front(
+        quantities=quantities,
+        n_objectives=n_objectives,
+        values=values.astype(np.float64),
+        X=arrays["X"],
+        run=run,
+        description=description,
+        dominated=arrays["dominated"].astype(np.float64),
+        problem=problem,
+        table=table,
+        recodings=None if recodings is None else tuple(recodings),
+    )
+
+
+def _essence(quantity: Quantity) -> tuple[Any, ...]:
+    """What must be equal: not the parameters, which a file has only as text where they are data."""
+    q = quantity
+    return q.key, q.name, q.sense, q.best, q.worst, q.stage
+
+
+def _possible(X: NDArray[Any], problem: AnonymizationProblem) -> bool:
+    if X.shape[1] != problem.n_var:
+        return False
+    low, high = problem.bounds()
+    return (low is None or bool((low <= X).all())) and (high is None or bool((high >= X).all()))
+
+
+def policy_from(described: Any) -> Suppression:
+    """The suppression policy that `Suppression.describe` described, if it is one of privmoo's own."""
+    if isinstance(described, Mapping):
+        arguments = {key: value for key, value in described.items() if key != "policy"}
+        cls = _POLICIES.get(str(described.get("policy")))
+        if cls is not None and set(arguments) <= {f.name for f in fields(cls)}:
+            try:
+                made: Suppression = cls(**arguments)
+            except _WRONG:
+                raise CheckpointError(
+                    f"front: the suppression policy in the file is no valid {cls.__name__}; use "
+                    "Front.load(path, problem=…)"
+                ) from None
+            return made
+    raise ProblemError(
+        "release: the front was loaded without its problem, and its suppression policy cannot be made "
+        "from the file; use Front.load(path, problem=…)"
+    )
+
+
+def measures_from(quantities: Iterable[Quantity]) -> list[Measure]:
+    """Measures of privmoo among recorded quantities, so that a release checks what a file claims.
+
+    A file is refused if it gives the name of such a measure to something else, which would not be
+    checked.
+    """
+    from privmoo.measures import measure_by_name, names
+
+    own = {name: (name, "after") for name in names()}
+    own |= {f"{name}_before": (name, "before") for name in names()}
+    made: list[Measure] = []
+    for q in quantities:
+        if own.get(q.key, (q.name, q.stage)) != (q.name, q.stage):
+            raise CheckpointError(
+                f"front: what the file records as {q.key!r} is said to be {q.name!r} {q.stage} "
+                "suppression; use Front.load(path, problem=…)"
+            )
+        if q.name not in names():
+            continue
+        stage = {} if q.stage == "after" else {"stage": q.stage}
+        try:
+            built = measure_by_name(q.name, **{**q.parameters, **stage})
+            built = built if built.key == q.key else built.named(q.key)
+        except _WRONG:
+            if q.name in _OF_POPULATIONS and isinstance(q.parameters.get("population"), str):
+                continue  # only the problem has the population, and no audit could check it
+            built = None
+        if built is None or built.sense != q.sense:
+            raise CheckpointError(
+                f"front: the measure {q.key!r} in the file is no valid {q.name!r}; use "
+                "Front.load(path, problem=…)"
+            )
+        made.append(built)
+    return made
+
+
+def recoding_from(table: Table, described: Mapping[str, Any], index: int) -> Recoding:
+    """The recoding that `Recoding.to_json` described, for the table that the file is of."""
+    parts = described.get(str(described.get("kind")))
+    try:
+        if isinstance(parts, Mapping):
+            for qi in table.qis:
+                _check_places(parts[qi.name], qi.n_leaves - 1)
+        return from_json(table, described)
+    except _WRONG:
+        raise CheckpointError(
+            f"front: the recoding of solution {index} in the file cannot be made for this table; use "
+            "Front.load(path, problem=…)"
+        ) from None
+
+
+def _check_places(given: Any, below: int) -> None:
+    """Whole numbers only: numpy would read a negative place from the end and true as 1."""
+    for place in given if isinstance(given, list) else [given]:
+        if isinstance(place, bool) or not isinstance(place, int):
+            raise TypeError
+        if place < 0 or (isinstance(given, list) and place >= below):
+            raise IndexError

@@ -1,0 +1,1 @@
+"""The QI-groups of a population of candidates."""

@@ -1,0 +1,1 @@
+"""What a release publishes instead of the original quasi-identifiers."""

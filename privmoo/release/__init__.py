@@ -1,0 +1,1 @@
+"""The anonymised table: released, audited, certified and written."""

@@ -1,0 +1,112 @@
+"""A release on the disk: rows and certificate, read back before anybody can see them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from privmoo._util.files import write_all
+from privmoo._util.reading import read_parquet, read_strings
+from privmoo._util.spreadsheets import spreadsheet_safe
+from privmoo.audit import group_sizes
+from privmoo.errors import AuditError, ReleaseError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from privmoo.release.certificate import Certificate
+    from privmoo.release.release import Release
+
+__all__ = ["certificate_files", "write", "write_release"]
+
+
+def write(release: Release, target: Path, *, force: bool, spreadsheets: bool) -> list[Path]:
+    """See `Release.write`."""
+    frame = spreadsheet_safe(release.frame) if spreadsheets else release.frame
+
+    def write_rows(path: Path) -> None:
+        if target.suffix == ".csv":
+            frame.to_csv(path, index=False)
+        else:
+            _write_parquet(frame, path)
+        _check(release, path, list(frame.columns))
+
+    return write_release(
+        target, write_rows, lambda: release.certificate, force=force, spreadsheets=spreadsheets
+    )
+
+
+def _write_parquet(frame: pd.DataFrame, path: Path) -> None:
+    import pyarrow as pa
+
+    for name in frame:
+        try:
+            pa.array(frame[name], from_pandas=True)
+        except (pa.ArrowException, TypeError, ValueError):  # its text may quote a value
+            raise ReleaseError(
+                f"release: column {name!r} has values that a Parquet file cannot hold; convert it to "
+                "numbers, text or dates, or write .csv"
+            ) from None
+    frame.to_parquet(path, index=False)
+
+
+def write_release(
+    target: Path,
+    write_rows: Callable[[Path], object],
+    certificate: Callable[[], Certificate],
+    *,
+    force: bool,
+    spreadsheets: bool,
+) -> list[Path]:
+    """Write rows and certificate, all files or none; the rows are written before a certificate is asked."""
+    as_json, as_text, facts = certificate_files(target, spreadsheets=spreadsheets)
+
+    def hashed_rows(path: Path) -> None:
+        write_rows(path)
+        with path.open("rb") as file:
+            facts["sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
+
+    def write_certificate(path: Path) -> None:
+        own = certificate()
+        stated = replace(own, release={**own.release, **facts})
+        text = stated.to_json() if path.suffix == ".json" else stated.to_text()
+        path.write_text(text + "\n", encoding="utf-8")
+
+    # The rows are written first, because the certificate names their hash, and appear last.
+    write_all(
+        {as_json: write_certificate, as_text: write_certificate, target: hashed_rows}, force=force
+    )
+    return [target, as_json, as_text]
+
+
+def certificate_files(target: Path, *, spreadsheets: bool) -> tuple[Path, Path, dict[str, Any]]:
+    """Where the certificate goes, as JSON and as text, and what it says of the file."""
+    if target.suffix not in (".csv", ".parquet"):
+        raise ReleaseError(f"{target}: a release is written as .csv or .parquet")
+    as_json = target.with_name(target.stem + ".certificate.json")
+    facts: dict[str, Any] = {"file": target.name}
+    if spreadsheets:
+        facts["formulas"] = "texts that begin with = + - @ ' have an apostrophe before them"
+    return as_json, as_json.with_suffix(".txt"), facts
+
+
+def _check(release: Release, path: Path, columns: list[str]) -> None:
+    """Raise where the rows in a file are others, or less protected, than certified."""
+    written = read_strings(path, separator=",") if path.suffix == ".csv" else read_parquet(path)
+    if len(written) != len(release):
+        raise AuditError(
+            f"release: {len(release):,} rows were written, {len(written):,} can be read; nothing is "
+            "released"
+        )
+    roles = release.certificate.release["columns"]
+    places = [i for i, name in enumerate(release.frame) if roles[name] == "quasi-identifying"]
+    k = int(group_sizes(written, [columns[i] for i in places]).min())
+    # Where k counts persons, a group has at least as many rows.
+    if k < int(release.certificate.privacy["k"]):
+        raise AuditError(
+            f"release: the certificate says k = {release.certificate.privacy['k']}, the written rows "
+            f"have {k}; nothing is released"
+        )

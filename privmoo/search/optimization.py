@@ -1,0 +1,399 @@
+"""optimize: one seeded run of any pymoo algorithm, which can be stopped and continued, to a Front."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import secrets
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.algorithm import Algorithm
+from pymoo.core.population import Population
+from pymoo.core.sampling import Sampling
+from pymoo.termination.max_gen import MaximumGenerationTermination
+
+from privmoo._util.versions import versions
+from privmoo.errors import InfeasibleError, PrivmooError, ProblemError
+from privmoo.front.archive import Archive, share_of_box
+from privmoo.front.front import Front, nothing_feasible
+from privmoo.front.quantities import quantities_of
+from privmoo.problem import AnonymizationProblem
+from privmoo.recodings.recoding import Recoding
+from privmoo.search.algorithms import (
+    check_algorithm,
+    describe_algorithm,
+    make_algorithm,
+    why_not_reproducible,
+)
+from privmoo.search.budgets import Generations, RunBudget, RunState, as_budget
+from privmoo.search.log import RunLog
+from privmoo.search.progress import Progress
+
+__all__ = ["optimize"]
+
+_under_way: set[int] = set()
+_lock = threading.Lock()
+
+
+def optimize(
+    problem: AnonymizationProblem,
+    algorithm: str | Algorithm | None = None,
+    budget: int | RunBudget | None = None,
+    *,
+    seed: int | None = None,
+    progress: bool = True,
+    checkpoint: str | Path | None = None,
+    start: Front | NDArray[Any] | Sequence[Recoding] | None = None,
+) -> Front:
+    """Search for the front of a problem.
+
+    Every feasible candidate that the run evaluates and no other dominates is on the front, whether the
+    algorithm kept it or not. Ctrl-C ends the run after the current generation and returns what was
+    found; a second Ctrl-C raises.
+
+    Args:
+        problem: What to solve.
+        algorithm: A name of `algorithm_names()` or a pymoo algorithm with its own operators. By
+            default NSGA-II (GA for one objective) with the problem's operators and population.
+        budget: A number of generations, or `Generations(…)`, `Evaluations(…)`, `Seconds(…)`,
+            `Stalled(…)`, or several joined by `|`. By default the problem's.
+        seed: Makes the run repeatable; drawn and recorded in `front.run` if not given.
+        progress: Whether to show front size, hypervolume and time left.
+        checkpoint: A file to log evaluations in. The same call with the same file continues a run
+            that was stopped or killed, with the same front as if it had not been.
+        start: A front, decision vectors or recodings such as baselines to start from: they are all
+            considered for the front, and up to half of the first population is taken from them.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+    ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    >>> problem = pm.problems.Cuts(table)
+    >>> front = optimize(problem, budget=20, seed=1, progress=False)
+    >>> front.to_frame()[["k", "loss"]].round(3).values.tolist()
+    [[1.0, 0.0], [2.0, 0.2], [3.0, 0.4], [6.0, 1.0]]
+    """
+    if not isinstance(problem, AnonymizationProblem):
+        raise ProblemError(
+            f"problem: must be an AnonymizationProblem such as Cuts(table, …), got "
+            f"{type(problem).__name__}"
+        )
+    limit = Generations(problem.default_generations) if budget is None else as_budget(budget)
+    if algorithm is None or isinstance(algorithm, str):
+        algorithm = make_algorithm(problem, algorithm)
+    check_algorithm(algorithm, problem)
+    rows, given = read_start(problem, start)
+    if seed is None:
+        known = None if checkpoint is None else RunLog.seed_in(checkpoint)
+        seed = secrets.randbits(32) if known is None else known
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ProblemError(f"seed: must be a whole number of at least 0, got {seed!r}")
+    # A copy, because runs leave their state in an algorithm, and in default operators that pymoo's
+    # algorithms share.
+    run = _Run(problem, copy.deepcopy(algorithm), limit.fresh(), int(seed), rows, given)
+    return run.front(progress=progress, checkpoint=checkpoint)
+
+
+class _Run:
+    """One run: its parts, and where it stands."""
+
+    def __init__(
+        self,
+        problem: AnonymizationProblem,
+        algorithm: Algorithm,
+        budget: RunBudget,
+        seed: int,
+        start: NDArray[Any] | None,
+        known: Sequence[Recoding] = (),
+    ) -> None:
+        self.problem = problem
+        self.algorithm = algorithm
+        self.budget = budget
+        self.seed = seed
+        self.start = start
+        self.known = known
+        self.archive = Archive(problem.n_obj)
+        self.description = describe_algorithm(algorithm)
+        self.stopped = False
+        self._box: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+
+    def front(self, *, progress: bool, checkpoint: str | Path | None) -> Front:
+        began = time.perf_counter()
+        with ExitStack() as open_things:
+            open_things.enter_context(_listening(self.problem, self.archive))
+            log = None
+            if checkpoint is not None:
+                log = open_things.enter_context(self._log(checkpoint))
+            # pymoo's NSGA-III silences all warnings of the process; it shall not.
+            open_things.enter_context(warnings.catch_warnings())
+            shown = Progress(shown=progress, what=type(self.algorithm).__name__)
+            open_things.callback(shown.close)
+            fraction = self._search(shown, log, began)
+        if not len(self.archive) and not self.known:
+            if self.stopped:
+                raise KeyboardInterrupt
+            raise InfeasibleError(
+                nothing_feasible(self.problem, int(self.algorithm.evaluator.n_eval))
+            )
+        facts = self._facts(time.perf_counter() - began, fraction, log)
+        seen = self.archive
+        # Nobody hears of these evaluations: they are the same candidates again.
+        listener, self.problem.callback = self.problem.callback, None
+        try:
+            front = Front.of(
+                self.problem, seen.rows, known=self.known, run=facts, dominated=seen.dominated()
+            )
+        finally:
+            self.problem.callback = listener
+        return replace(front, infeasible=self.problem.minimised(seen.infeasible()))
+
+    def _search(self, shown: Progress, log: RunLog | None, began: float) -> float:
+        self._set_up()
+        fraction = 0.0
+        with _stop_signal() as stop:
+            while True:
+                self.algorithm.next()
+                state = self._state(log, began)
+                if log is not None:
+                    log.end_generation(state.generation, state.seconds)
+                fraction = self.budget.fraction(state)
+                self._mirror.fraction = fraction
+                shown.update(
+                    fraction,
+                    generation=state.generation,
+                    front=len(self.archive),
+                    hypervolume=self._hypervolume,
+                )
+                if fraction >= 1 or self.algorithm.termination.has_terminated():
+                    return fraction
+                if stop.is_set():
+                    self.stopped = True
+                    shown.say(f"stopped by hand after generation {state.generation}")
+                    return fraction
+
+    def _set_up(self) -> None:
+        self._mirror = _Mirror(
+            self.budget.number
+            if isinstance(self.budget, Generations)
+            else self.problem.default_generations
+        )
+        if self.start is not None:
+            _start_from(self.algorithm, self.start, self.problem)
+        try:
+            self.algorithm.setup(
+                self.problem, termination=self._mirror, seed=self.seed, verbose=False
+            )
+        except PrivmooError:
+            raise
+        except Exception as error:
+            name = type(self.algorithm).__name__
+            raise ProblemError(f"algorithm: {name} cannot solve this problem: {error}") from error
+        if self.start is not None:
+            self.problem.evaluate(self.start, return_as_dictionary=True)
+
+    def _state(self, log: RunLog | None, began: float) -> RunState:
+        generation = int(self.algorithm.n_iter) - 1
+        used = time.perf_counter() - began
+        if log is not None:
+            known = log.seconds
+            if generation <= self._replayed:
+                # What an earlier part of the run has used; the replay itself costs nothing.
+                used = known[generation - 1]
+                self._offset = used - (time.perf_counter() - began)
+            else:
+                used += self._offset
+        return RunState(generation, int(self.algorithm.evaluator.n_eval), used, self._hypervolume)
+
+    def _hypervolume(self) -> float:
+        F = self.archive.F
+        if not len(F):
+            return 0.0
+        if self._box is None:
+            objectives = quantities_of(self.problem)[: self.problem.n_obj]
+            signs = np.array([q.sign for q in objectives])
+            ideal = signs * np.array([q.best for q in objectives])
+            worst = signs * np.array([q.worst for q in objectives])
+            worst = np.where(worst > ideal, worst, ideal + 1)  # one that cannot vary
+            # Measures without bounds are counted in the range of the first front.
+            free = np.array([not q.bounded for q in objectives])
+            low, high = F.min(axis=0), F.max(axis=0)
+            span = np.where(high > low, high - low, 1.0)
+            self._box = np.where(free, low - span, ideal), np.where(free, high + span, worst)
+        return share_of_box(F, *self._box)
+
+    def _log(self, path: str | Path) -> RunLog:
+        problem = self.problem
+        identity = {
+            "table": problem.table.fingerprint,
+            "problem": problem.describe(),
+            "measures": [m.key for m in problem.measures],
+            "algorithm": self.description,
+            "seed": self.seed,
+            "start": None if self.start is None else _digest(self.start),
+            "known": [recoding.key().hex() for recoding in self.known],
+            "versions": versions(),
+        }
+        log = RunLog(path, identity, width=problem.cache.width)
+        self._replayed, self._offset = len(log.seconds), 0.0
+        unknown = problem.cache.missing(log.keys)
+        problem.cache.store([log.keys[i] for i in unknown], log.values[unknown], tell=False)
+        problem.cache.listeners.append(log.add)
+        return log
+
+    def _facts(self, seconds: float, fraction: float, log: RunLog | None) -> dict[str, Any]:
+        reason = why_not_reproducible(self.algorithm, self.archive.n_infeasible)
+        generations = int(self.algorithm.n_iter) - 1
+        if reason is None and self.stopped:
+            reason = f"it was stopped by hand; repeat it with Generations({generations})"
+        if reason is None and not self.budget.reproducible:
+            reason = f"it ended by time; repeat it with Generations({generations})"
+        if reason is None and log is not None and log.header.get("versions") != versions():
+            reason = "it was continued with other versions than it was begun with"
+        return {
+            "algorithm": type(self.algorithm).__name__,
+            "settings": self.description,
+            "seed": self.seed,
+            "budget": repr(self.budget),
+            "generations": generations,
+            "evaluations": int(self.algorithm.evaluator.n_eval),
+            "infeasible": self.archive.n_infeasible,
+            "seconds": round(seconds, 3),
+            "stopped_by_hand": self.stopped,
+            "exhausted": fraction < 1 and not self.stopped,
+            "reproducible": reason is None,
+            "why_not_reproducible": reason,
+            "versions": versions(),
+        }
+
+
+class _Mirror(MaximumGenerationTermination):  # type: ignore[misc]  # pymoo has no types
+    """Tells the algorithm how far the run is (RVEA asks) but never ends it: the loop does."""
+
+    def __init__(self, generations: int) -> None:
+        super().__init__(generations)
+        self.fraction = 0.0
+
+    def _update(self, algorithm: Any) -> float:
+        return min(self.fraction, 0.999)
+
+
+class _StartSampling(Sampling):  # type: ignore[misc]
+    """Mixes given rows into what another sampling draws."""
+
+    def __init__(self, rows: NDArray[Any], other: Any) -> None:
+        super().__init__()
+        self.rows = rows
+        self.other = other
+
+    def do(self, problem: Any, n_samples: int, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(self.other, Population):
+            drawn = self.other.get("X")
+        elif isinstance(self.other, np.ndarray):
+            drawn = np.atleast_2d(self.other)
+        else:
+            drawn = self.other.do(problem, n_samples, *args, **kwargs).get("X")
+        n = min(len(self.rows), max(1, len(drawn) // 2))
+        spread = np.linspace(0, len(self.rows) - 1, n).round().astype(np.intp)
+        mixed = drawn.copy()
+        mixed[-n:] = self.rows[spread].astype(drawn.dtype)
+        return Population.new(X=mixed)
+
+
+def _start_from(algorithm: Algorithm, rows: NDArray[Any], problem: AnonymizationProblem) -> None:
+    owner = getattr(algorithm, "initialization", None) or algorithm
+    if not hasattr(owner, "sampling"):
+        raise ProblemError(
+            f"start: {type(algorithm).__name__} takes no first population; leave start out"
+        )
+    owner.sampling = _StartSampling(rows, owner.sampling)
+
+
+def read_start(problem: AnonymizationProblem, start: Any) -> tuple[Any, list[Recoding]]:
+    """Decision vectors and recodings to start from; a mistake shows now, not after the search."""
+    given = [problem.adopt(recoding) for recoding in _known(start)]
+    rows = _start_rows(problem, start)
+    if given:
+        problem.judge_recodings(given)
+    return rows, given
+
+
+def _known(start: Any) -> list[Recoding]:
+    """The recodings among what a search starts from: those given, or those that a front was given."""
+    if isinstance(start, Front):
+        return [s.recoding for s, r in zip(start, start.recodings or (), strict=False) if r]
+    if isinstance(start, list | tuple) and start and isinstance(start[0], Recoding):
+        return list(start)
+    return []
+
+
+def _start_rows(problem: AnonymizationProblem, start: Any) -> NDArray[Any] | None:
+    if start is None:
+        return None
+    if not isinstance(start, Front) and _known(start):
+        return np.stack([problem.encode(problem.adopt(recoding)) for recoding in start])
+    rows = np.atleast_2d(start.X if isinstance(start, Front) else np.asarray(start))
+    if not len(rows) or rows.ndim != 2 or rows.shape[1] != problem.n_var:
+        raise ProblemError(
+            f"start: must be a front or rows of {problem.n_var} variables, got shape {rows.shape}"
+        )
+    return rows
+
+
+def _digest(rows: NDArray[Any]) -> str:
+    return hashlib.blake2b(np.ascontiguousarray(rows).tobytes(), digest_size=16).hexdigest()
+
+
+@contextmanager
+def _listening(problem: AnonymizationProblem, archive: Archive) -> Iterator[None]:
+    """The archive hears of every evaluation, of any algorithm; afterwards the problem is as before."""
+    with _lock:
+        if id(problem) in _under_way:
+            raise ProblemError(
+                "optimize: a run on this problem is under way already; wait for it, or make another "
+                "problem for a second run at the same time"
+            )
+        _under_way.add(id(problem))
+    earlier, listeners = problem.callback, list(problem.cache.listeners)
+
+    def hear(X: Any, out: dict[str, Any]) -> None:
+        archive.add(X, out)
+        if earlier is not None:
+            earlier(X, out)
+
+    problem.callback = hear
+    try:
+        yield
+    finally:
+        problem.callback = earlier
+        problem.cache.listeners[:] = listeners
+        with _lock:
+            _under_way.discard(id(problem))
+
+
+@contextmanager
+def _stop_signal() -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C sets; the second raises as usual."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+
+    def on_signal(number: int, frame: Any) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    before = signal.signal(signal.SIGINT, on_signal)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)

@@ -1,0 +1,131 @@
+"""Progress of a run: a bar in terminals and notebooks, a few lines elsewhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from privmoo._util.progress_bar import new_bar
+
+__all__ = ["Progress"]
+
+_EVERY = 0.25  # seconds between two looks at the hypervolume
+_LINES = 5
+_LONG = 3.0  # seconds after which a first generation is explained
+
+
+class Progress:
+    """Shows generations, front size, hypervolume and time left.
+
+    Args:
+        shown: False shows nothing.
+        what: The name in front.
+
+    >>> progress = Progress(shown=False)
+    >>> progress.update(0.5, generation=1, front=3, hypervolume=lambda: 0.1)
+    >>> progress.close()
+    """
+
+    def __init__(self, *, shown: bool, what: str = "") -> None:
+        self.what = what
+        self._began = time.perf_counter()
+        self._last = 0.0
+        self._lines = 0
+        self._final = ""
+        self._bar: Any = None
+        self._as_lines = False
+        self._waiting: threading.Timer | None = None
+        if not shown:
+            return
+        if _in_notebook() or _in_terminal():
+            self._bar = _bar(what)
+        else:
+            self._as_lines = True
+        self._waiting = threading.Timer(
+            _LONG, self.say, ["first run: compiling, which happens once and may take a minute ..."]
+        )
+        self._waiting.daemon = True
+        self._waiting.start()
+
+    def update(
+        self, fraction: float, *, generation: int, front: int, hypervolume: Callable[[], float]
+    ) -> None:
+        """Tell that a generation ended with this share of the budget used."""
+        if self._bar is None and not self._as_lines:
+            return
+        self._stop_waiting()
+        now = time.perf_counter()
+        done = min(fraction, 1.0)
+        due = int(done * _LINES) > self._lines if self._as_lines else now - self._last >= _EVERY
+        if not due and done < 1.0:
+            return
+        self._last = now
+        used = now - self._began
+        left = used * (1 - done) / done if done > 0 else 0.0
+        text = f"front {front}, hypervolume {hypervolume():.4f}"
+        if self._bar is not None:
+            self._bar.n = round(100 * done)
+            self._bar.set_description_str(f"{self.what} generation {generation}", refresh=False)
+            self._bar.unit = f"{text}, {_clock(left)} left"
+            self._bar.refresh()
+            return
+        self._lines = int(done * _LINES)
+        print(
+            f"{self.what}: generation {generation} ({done:.0%}), {text}, {_clock(used)} used, "
+            f"{_clock(left)} left",
+            file=sys.stderr,
+        )
+
+    def say(self, sentence: str) -> None:
+        """Say something beside the bar."""
+        if self._bar is not None:
+            self._bar.write(sentence, file=sys.stderr)
+        elif self._as_lines:
+            print(sentence, file=sys.stderr)
+
+    def close(self) -> None:
+        """Leave the last state standing."""
+        self._stop_waiting()
+        if self._bar is not None:
+            self._bar.close()
+
+    def _stop_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def _in_notebook() -> bool:
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def _in_terminal() -> bool:
+    """Whether there is a terminal with room for a bar; some, as of containers, have no width."""
+    if not sys.stderr.isatty():
+        return False
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns > 0
+    except (OSError, ValueError):  # it does not tell
+        return True
+
+
+def _bar(what: str) -> Any:
+    return new_bar(
+        total=100,
+        desc=what,
+        # Not as a postfix, before which tqdm puts a comma.
+        bar_format="{desc} {percentage:3.0f}% |{bar}| {unit}",
+        unit="",
+        leave=True,
+    )

@@ -1,0 +1,1 @@
+"""Search spaces: how decision vectors become recodings."""

@@ -1,0 +1,240 @@
+"""CutSpace: every valid way to merge neighbouring leaves, as strings of bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
+
+from privmoo.data.columns import QIColumn
+from privmoo.data.table import Table
+from privmoo.errors import ProblemError
+from privmoo.hierarchy import Hierarchy
+from privmoo.kernels.cuts import blocks_of, nearest_cuts, valid_cuts
+from privmoo.recodings.recoding import need_hierarchy
+
+__all__ = ["CutSpace", "space_of"]
+
+
+class CutSpace:
+    """The cuts of all quasi-identifiers of a table, side by side in one string of bits.
+
+    The encoding is Iyengar's (Dewri et al. 2011, section 6.1): for each quasi-identifier one bit
+    between neighbouring leaves; 1 keeps them apart. An unconstrained attribute may have any bits;
+    for a constrained one every block must be a node of its tree. Bits that `fixed_cuts`,
+    `min_level` or `max_level` of a quasi-identifier decide are the same in every valid cut.
+
+    Attributes:
+        n_bits: Length of the string.
+        offsets: Where the bits of each quasi-identifier begin, and `n_bits` at the end.
+        constrained: Per quasi-identifier, whether it has a tree.
+        fixed_one: Bits that are always 1.
+        fixed_zero: Bits that are always 0.
+        owner: The switch of every bit. A switch holds the bits between the children of one tree
+            node, which are all 1 or all 0; a bit of an unconstrained attribute is its own.
+        first: The first bit of every switch.
+        parent: The switch that must be open (1) for this one to be open; -1 if there is none.
+        begin: The first bit at or below every switch; switches are in pre-order.
+        stop: One past the last bit at or below it.
+        switch_offsets: Where the switches of each quasi-identifier begin, and their number.
+
+    >>> import pandas as pd
+    >>> from privmoo.hierarchy import Hierarchy
+    >>> tree = Hierarchy.tree([["a", "b"], ["c", "d"]])
+    >>> df = pd.DataFrame({"age": [1, 2, 3], "job": ["a", "b", "d"]})
+    >>> space = CutSpace(Table(df, quasi_identifiers={"age": Hierarchy.ordered(), "job": tree}))
+    >>> space
+    CutSpace(age: 2 bits, job: 3 bits in a tree)
+    >>> space.valid([[1, 0, 0, 1, 0], [1, 0, 0, 0, 1]]).tolist()
+    [True, False]
+    >>> space.blocks([[1, 0, 0, 1, 0]]).tolist()
+    [[0, 1, 1, 0, 0, 1, 1]]
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.names = tuple(table.qi_names)
+        hierarchies = [need_hierarchy(qi) for qi in table.qis]
+        n_bits = [qi.n_leaves - 1 for qi in table.qis]
+        self.offsets: NDArray[np.int64] = np.concatenate([[0], np.cumsum(n_bits)]).astype(np.int64)
+        self.n_bits = int(self.offsets[-1])
+        self.constrained: NDArray[np.bool_] = np.array([h.constrained for h in hierarchies])
+        parts = [_Part(qi) for qi in table.qis]
+        switches = np.cumsum([0, *(len(part.parent) for part in parts)])
+        for part, bit, switch in zip(parts, self.offsets, switches, strict=False):
+            part.owner += switch
+            part.parent[part.parent >= 0] += switch
+            part.begin += bit
+            part.stop += bit
+
+        def joined(name: str) -> NDArray[Any]:
+            return _frozen(np.concatenate([getattr(part, name) for part in parts]))
+
+        self.fixed_one: NDArray[np.bool_] = joined("one")
+        self.fixed_zero: NDArray[np.bool_] = joined("zero")
+        self.owner: NDArray[np.int64] = joined("owner")
+        self.parent: NDArray[np.int64] = joined("parent")
+        self.begin: NDArray[np.int64] = joined("begin")
+        self.stop: NDArray[np.int64] = joined("stop")
+        self.first: NDArray[np.int64] = _frozen(np.unique(self.owner, return_index=True)[1])
+        self.switch_offsets: NDArray[np.int64] = _frozen(switches)
+        _frozen(self.offsets)
+        _frozen(self.constrained)
+
+    @property
+    def n_attributes(self) -> int:
+        """Number of quasi-identifiers."""
+        return len(self.names)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves of all quasi-identifiers together."""
+        return self.n_bits + self.n_attributes
+
+    def bits(self, X: npt.ArrayLike) -> NDArray[np.bool_]:
+        """Rows as bits: booleans as they are, other numbers from one half up are 1.
+
+        >>> import pandas as pd
+        >>> from privmoo.hierarchy import Hierarchy
+        >>> df = pd.DataFrame({"age": [1, 2, 3]})
+        >>> space = CutSpace(Table(df, quasi_identifiers={"age": Hierarchy.ordered()}))
+        >>> space.bits([[0.2, 0.7]]).tolist()
+        [[False, True]]
+        """
+        rows = np.asarray(X)
+        if rows.ndim != 2 or rows.shape[1] != self.n_bits:
+            raise ProblemError(
+                f"X: one row of {self.n_bits} bits for each candidate, "
+                f"got an array of shape {rows.shape}"
+            )
+        return np.ascontiguousarray(rows if rows.dtype == np.bool_ else rows >= 0.5)
+
+    def blocks(self, X: npt.ArrayLike) -> NDArray[np.uint32]:
+        """The block of every leaf of every quasi-identifier, numbered from 0 within each."""
+        rows = self.bits(X)
+        result = np.empty((len(rows), self.n_leaves), np.uint32)
+        blocks_of(rows, self.offsets, result)
+        return result
+
+    def valid(self, X: npt.ArrayLike) -> NDArray[np.bool_]:
+        """Which rows are valid cuts and respect the fixed bits."""
+        rows = self.bits(X)
+        result = np.empty(len(rows), np.bool_)
+        valid_cuts(
+            rows, self.fixed_one, self.fixed_zero, self.owner, self.first, self.parent, result
+        )
+        return result
+
+    def repair(self, X: npt.ArrayLike) -> NDArray[np.bool_]:
+        """The nearest valid cut of every row: the fewest changed bits; if equal, the coarser.
+
+        >>> import pandas as pd
+        >>> from privmoo.hierarchy import Hierarchy
+        >>> tree = Hierarchy.tree([["a", "b"], ["c", "d"]])
+        >>> df = pd.DataFrame({"job": ["a", "d"]})
+        >>> space = CutSpace(Table(df, quasi_identifiers={"job": tree}))
+        >>> space.repair([[1, 0, 1]]).astype(int).tolist()
+        [[1, 1, 1]]
+        """
+        rows = self.bits(X)
+        result = np.empty(rows.shape, np.bool_)
+        nearest_cuts(
+            rows, self.fixed_one, self.fixed_zero, self.owner, self.first, self.parent, result
+        )
+        return result
+
+    def finest(self) -> NDArray[np.bool_]:
+        """The cut that merges nothing it need not."""
+        return ~self.fixed_zero
+
+    def coarsest(self) -> NDArray[np.bool_]:
+        """The cut that merges all it may."""
+        return self.fixed_one.copy()
+
+    def split(self, x: npt.ArrayLike) -> list[NDArray[np.bool_]]:
+        """The bits of each quasi-identifier.
+
+        >>> import pandas as pd
+        >>> from privmoo.hierarchy import Hierarchy
+        >>> df = pd.DataFrame({"age": [1, 2, 3], "sex": list("fmf")})
+        >>> qis = {"age": Hierarchy.ordered(), "sex": Hierarchy.flat()}
+        >>> [part.tolist() for part in CutSpace(Table(df, quasi_identifiers=qis)).split([1, 0, 1])]
+        [[True, False], [True]]
+        """
+        row = self.bits(np.asarray(x)[None])[0]
+        return np.split(row, self.offsets[1:-1])
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{name}: {n} bits{' in a tree' if tree else ''}"
+            for name, n, tree in zip(
+                self.names, np.diff(self.offsets).tolist(), self.constrained, strict=True
+            )
+        ]
+        return f"CutSpace({', '.join(parts)})"
+
+
+def space_of(problem: Any) -> CutSpace:
+    """The space of a problem whose variables are cuts: its attribute `space`.
+
+    >>> space_of(object())
+    Traceback (most recent call last):
+    ...
+    privmoo.errors.ProblemError: problem: object has no cuts to work on; operators of cuts need a ...
+    """
+    space = getattr(problem, "space", None)
+    if not isinstance(space, CutSpace):
+        raise ProblemError(
+            f"problem: {type(problem).__name__} has no cuts to work on; operators of cuts need a "
+            "problem with an attribute space that is a CutSpace"
+        )
+    return space
+
+
+class _Part:
+    """The bits and switches of one quasi-identifier, counted from its own first."""
+
+    def __init__(self, qi: QIColumn) -> None:
+        hierarchy = need_hierarchy(qi)
+        n = qi.n_leaves - 1
+        self.one: NDArray[np.bool_] = hierarchy.cut_of_level(qi.max_level)
+        self.one[list(qi.fixed_cuts)] = True
+        self.zero: NDArray[np.bool_] = ~hierarchy.cut_of_level(qi.min_level)
+        if hierarchy.constrained:
+            self._tree(hierarchy)
+        else:
+            self.owner: NDArray[np.int64] = np.arange(n)
+            self.parent: NDArray[np.int64] = np.full(n, -1)
+            self.begin: NDArray[np.int64] = np.arange(n)
+            self.stop: NDArray[np.int64] = np.arange(1, n + 1)
+        both = np.flatnonzero(self.one & self.zero)
+        if both.size:
+            raise ProblemError(
+                f"quasi_identifiers: min_level={qi.min_level} of {qi.name!r} merges leaves that its "
+                "fixed_cuts keep apart; lower the level or leave out that cut"
+            )
+
+    def _tree(self, hierarchy: Hierarchy) -> None:
+        nodes = hierarchy.nodes
+        inner = np.flatnonzero(nodes.stop - nodes.start > 1)
+        inner = inner[np.lexsort((-nodes.stop[inner], nodes.start[inner]))]
+        number = np.full(len(nodes.start) + 1, -1)  # the last entry answers for the root's parent
+        number[inner] = np.arange(len(inner))
+        self.parent = number[nodes.parent[inner]]
+        self.begin = nodes.start[inner].astype(np.int64)
+        self.stop = nodes.stop[inner].astype(np.int64) - 1
+        self.owner = np.empty(len(self.one), np.int64)
+        for switch, (begin, stop) in enumerate(zip(self.begin, self.stop, strict=True)):
+            self.owner[begin:stop] = switch  # pre-order: what is deeper is written later
+        # A switch with one fixed bit is open, and so is every switch above it.
+        is_open = np.zeros(len(inner), np.bool_)
+        is_open[self.owner[self.one]] = True
+        for switch in range(len(inner) - 1, 0, -1):
+            is_open[self.parent[switch]] |= is_open[switch]
+        self.one = is_open[self.owner]
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,1 @@
+"""Statistics that studies and learners share."""

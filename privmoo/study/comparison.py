@@ -1,0 +1,259 @@
+"""compare: several solvers on several problems with several seeds, to a Study."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from privmoo._util.files import replacing
+from privmoo._util.packing import plain
+from privmoo._util.progress_bar import new_bar
+from privmoo._util.versions import versions
+from privmoo.errors import CheckpointError, ProblemError
+from privmoo.evaluation.engine import thread_count
+from privmoo.front.quantities import quantities_of
+from privmoo.problem import AnonymizationProblem
+from privmoo.search.budgets import RunBudget
+from privmoo.study.functions import own_code_of_problem
+from privmoo.study.outcomes import Outcome
+from privmoo.study.processes import here, in_processes
+from privmoo.study.recorder import Limit
+from privmoo.study.solvers import Solver, as_solvers
+from privmoo.study.study import StudiedProblem, StudiedSolver, Study, check_names
+from privmoo.study.tasks import Task
+
+__all__ = ["bar", "check_jobs", "compare", "read_seeds", "run_tasks"]
+
+_LARGEST = np.iinfo(np.int64).max
+_PACKAGES = ("privmoo", "pymoo", "numpy", "moocore", "numba", "pandas", "scipy")
+
+
+def compare(
+    problems: AnonymizationProblem
+    | Sequence[AnonymizationProblem]
+    | Mapping[str, AnonymizationProblem],
+    solvers: Any,
+    *,
+    budget: int | RunBudget,
+    seeds: int | Sequence[int] = 10,
+    jobs: int | None = None,
+    client: Any = None,
+    folder: str | Path | None = None,
+    progress: bool = True,
+) -> Study:
+    """Run every solver on every problem with every seed, and compare their fronts.
+
+    All have the same budget: what an algorithm evaluates beyond it, to complete a generation, does not
+    count. Candidates that violate a constraint never count, nor does a point twice. A solver without
+    chance in it runs once. A run that fails is reported in `study.failures`, and the others go on.
+
+    Args:
+        problems: One, several, or several by name.
+        solvers: Algorithms by name (`"nsga2"`, `"random"`, `"exact"`), pymoo algorithms, functions of the
+            problem that make one, functions of problem, seed and budget that give a Front, recodings or
+            decision vectors, or what the methods of `Solver` make; in a list, or by name in a dictionary.
+        budget: A number of evaluations, `Evaluations(…)`, `Seconds(…)`, or both joined by `|`.
+        seeds: The seeds, or how many: 0, 1, 2 …
+        jobs: Processes of one thread each; as many as cores by default. With 1 the runs are done in this
+            process, one after the other, with all its threads.
+        client: A Dask client, to run on its cluster instead.
+        folder: Where finished runs are kept: the same call continues a study that was stopped. Runs are
+            known by problem, solver, seed, budget and versions; of functions, operators, problems and
+            measures of yours their own code counts, not that of the functions they call.
+        progress: Whether to show a bar.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+    ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    >>> small = pm.Solver.algorithm("nsga2", population=10)
+    >>> study = compare(pm.problems.Cuts(table), {"small": small, "chance": "random"},
+    ...                 seeds=2, budget=200, jobs=1, progress=False)
+    >>> study
+    Study of 2 solvers on 1 problem: 4 runs, 0 failed
+    >>> study.frame[["solver", "seed", "front", "evaluations"]].to_numpy().tolist()
+    [['small', 0, 4, 200], ['small', 1, 4, 200], ['chance', 0, 4, 200], ['chance', 1, 4, 200]]
+    """
+    named = _named(problems)
+    chosen = as_solvers(solvers)
+    limit = Limit.of(budget)
+    numbers = read_seeds(seeds)
+    check_jobs(jobs)
+    tasks, settings = _tasks(named, chosen, limit, numbers)
+    kept = _Kept(None if folder is None else Path(folder))
+    done = {i: outcome for i, task in enumerate(tasks) if (outcome := kept.get(task, named))}
+    left = [task for i, task in enumerate(tasks) if i not in done]
+    place = {task.key + task.problem + task.solver.name: i for i, task in enumerate(tasks)}
+    with bar(len(tasks), len(done), shown=progress, what="compare") as shown:
+
+        def tell(task: Task, outcome: Outcome) -> None:
+            done[place[task.key + task.problem + task.solver.name]] = outcome
+            kept.put(task, outcome)
+            shown.update()
+
+        run_tasks(left, named, tell, jobs=jobs, client=client)
+    return Study(
+        problems=tuple(_studied(name, problem) for name, problem in named.items()),
+        solvers=tuple(StudiedSolver(s.name, s.deterministic, settings[s.name]) for s in chosen),
+        outcomes=tuple(done[i] for i in range(len(tasks))),
+        settings={
+            "seeds": numbers,
+            "evaluations": limit.evaluations,
+            "seconds": limit.seconds,
+            "versions": versions(_PACKAGES),
+            "machine": _machine(),
+        },
+    )
+
+
+def _named(given: Any) -> dict[str, AnonymizationProblem]:
+    if isinstance(given, Mapping):
+        named = list(given.items())
+    else:
+        several = given if isinstance(given, list | tuple) else [given]
+        named = [(type(problem).__name__, problem) for problem in several]
+    for _, problem in named:
+        if not isinstance(problem, AnonymizationProblem):
+            raise ProblemError(
+                f"problems: expected such as Cuts(table, …), got {type(problem).__name__}"
+            )
+    if not named:
+        raise ProblemError("problems: none given")
+    check_names([name for name, _ in named], "problems")
+    return dict(named)
+
+
+def check_jobs(jobs: Any) -> None:
+    """Raise unless it is a number of processes, or None."""
+    whole = isinstance(jobs, int | np.integer) and not isinstance(jobs, bool)
+    if jobs is not None and not (whole and jobs >= 1):
+        raise ProblemError(f"jobs: must be a whole number of at least 1, got {jobs!r}")
+
+
+def run_tasks(
+    tasks: Sequence[Task],
+    problems: Mapping[str, AnonymizationProblem],
+    tell: Callable[[Task, Outcome], None],
+    *,
+    jobs: int | None,
+    client: Any,
+) -> None:
+    """Do tasks on the client's cluster, in so many processes, or in this one."""
+    workers = min(thread_count() if jobs is None else jobs, len(tasks))
+    if client is not None:
+        from privmoo.study.dask_cluster import on_cluster
+
+        on_cluster(tasks, problems, tell, client)
+    elif workers > 1:
+        in_processes(tasks, problems, tell, jobs=workers)
+    else:
+        here(tasks, problems, tell)
+
+
+def read_seeds(given: Any) -> list[int]:
+    """The seeds, or so many from 0."""
+    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+        if given < 1:
+            raise ProblemError(f"seeds: at least one run per solver is needed, got {given}")
+        return list(range(int(given)))
+    try:
+        numbers = list(given)
+    except TypeError:
+        raise ProblemError(f"seeds: must be a number or a list of seeds, got {given!r}") from None
+    if not numbers:
+        raise ProblemError("seeds: at least one run per solver is needed, got none")
+    for seed in numbers:
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+            raise ProblemError(f"seeds: must be whole numbers of at least 0, got {seed!r}")
+        if seed > _LARGEST:
+            raise ProblemError(f"seeds: must be below 2**63, got {seed!r}")
+    if len(set(numbers)) < len(numbers):
+        raise ProblemError("seeds: one is given twice, which would count the same run twice")
+    return [int(seed) for seed in numbers]
+
+
+def _tasks(
+    problems: Mapping[str, AnonymizationProblem],
+    solvers: Sequence[Solver],
+    limit: Limit,
+    seeds: Sequence[int],
+) -> tuple[list[Task], dict[str, dict[str, Any]]]:
+    """All runs, and the settings of every solver by problem; a mistake shows now, not after hours."""
+    tasks: list[Task] = []
+    settings: dict[str, dict[str, Any]] = {}
+    for solver in solvers:
+        settings[solver.name] = {}
+        for name, problem in problems.items():
+            solver.check(problem, limit)
+            settings[solver.name][name] = plain(solver.describe(problem))
+    for name, problem in problems.items():
+        described = plain(problem.describe())
+        own = own_code_of_problem(problem)
+        if own:
+            described = {**described, "own_code": plain(own)}
+        for solver in solvers:
+            known = {"problem": described, "solver": settings[solver.name][name]}
+            for seed in [None] if solver.deterministic else seeds:
+                tasks.append(Task.of(name, problem, solver, seed, limit, known))
+    return tasks, settings
+
+
+def _studied(name: str, problem: AnonymizationProblem) -> StudiedProblem:
+    worst = tuple(float(value) for value in problem.reference_point)
+    description = plain(problem.describe())
+    return StudiedProblem(name, quantities_of(problem), problem.n_obj, worst, description)
+
+
+def _machine() -> dict[str, Any]:
+    return {
+        "system": platform.system(),
+        "release": platform.release(),
+        "processor": platform.machine(),
+        "cores": os.cpu_count(),
+    }
+
+
+class _Kept:
+    """Finished runs in a folder, one file each, written whole or not at all."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        if folder is not None:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as problem:
+                raise ProblemError(
+                    f"folder: {str(folder)!r} cannot be made ({problem.strerror})"
+                ) from problem
+
+    def get(self, task: Task, problems: Mapping[str, AnonymizationProblem]) -> Outcome | None:
+        """The outcome of an earlier call; None if there is none that can be used."""
+        if self.folder is None or not (path := self._path(task)).is_file():
+            return None
+        try:
+            found = Outcome.read(path)
+        except CheckpointError:
+            return None  # half of a disk's file: the run is done again
+        n_obj = problems[task.problem].n_obj
+        if found.seed != task.seed or (found.status == "ok" and found.F.shape[1] != n_obj):
+            return None
+        return replace(found, problem=task.problem, solver=task.solver.name)
+
+    def put(self, task: Task, outcome: Outcome) -> None:
+        """Keep it; a run that failed is not kept, and so tried again by the next call."""
+        if self.folder is not None and outcome.status != "failed":
+            with replacing(self._path(task), force=True) as temporary:
+                temporary.write_bytes(outcome.to_bytes())
+
+    def _path(self, task: Task) -> Path:
+        return Path(self.folder or ".", f"{task.key}.run")
+
+
+def bar(total: int, done: int, *, shown: bool, what: str) -> Any:
+    """A bar of runs."""
+    return new_bar(total=total, initial=done, disable=not shown, desc=what, unit="run")

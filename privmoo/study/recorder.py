@@ -1,0 +1,162 @@
+"""What a run of a study is worth as it goes: equal budgets for all, cut where they end."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.errors import ProblemError
+from privmoo.front.archive import Archive
+from privmoo.problem import AnonymizationProblem
+from privmoo.search.budgets import Evaluations, RunBudget, Seconds, parts_of
+
+__all__ = ["Limit", "Recorder"]
+
+_MARKS = 40
+_GROWTH = 1.15
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The budget that every run of a study has.
+
+    Attributes:
+        evaluations: Evaluations that count, or None.
+        seconds: Seconds that count, or None.
+
+    >>> Limit.of(Evaluations(500) | Seconds(2))
+    Limit(evaluations=500, seconds=2)
+    """
+
+    evaluations: int | None = None
+    seconds: float | None = None
+
+    @classmethod
+    def of(cls, budget: object) -> Limit:
+        """The limit of a budget; a plain number is one of evaluations."""
+        if isinstance(budget, int | np.integer) and not isinstance(budget, bool):
+            budget = Evaluations(int(budget))
+        if not isinstance(budget, RunBudget):
+            raise ProblemError(
+                "budget: must be a number of evaluations, Evaluations(…), Seconds(…) or both joined by "
+                f"|, got {budget!r}"
+            )
+        found = cls()
+        for part in parts_of(budget):
+            if isinstance(part, Evaluations):
+                found = cls(min(part.number, found.evaluations or part.number), found.seconds)
+            elif isinstance(part, Seconds):
+                found = cls(found.evaluations, min(part.number, found.seconds or part.number))
+            else:
+                raise ProblemError(
+                    f"budget: {part!r} is not the same work for every solver; give Evaluations(…), "
+                    "Seconds(…) or both"
+                )
+        return found
+
+    @property
+    def budget(self) -> RunBudget:
+        """The budget of one run."""
+        if self.seconds is None:
+            return Evaluations(self.evaluations or 1)
+        if self.evaluations is None:
+            return Seconds(self.seconds)
+        return Evaluations(self.evaluations) | Seconds(self.seconds)
+
+    def marks(self) -> Iterator[int]:
+        """Numbers of evaluations at which the front is kept: evenly up to the limit if there is one."""
+        if self.evaluations is None:
+            mark = 10.0
+            while True:
+                yield round(mark)
+                mark *= _GROWTH
+        steps = np.linspace(0, self.evaluations, _MARKS + 1)[1:]
+        yield from np.unique(np.ceil(steps).astype(int)).tolist()
+
+
+class Recorder:
+    """Hears what a problem evaluates and keeps the front at the marks, until the budget ends.
+
+    An algorithm completes its last generation; what it evaluates beyond the budget does not count, so
+    that solvers with large and with small populations have equal budgets to the evaluation.
+
+    >>> recorder = Recorder(2, Limit(evaluations=3))
+    >>> F = np.array([[4.0, 4.0], [3.0, 3.0], [2.0, 2.0], [1.0, 1.0]])
+    >>> recorder.hear(np.arange(4)[:, None], {"F": F})
+    >>> recorder.archive.F.tolist(), recorder.evaluations, [len(F) for F in recorder.fronts]
+    ([[2.0, 2.0]], 4, [1, 1, 1])
+    """
+
+    def __init__(self, n_obj: int, limit: Limit) -> None:
+        self.archive = Archive(n_obj)
+        self.limit = limit
+        self.evaluations = 0
+        self.at: list[int] = []
+        self.seconds: list[float] = []
+        self.fronts: list[NDArray[np.float64]] = []
+        self._brought: list[tuple[Any, ...]] = []
+        self._marks = limit.marks()
+        self._next: float = next(self._marks)
+        self._began = time.perf_counter()
+
+    @property
+    def used(self) -> float:
+        """Seconds since the run began."""
+        return time.perf_counter() - self._began
+
+    @property
+    def counted(self) -> int:
+        """Evaluations that count."""
+        return min(self.evaluations, self.limit.evaluations or self.evaluations)
+
+    def hear(self, X: Any, out: dict[str, Any]) -> None:
+        """Take a batch of evaluated candidates.
+
+        Problems of levels tell first, by `brought_by`, what candidates of the next batch bring along: that
+        counts with its candidate.
+        """
+        F = np.atleast_2d(out["F"])
+        X = X if len(X) == len(F) else [X]
+        G = np.atleast_2d(out["G"]) if out.get("G") is not None else np.empty((len(F), 0))
+        if "brought_by" in out:
+            self._brought.append((X, F, G, np.asarray(out["brought_by"])))
+            return
+        late = self.limit.seconds is not None and self.used > self.limit.seconds
+        most = math.inf if self.limit.evaluations is None else self.limit.evaluations
+        begin = 0
+        while begin < len(F) and not late and self.evaluations + begin < most:
+            room = min(self._next, most) - self.evaluations - begin
+            end = int(min(len(F), begin + room))
+            self.archive.add(X[begin:end], {"F": F[begin:end], "G": G[begin:end]})
+            for rows, values, violations, owners in self._brought:
+                own = (begin <= owners) & (owners < end)
+                if own.any():
+                    self.archive.add(rows[own], {"F": values[own], "G": violations[own]})
+            if self.evaluations + end >= self._next:
+                self._keep(self.evaluations + end)
+                self._next = next(self._marks, math.inf)
+            begin = end
+        self.evaluations += len(F)
+        self._brought.clear()
+
+    def _keep(self, evaluations: int) -> None:
+        self.at.append(evaluations)
+        self.seconds.append(self.used)
+        self.fronts.append(self.archive.F)
+
+    @contextmanager
+    def listening(self, problem: AnonymizationProblem) -> Iterator[None]:
+        """Hear what the problem evaluates; afterwards it is as before."""
+        earlier, problem.callback = problem.callback, self.hear
+        self._began = time.perf_counter()
+        try:
+            yield
+        finally:
+            problem.callback = earlier

@@ -1,0 +1,129 @@
+"""What a study shows, in words; and where it shows nothing, that."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from privmoo.errors import ProblemError
+from privmoo.front.text import counted
+from privmoo.stats.tests import least_p
+from privmoo.study.indicators import better
+
+if TYPE_CHECKING:
+    from privmoo.study.study import StudiedProblem, Study
+
+__all__ = ["beside", "verdict"]
+
+_WORDS = {"hypervolume": "hypervolume", "igd_plus": "IGD+", "epsilon": "additive epsilon"}
+
+
+def verdict(self: Study, indicator: str = "hypervolume", *, alpha: float = 0.05) -> str:
+    """What the runs show at a level of significance, problem by problem and over all.
+
+    Args:
+        self: The study.
+        indicator: By which quality of fronts.
+        alpha: The level, after Holm's correction over the pairs of a problem.
+    """
+    pairs = self.pairwise(indicator, alpha=alpha)
+    lines: list[str] = []
+    for problem in self.problems:
+        lines += _on(self, problem, indicator, pairs[pairs["problem"] == problem.name], alpha)
+    if len(self.problems) > 1 and len(self.solvers) > 1:
+        lines.append(_over_all(self, indicator, alpha))
+    return "\n".join([*lines, *beside(self)])
+
+
+def _on(
+    study: Study, problem: StudiedProblem, indicator: str, pairs: pd.DataFrame, alpha: float
+) -> list[str]:
+    if problem.name not in study.boxes:
+        return [f"{problem.name}: no run found anything feasible."]
+    box = study.boxes[problem.name]
+    of = "exact" if box.exact else "best known"
+    summary = study.summary()
+    own = summary[(summary["problem"] == problem.name) & (summary["runs"] > 0)]
+    own = own.sort_values(indicator, ascending=better(indicator) < 0, kind="stable")
+    medians = ", ".join(
+        f"{row.solver} {getattr(row, indicator):.4g}" for row in own.itertuples(index=False)
+    )
+    lines = [
+        f"{problem.name}, by {_WORDS[indicator]} (the {of} front has "
+        f"{counted(len(box.reference), 'point')}): medians {medians}."
+    ]
+    lines += [f"  {_claim(pair, alpha)}" for pair in pairs.itertuples(index=False)]
+    tested = pairs[pairs["p"].notna()]
+    few = [
+        least_p(int(n), int(m), test=test)
+        for n, m, test in zip(
+            tested["runs_first"], tested["runs_second"], tested["test"], strict=True
+        )
+    ]
+    if few and min(few) * len(few) >= alpha:
+        lines.append(
+            f"  With so few runs no difference could have been significant at {alpha:g}; more seeds may "
+            "show one."
+        )
+    return lines
+
+
+def _claim(pair: Any, alpha: float) -> str:
+    """One pair in one sentence."""
+    if math.isnan(pair.a12):
+        return (
+            f"{pair.first} and {pair.second} cannot be compared: one has no run that did not fail."
+        )
+    if pair.test == "none":
+        if not pair.better:
+            return f"{pair.first} and {pair.second} are equally good; neither has chance in it."
+        worse = pair.second if pair.better == pair.first else pair.first
+        return f"{pair.better} is better than {worse}; neither has chance in it."
+    numbers = (
+        f"p = {pair.p_holm:.2g}, A12 = {max(pair.a12, 1 - pair.a12):.2f}, {pair.effect} effect"
+    )
+    if not pair.better:
+        return f"No significant difference between {pair.first} and {pair.second} ({numbers})."
+    worse = pair.second if pair.better == pair.first else pair.first
+    return f"{pair.better} is significantly better than {worse} ({numbers})."
+
+
+def _over_all(study: Study, indicator: str, alpha: float) -> str:
+    try:
+        ranking = study.ranking(indicator, alpha=alpha)
+    except ProblemError:
+        return "Over all problems: too few on which every solver has a run, so there is no ranking."
+    ranks = ", ".join(f"{name} {value:.2f}" for name, value in ranking.ranks.items())
+    begin = f"Over {ranking.n_problems} problems, mean ranks: {ranks}"
+    if ranking.p >= alpha:
+        return f"{begin}; no significant difference (Friedman p = {ranking.p:.2g})."
+    groups = [" and ".join(group) for group in ranking.groups()]
+    alike = f"; not told apart: {'; '.join(groups)}" if groups else "; all are told apart"
+    return (
+        f"{begin} (Friedman p = {ranking.p:.2g}, critical difference "
+        f"{ranking.critical_difference:.2f}){alike}."
+    )
+
+
+def beside(study: Study) -> list[str]:
+    """What a reader must know beside the tests."""
+    frame, lines = study.frame, []
+    for solver in study.solvers:
+        own = frame[frame["solver"] == solver.name]
+        for status, words in (("failed", "failed"), ("nothing feasible", "found nothing feasible")):
+            n = int((own["status"] == status).sum())
+            if n:
+                lines.append(f"{counted(n, 'run')} of {solver.name} {words}.")
+        if (own["reproducible"] == False).any():  # noqa: E712  # missing is not False
+            lines.append(f"{solver.name}: the same seed may give another front.")
+        most = own["over_budget"].max()
+        if not pd.isna(most):
+            lines.append(
+                f"{solver.name} used up to {int(most):,} evaluations more than the budget."
+            )
+        longest = own["over_seconds"].max()
+        if not pd.isna(longest):
+            lines.append(f"{solver.name} took up to {float(longest):.3g} s longer than the budget.")
+    return lines

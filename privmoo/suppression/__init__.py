@@ -1,0 +1,1 @@
+"""Suppression policies: which records a release leaves out."""

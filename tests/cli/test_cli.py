@@ -1,0 +1,384 @@
+"""The verbs of the command line, as a person types them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from scenery_jobs import JOB, PEOPLE, call, job_in
+
+import privmoo as pm
+from privmoo.cli.console import cleaned
+from privmoo.cli.publishing import limits_of
+from privmoo.errors import ProblemError
+
+Said = pytest.CaptureFixture[str]
+VERBS = (
+    *("init", "check", "run", "choose", "release", "audit", "analyse", "compare", "demo"),
+    *("datasets", "plugins"),
+)
+
+
+@pytest.fixture
+def done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> Path:
+    """The folder of a finished run."""
+    job, out = job_in(tmp_path), tmp_path / "out"
+    assert call("run", job, "-o", out, "-q", monkeypatch=monkeypatch) == 0
+    capsys.readouterr()
+    return out
+
+
+def test_help_needs_no_heavy_packages() -> None:
+    # What takes long is importing pandas, numba and pymoo: time is measured by make bench, not here.
+    code = (
+        "import sys; sys.argv = ['privmoo', '--help']\n"
+        "from privmoo.cli.main import outcome\n"
+        "assert outcome() == 0\n"
+        "heavy = {'pandas', 'numpy', 'numba', 'pymoo', 'matplotlib', 'sklearn'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert all(f"  {verb} " in shown.stdout for verb in VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_explains_itself(
+    verb: str, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    assert call(verb, "--help", monkeypatch=monkeypatch) == 0
+    assert f"Usage: privmoo {verb}" in capsys.readouterr().out
+
+
+def test_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    assert call("check", job_in(tmp_path), monkeypatch=monkeypatch) == 0
+    said = capsys.readouterr().out
+    assert "records: 10" in said and "BudgetSuppression: objectives k, loss" in said
+    assert "uniqueness" in said and "The job is in order" in said
+    assert "Ada" not in said and "14260" not in said
+
+
+def test_run_writes_everything(done: Path) -> None:
+    names = sorted(path.name for path in done.iterdir())
+    assert names == ["front.csv", "front.html", "front.npz", "front.png", "run.json"]
+    facts = json.loads((done / "run.json").read_text())
+    assert facts["run"]["seed"] == 1 and "pymoo" in facts["run"]["versions"]
+    assert sorted(facts["inputs"]) == ["people.csv", "privmoo.toml"]
+    front = pd.read_csv(done / "front.csv")
+    assert len(front) == facts["solutions"] and list(front)[:3] == ["solution", "k", "loss"]
+    assert (done / "front.npz").stat().st_mode & 0o077 == 0
+    assert done.stat().st_mode & 0o077 == 0
+    assert (done / "front.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_results_are_not_overwritten_unasked(
+    done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    job, before = tmp_path / "privmoo.toml", (done / "run.json").read_bytes()
+    assert call("run", job, "-o", done, monkeypatch=monkeypatch) == 2
+    assert "has the results of a run; choose another folder" in capsys.readouterr().err
+    assert (done / "run.json").read_bytes() == before
+    assert call("run", job, "-o", done, "--resume", monkeypatch=monkeypatch) == 2
+    assert "has no run to resume, it is finished" in capsys.readouterr().err
+    assert call("run", job, "-o", tmp_path / "new", "--resume", monkeypatch=monkeypatch) == 2
+    assert "has no run to resume, there is none" in capsys.readouterr().err
+    assert call("run", job, "-o", done, "--force", "-q", monkeypatch=monkeypatch) == 0
+    old, new = json.loads(before), json.loads((done / "run.json").read_text())
+    assert old["files"]["front.csv"] == new["files"]["front.csv"]
+
+
+def test_nothing_feasible_is_exit_code_3(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    problem = '[problem]\nname = "Cuts"\nconstraints = ["k >= 10", "loss <= 0.1"]\n'
+    text = JOB[: JOB.index("[problem]")] + problem + "[search]\ngenerations = 2\n"
+    out = tmp_path / "out"
+    code = call("run", job_in(tmp_path, text), "-o", out, "-q", monkeypatch=monkeypatch)
+    assert code == 3
+    assert capsys.readouterr().err.startswith("privmoo: front: nothing feasible among")
+    assert not (out / "run.json").exists()
+
+
+def test_choose(done: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    frame = pd.read_csv(done / "front.csv")
+    assert call("choose", done, "--max-loss", "0.9", "--best", "k", monkeypatch=monkeypatch) == 0
+    within = frame[frame["loss"] <= 0.9]
+    best = within.sort_values(["k", "loss"], ascending=[False, True]).iloc[0]
+    said = capsys.readouterr().out
+    assert said.startswith(f"Solution {int(best['solution'])} of {len(frame)}: ")
+    assert f"--solution {int(best['solution'])} -o public.csv" in said
+    assert call("choose", done, "--solution", 0, monkeypatch=monkeypatch) == 0
+    assert capsys.readouterr().out.startswith("Solution 0 of")
+    assert call("choose", done, "--knee", monkeypatch=monkeypatch) == 0
+    capsys.readouterr()
+    assert call("choose", done, "--min-k=2", monkeypatch=monkeypatch) == 0
+    listed = capsys.readouterr().out.splitlines()[2:]
+    numbers = [int(line.split()[0]) for line in listed if line.split()[0].isdigit()]
+    assert set(numbers) <= set(frame.loc[frame["k"] >= 2, "solution"])
+
+
+WRONG = {
+    "an unknown limit": (["--max-los", "1", "--best", "k"], "did you mean '--max-loss'"),
+    "no limit": (["--loss", "1"], "--loss: is no option; limits are such as --max-loss"),
+    "no number": (["--max-loss", "little"], "--max-loss: needs a number"),
+    "nothing": (["--max-loss"], "--max-loss: needs a number"),
+    "twice": (["--min-k", "1", "--min-k", "2"], "is given twice"),
+    "no such solution": (["--solution", "999"], "there is no solution 999; they are counted"),
+    "a negative one": (["--solution", "-1"], "there is no solution -1"),
+    "two ways": (["--solution", "0", "--knee"], "give one of"),
+    "a solution and limits": (["--solution", "0", "--min-k", "2"], "limits go with"),
+    "a wrong measure": (["--best", "kk"], "did you mean 'k'"),
+    "nothing within": (["--min-k", "11", "--best", "k"], "no solution of the front has"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_choices(
+    done: Path, what: str, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    arguments, said = WRONG[what]
+    assert call("choose", done, *arguments, monkeypatch=monkeypatch) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1 and error.startswith("privmoo: ")
+
+
+def test_release(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    public = tmp_path / "public.csv"
+    arguments = ["release", done, "--best", "k", "--max-loss", "0.9", "-o", public]
+    assert call(*arguments, monkeypatch=monkeypatch) == 0
+    rows = pd.read_csv(public)
+    assert list(rows) == ["age", "zip", "ill"]
+    certificate = json.loads((tmp_path / "public.certificate.json").read_text())
+    assert certificate["privacy"]["k"] == rows.groupby(["age", "zip"]).size().min()
+    assert certificate["release"]["file"] == "public.csv"
+    assert call(*arguments, monkeypatch=monkeypatch) == 2
+    assert "public.csv: exists already" in capsys.readouterr().err
+    assert call(*arguments, "--force", monkeypatch=monkeypatch) == 0
+    assert "can intersect them" not in capsys.readouterr().err
+    other = ["release", done, "--solution", 0, "-o", tmp_path / "other.parquet"]
+    assert call(*other, monkeypatch=monkeypatch) == 2
+    assert "somebody is alone in a group (k = 1)" in capsys.readouterr().err
+    assert not list(tmp_path.glob("other*"))
+    assert call("choose", done, "--solution", 0, monkeypatch=monkeypatch) == 0
+    assert "not written without --allow-unique" in capsys.readouterr().out
+    assert call(*other, "--allow-unique", monkeypatch=monkeypatch) == 0
+    noted = capsys.readouterr().err
+    assert "can intersect them: publish one" in noted and "note: k is 1" in noted
+    assert (
+        "note: 100 % of the records are in groups where all have the same value of 'ill'" in noted
+    )
+    assert len(pd.read_parquet(tmp_path / "other.parquet")) > 0
+    assert call("release", done, "-o", tmp_path / "x.csv", monkeypatch=monkeypatch) == 2
+    assert "which solution? name one" in capsys.readouterr().err
+    assert (
+        call("release", done, "--solution", 0, "-o", tmp_path / "x.xls", monkeypatch=monkeypatch)
+        == 2
+    )
+
+
+def test_a_release_of_an_earlier_run_is_not_forgotten(
+    done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    arguments = ["release", done, "--solution", 1, "-o", tmp_path / "public.csv", "--force"]
+    assert call(*arguments, "--allow-unique", monkeypatch=monkeypatch) == 0
+    job = job_in(tmp_path, JOB.replace("seed = 1", "seed = 2").replace("= 0.2", "= 0.1"))
+    assert call("run", job, "-o", done, "-q", "--force", monkeypatch=monkeypatch) == 0
+    capsys.readouterr()
+    assert call(*arguments, "--allow-unique", monkeypatch=monkeypatch) == 0
+    assert "a solution of an earlier run in this folder was written" in capsys.readouterr().err
+
+
+def test_what_is_proposed_can_be_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    folder = tmp_path / "my data"
+    folder.mkdir()
+    (folder / "people.csv").write_bytes("name;Größe\nAnn;170\n".encode("cp1252"))
+    data = folder / "people.csv"
+    assert call("init", data, monkeypatch=monkeypatch) == 2
+    error = capsys.readouterr().err
+    assert "with --encoding" in error and "read_csv" not in error
+    data.write_text(PEOPLE)
+    assert call("init", data, monkeypatch=monkeypatch) == 0
+    assert f"privmoo check '{folder / 'privmoo.toml'}'" in capsys.readouterr().out
+    assert call("init", data, monkeypatch=monkeypatch) == 2
+    assert "replace it with --force" in capsys.readouterr().err
+
+
+def test_risk_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    assert call("check", job_in(tmp_path), monkeypatch=monkeypatch) == 0
+    said = capsys.readouterr().out
+    assert "are alone in their group: whoever knows their quasi-identifiers finds them" in said
+    assert "no objective or constraint looks at ill" in said
+    job = job_in(tmp_path, JOB.replace("BudgetSuppression", "KLSafe"))
+    assert call("check", job, monkeypatch=monkeypatch) == 0
+    assert "no objective or constraint" not in capsys.readouterr().out
+
+
+def test_a_stopped_study_says_how_it_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pm, "compare", stopped)
+    job = job_in(tmp_path)
+    assert call("compare", job, "-o", tmp_path / "study", monkeypatch=monkeypatch) == 130
+    assert "the same command continues" in capsys.readouterr().err
+
+
+def test_spreadsheets_get_no_formulas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    people = PEOPLE.replace("gout", "=1+1").replace("asthma", "@cmd").replace("flu", "'flu")
+    job, out = job_in(tmp_path, people=people), tmp_path / "out"
+    assert call("run", job, "-o", out, "-q", monkeypatch=monkeypatch) == 0
+    public = tmp_path / "public.csv"
+    command = ["release", out, "--best", "k", "-o", public, "--csv-safe"]
+    assert call(*command, monkeypatch=monkeypatch) == 0
+    assert set(pd.read_csv(public)["ill"]) <= {"'=1+1", "'@cmd", "''flu"}
+    assert "apostrophe" in (tmp_path / "public.certificate.txt").read_text()
+
+
+def test_what_has_changed_since_the_run_is_told(
+    done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    (tmp_path / "people.csv").write_text(PEOPLE + "Kim,65,90210,flu\n")
+    assert call("choose", done, "--knee", monkeypatch=monkeypatch) == 2
+    assert "privmoo: people.csv: has changed since the run" in capsys.readouterr().err
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    (tmp_path / "privmoo.toml").rename(tmp_path / "moved.toml")
+    assert call("choose", done, "--knee", monkeypatch=monkeypatch) == 2
+    assert "its job is not at" in capsys.readouterr().err
+    (tmp_path / "moved.toml").rename(tmp_path / "privmoo.toml")
+    (done / "front.npz").write_bytes(b"other")
+    assert call("choose", done, "--knee", monkeypatch=monkeypatch) == 2
+    assert "front.npz is not the one of run.json" in capsys.readouterr().err
+    (done / "run.json").write_text('{"format": "privmoo run 1"}')
+    assert call("choose", done, "--knee", monkeypatch=monkeypatch) == 2
+    assert "is not what privmoo run writes" in capsys.readouterr().err
+    assert call("choose", tmp_path, "--knee", monkeypatch=monkeypatch) == 2
+    assert "is no folder of a finished run" in capsys.readouterr().err
+
+
+def test_audit_and_analyse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    job, people = job_in(tmp_path), tmp_path / "people.csv"
+    arguments = ["audit", people, "--qi", "age,zip", "--sensitive", "ill", "--json"]
+    assert call(*arguments, monkeypatch=monkeypatch) == 0
+    found = json.loads(capsys.readouterr().out)
+    frame = pd.read_csv(people)
+    report = pm.audit.audit(frame, quasi_identifiers=["age", "zip"], sensitive=["ill"])
+    assert found == json.loads(json.dumps(report.to_dict(), default=str)) and found["k"] == 1
+    assert call("audit", people, "--qi", "age,zpi", monkeypatch=monkeypatch) == 2
+    assert "did you mean 'zip'" in capsys.readouterr().err
+    assert call("analyse", job, monkeypatch=monkeypatch) == 0
+    said = capsys.readouterr().out
+    assert said.index("left_out") < said.index("single out most people")
+    assert call("analyse", people, "--qi", "age,zip,ill", monkeypatch=monkeypatch) == 0
+    assert call("analyse", people, "--qi", "age", monkeypatch=monkeypatch) == 2
+    assert call("analyse", people, monkeypatch=monkeypatch) == 2
+    assert "name the quasi-identifiers with --qi" in capsys.readouterr().err
+
+
+def test_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    job, out = job_in(tmp_path), tmp_path / "study"
+    arguments = ["compare", job, "-o", out, "--solvers", "nsga2,random", "--seeds", 2]
+    arguments += ["--evaluations", 60, "--jobs", 1, "-q"]
+    assert call(*arguments, monkeypatch=monkeypatch) == 0
+    assert "BudgetSuppression, by hypervolume" in capsys.readouterr().out
+    study = pm.Study.load(out / "study.zip")
+    assert [s.name for s in study.solvers] == ["nsga2", "random"] and len(study.outcomes) == 4
+    assert (out / "table.md").read_text() == study.to_markdown()
+    assert (out / "table.tex").read_text() == study.to_latex()
+    assert call(*arguments, monkeypatch=monkeypatch) == 2
+    assert "has the results of a study" in capsys.readouterr().err
+    arguments[5] = "nsga2,rndom"
+    assert call(*arguments, "--force", monkeypatch=monkeypatch) == 2
+
+
+def test_datasets_and_plugins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    assert call("datasets", monkeypatch=monkeypatch) == 0
+    assert "german-credit" in capsys.readouterr().out
+    file = tmp_path / "g.csv"
+    assert call("datasets", "german-credit", "-o", file, monkeypatch=monkeypatch) == 0
+    assert len(pd.read_csv(file)) == 1000
+    assert call("datasets", "german-credit", "-o", file, monkeypatch=monkeypatch) == 2
+    assert call("datasets", "german", monkeypatch=monkeypatch) == 2
+    assert "did you mean 'german-credit'" in capsys.readouterr().err
+    assert call("plugins", monkeypatch=monkeypatch) == 0
+    assert "privmoo.measures" in capsys.readouterr().out
+
+
+def test_errors_are_sentences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    assert call("chek", monkeypatch=monkeypatch) == 2
+    assert "chek" in capsys.readouterr().err
+    assert call("run", "x.toml", monkeypatch=monkeypatch) == 2
+    assert "privmoo run --help" in capsys.readouterr().err
+    assert call("check", tmp_path / "x.toml", monkeypatch=monkeypatch) == 2
+    assert capsys.readouterr().err.endswith("x.toml: cannot be read (No such file or directory)\n")
+
+    def broken(self: pm.Config) -> None:
+        raise KeyError("Ada")
+
+    monkeypatch.setattr(pm.Config, "frame", broken)
+    assert call("check", job_in(tmp_path), monkeypatch=monkeypatch) == 1
+    said = capsys.readouterr().err
+    assert "a fault of privmoo itself (KeyError in test_cli.py, line" in said and "Ada" not in said
+    assert call("--show-values", "check", job_in(tmp_path), monkeypatch=monkeypatch) == 1
+    assert "Ada" in capsys.readouterr().err
+
+
+def test_values_are_shown_on_request_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    job = job_in(tmp_path, people=PEOPLE.replace("47", "147"))
+    assert call("check", job, monkeypatch=monkeypatch) == 2
+    said = capsys.readouterr().err
+    assert "'age'" in said and "row 5" in said and "147" not in said
+    assert call("--show-values", "check", job, monkeypatch=monkeypatch) == 2
+    assert "(the value is 147)" in capsys.readouterr().err.replace("np.int64(147)", "147")
+
+
+def test_limits() -> None:
+    assert limits_of([]) == {}
+    assert limits_of(["--max-at-risk-05", "3"]) == {"max_at_risk_05": 3.0}
+    with pytest.raises(ProblemError):
+        limits_of(["max-loss", "3"])
+
+
+def test_nothing_commands_the_terminal() -> None:
+    assert cleaned("a\x1b]0;title\x07b\nc\r") == "a�]0;title�b\nc�"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a pipe that closes is POSIX's")
+def test_whoever_has_read_enough_is_not_complained_to(tmp_path: Path) -> None:
+    job = job_in(tmp_path)
+    command = f"{sys.executable} -m privmoo.cli check {job} | head -1"
+    shown = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)  # noqa: S602
+    assert shown.stdout == "Table\n" and shown.stderr == ""
+
+
+def test_interrupting_leaves_a_checkpoint(tmp_path: Path) -> None:
+    import signal
+
+    text = JOB.replace("generations = 5", "seconds = 60")
+    job, out = job_in(tmp_path, text), tmp_path / "out"
+    command = [sys.executable, "-m", "privmoo.cli", "run", str(job), "-o", str(out)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while not (out / "checkpoint.log").exists():
+            time.sleep(0.05)
+            assert process.poll() is None
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "stopped; continue with: privmoo run" in said
+    assert [path.name for path in out.iterdir()] == ["checkpoint.log"]
+    assert (out / "checkpoint.log").stat().st_mode & 0o077 == 0

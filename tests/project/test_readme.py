@@ -1,0 +1,75 @@
+"""The README runs, away from the checkout: its Python in one namespace, its commands in order."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scenery_jobs import call
+from scenery_paths import TOP
+
+README = TOP / "README.md"
+BLOCK = re.compile(
+    r"(?P<skip><!--\s*not run\s*-->\s*)?^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+
+
+def blocks(text: str) -> list[tuple[int, str]]:
+    """Line number and code of every block that is not marked `<!-- not run -->`."""
+    return [
+        (text.count("\n", 0, match.start("code")) + 1, match["code"])
+        for match in BLOCK.finditer(text)
+        if not match["skip"]
+    ]
+
+
+def test_marked_blocks_are_left_out() -> None:
+    text = "```python\na = 1\n```\n<!-- not run -->\n```python\nb = 2\n```\n```bash\nls\n```\n"
+    assert blocks(text) == [(2, "a = 1\n")]
+
+
+# Two releases of one table are compared there, and a reader is warned of that, rightly.
+@pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
+def test_readme_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = blocks(README.read_text(encoding="utf-8"))
+    assert found, "README.md has no ```python block that runs"
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {"__name__": "readme"}
+    for line, code in found:
+        # The blank lines make a traceback point at the README's own line.
+        exec(compile("\n" * (line - 1) + code, str(README), "exec"), namespace)  # noqa: S102
+
+
+def commands(text: str) -> list[list[str]]:
+    """The commands of all ```console blocks, without the prompt and what is said about them."""
+    found = re.findall(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    lines = [line for block in found for line in block.splitlines() if line.startswith("$ ")]
+    return [shlex.split(line[2:], comments=True) for line in lines]
+
+
+@pytest.mark.filterwarnings(
+    "ignore::privmoo.release.release.ReleaseWarning"
+)  # here all in one process
+def test_the_walk_through_all_verbs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from privmoo.cli.main import app
+
+    walk = commands(README.read_text(encoding="utf-8"))
+    verbs = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    assert {words[1] for words in walk if words[0] == "privmoo"} == verbs
+    monkeypatch.chdir(tmp_path)
+    for words in walk:
+        if words[1] == "demo":
+            words += ["--generations", "3", "--max-loss", "1"]
+        assert call(*words[1:], monkeypatch=monkeypatch) == 0, capsys.readouterr().err
+        if words[1] == "init":  # a shorter search than a person would want
+            job = tmp_path / "privmoo.toml"
+            text = job.read_text(encoding="utf-8")
+            assert "generations = 200" in text
+            job.write_text(text.replace("generations = 200", "generations = 20"), encoding="utf-8")
+    for name in ("public.csv", "public.certificate.txt", "out/front.html", "study/table.tex"):
+        assert (tmp_path / name).stat().st_size
