@@ -12,7 +12,7 @@ from privmoo._util.checks import choice, whole_number
 from privmoo.data.points import Space
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
-from privmoo.kernels.k_member import Classes
+from privmoo.kernels.class_merging import Classes
 from privmoo.recodings.classes import PartitionRecoding, cluster_recoding, range_recoding
 
 __all__ = ["Kinds", "Publish", "check", "classes_of", "labels_of_rows", "publish", "sort_column"]

@@ -16,7 +16,9 @@ from privmoo.baselines.common import (
 )
 from privmoo.data.points import Scale, Space
 from privmoo.data.table import Table
-from privmoo.kernels.k_member import absorb_leftovers, grow_clusters
+from privmoo.kernels.class_merging import absorb_leftovers
+from privmoo.kernels.growth_by_spread import Kinds as GrownKinds
+from privmoo.kernels.growth_by_spread import grow_clusters
 from privmoo.recodings.classes import PartitionRecoding
 
 __all__ = ["grown_labels", "k_member"]
@@ -74,12 +76,14 @@ def grown_labels(
     kinds = Kinds.of(table, sensitive=l > 1)
     points = space.points[kinds.tuples]
     units, clusters, counts = grow_clusters(
-        points,
-        space.numeric,
-        category_offsets(table, space),
-        kinds.sensitive,
-        kinds.n_values,
-        kinds.weights,
+        GrownKinds(
+            points,
+            space.numeric,
+            category_offsets(table, space),
+            kinds.sensitive,
+            kinds.n_values,
+            kinds.weights,
+        ),
         sort_column(space, table.weights),
         k,
         l,

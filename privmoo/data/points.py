@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo._util.checks import choice
+from privmoo.data.facts import no_distance
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
-from privmoo.measures.common import no_distance
 
 __all__ = ["Scale", "Space"]
 

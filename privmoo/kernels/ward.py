@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.kernels.class_merging import Classes, increase, merge
 from privmoo.kernels.compiled import compiled
-from privmoo.kernels.k_member import Classes, increase, merge
 
 __all__ = ["ward_merges"]
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo._util.checks import whole_number
+from privmoo.data.facts import value_numbers
 from privmoo.data.points import Scale, Space
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
@@ -16,7 +17,6 @@ from privmoo.kernels.balance import balance, improve
 from privmoo.kernels.clusters import centres_of_clusters, merge_equal
 from privmoo.kernels.nearest import nearest_centroids
 from privmoo.kernels.partition import Partition, Units, fill, new_partition
-from privmoo.measures.common import value_numbers
 from privmoo.recodings.classes import PartitionRecoding, cluster_recoding, mean_facts
 
 __all__ = ["Assignment", "CentroidSpace", "Classes", "centroids_of"]
