@@ -12,7 +12,7 @@ from privmoo._util.checks import choice, whole_number
 from privmoo.data.points import Space
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
-from privmoo.kernels.class_merging import Classes
+from privmoo.kernels.class_merging import MergingClasses
 from privmoo.recodings.classes import PartitionRecoding, cluster_recoding, range_recoding
 
 __all__ = ["Kinds", "Publish", "check", "classes_of", "labels_of_rows", "publish", "sort_column"]
@@ -136,8 +136,8 @@ def classes_of(
     labels: NDArray[np.int64],
     n_classes: int,
     attributes: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]],
-) -> Classes:
-    """Classes of points, ready to merge.
+) -> MergingClasses:
+    """Return classes of points, ready to merge.
 
     Args:
         points: Coordinates of kinds of records.
@@ -171,7 +171,7 @@ def classes_of(
         counts.append(own)
         used += len(cells)
     room = [np.zeros(used, np.int64)]
-    return Classes(
+    return MergingClasses(
         totals.astype(np.int64),
         np.ascontiguousarray(means),
         starts,

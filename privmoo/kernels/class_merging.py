@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
 
-__all__ = ["Classes", "absorb_leftovers", "increase", "merge"]
+__all__ = ["MergingClasses", "absorb_leftovers", "increase", "merge"]
 
 
-class Classes(NamedTuple):
+class MergingClasses(NamedTuple):
     """Sizes, means and value counts of classes; the counts are sparse, in one shared pool.
 
     Column j of class a has the values `codes[start:start + n_values[a, j]]`, ascending, with as
@@ -33,7 +33,7 @@ class Classes(NamedTuple):
 
 
 @compiled()
-def _joint_mode(classes: Classes, a: int, b: int, j: int) -> int:
+def _joint_mode(classes: MergingClasses, a: int, b: int, j: int) -> int:
     """Records that have the most frequent value of column j in both classes together."""
     codes, counts = classes.codes, classes.counts
     p, q = classes.starts[a, j], classes.starts[b, j]
@@ -52,7 +52,7 @@ def _joint_mode(classes: Classes, a: int, b: int, j: int) -> int:
 
 
 @compiled()
-def increase(classes: Classes, a: int, b: int, limit: float) -> float:
+def increase(classes: MergingClasses, a: int, b: int, limit: float) -> float:
     """By how much the spread grows if two classes merge, or a lower bound above `limit`.
 
     Spread is squared distance to the mean plus the records that differ from the mode.
@@ -72,7 +72,7 @@ def increase(classes: Classes, a: int, b: int, limit: float) -> float:
 
 
 @compiled()
-def _tidy(classes: Classes) -> None:
+def _tidy(classes: MergingClasses) -> None:
     """Close the gaps that merged classes left in the pool."""
     old_codes, old_counts = classes.codes.copy(), classes.counts.copy()
     place = 0
@@ -88,7 +88,7 @@ def _tidy(classes: Classes) -> None:
 
 
 @compiled()
-def merge(classes: Classes, a: int, b: int) -> None:
+def merge(classes: MergingClasses, a: int, b: int) -> None:
     """Class b takes the records of class a, which is empty from then on."""
     size_a, size_b = float(classes.sizes[a]), float(classes.sizes[b])
     for i in range(classes.means.shape[1]):
@@ -123,7 +123,7 @@ def merge(classes: Classes, a: int, b: int) -> None:
 
 
 @compiled()
-def absorb_leftovers(classes: Classes, n_classes: int) -> NDArray[np.int64]:
+def absorb_leftovers(classes: MergingClasses, n_classes: int) -> NDArray[np.int64]:
     """Merge every class from `n_classes` on, one after the other, where it costs least."""
     label = np.arange(len(classes.sizes))
     for a in range(n_classes, len(label)):
