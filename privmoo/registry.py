@@ -7,9 +7,10 @@ A package names what it brings in its pyproject.toml::
 
 The groups are `privmoo.measures` (a Measure or what `@measure` made), `privmoo.problems` (a class of
 AnonymizationProblem), `privmoo.operators` (a class of pymoo's Sampling, Crossover, Mutation, Repair or
-duplicate elimination), `privmoo.baselines` (a function of table and k that gives a recoding) and
-`privmoo.datasets` (a function that gives a Table). Nothing is imported before it is asked for, and plain
-`import my_package` works as well: an entry point only adds a name.
+duplicate elimination), `privmoo.baselines` (a function of table and k that gives a recoding),
+`privmoo.datasets` (a function that gives a Table) and `privmoo.engines` (a ScanEngine). Nothing is
+imported before it is asked for, and plain `import my_package` works as well: an entry point only adds a
+name.
 
 `measure_by_name`, `baselines.by_name` and with it `Solver.baseline` know these names; `plugin(kind, name)`
 gives any of them. `privmoo.testing` checks yours as it checks the built-in ones.
@@ -19,8 +20,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import pkgutil
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -28,12 +30,12 @@ import pandas as pd
 
 from privmoo.errors import PluginError, nearest
 
-__all__ = ["KINDS", "PluginWarning", "load", "plugin", "plugin_names", "plugins"]
+__all__ = ["KINDS", "PluginWarning", "engines", "load", "plugin", "plugin_names", "plugins"]
 
-KINDS = ("measures", "problems", "operators", "baselines", "datasets")
+KINDS = ("measures", "problems", "operators", "baselines", "datasets", "engines")
 
 
-_VIEWS: dict[str, str] = {}
+_VIEWS: dict[str, str] = {"audit_table": "privmoo.analysis.original_risk:audit_table"}
 """Objects of higher rooms that methods of lower rooms call, as "module:object"."""
 
 
@@ -51,6 +53,23 @@ def load(kind: str, name: str) -> Any:
         module, _, attribute = _VIEWS[name].partition(":")
         return getattr(importlib.import_module(module), attribute)
     return plugin(kind, name)
+
+
+def engines() -> Iterator[Any]:
+    """Yield the engines that read tables which stay where they are, the built-in ones first.
+
+    Every folder in `privmoo/engines` has a module `engine` with an `ENGINE`; plug-ins bring an object like
+    it. See `privmoo.data.source.ScanEngine`.
+
+    >>> [engine.reads for engine in engines()]
+    ['a Dask DataFrame', 'a file, a folder or a pattern']
+    """
+    package = importlib.import_module("privmoo.engines")
+    for folder in pkgutil.iter_modules(package.__path__):
+        if folder.ispkg:
+            yield importlib.import_module(f"privmoo.engines.{folder.name}.engine").ENGINE
+    for name in plugin_names("engines"):
+        yield plugin("engines", name)
 
 
 class PluginWarning(UserWarning):
@@ -102,7 +121,7 @@ def plugin(kind: str, name: str) -> Any:
     """One plug-in, imported now.
 
     Args:
-        kind: `"measures"`, `"problems"`, `"operators"`, `"baselines"` or `"datasets"`.
+        kind: `"measures"`, `"problems"`, `"operators"`, `"baselines"`, `"datasets"` or `"engines"`.
         name: As its package calls it.
 
     >>> plugin("measures", "unheard_of")
@@ -183,10 +202,15 @@ def _is_operator(found: Any) -> bool:
     return inspect.isclass(found) and issubclass(found, Operator | DuplicateElimination)
 
 
+def _is_engine(found: Any) -> bool:
+    return all(hasattr(found, name) for name in ("reads", "accepts", "open"))
+
+
 _EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "measures": (_is_measure, "a Measure"),
     "problems": (_is_problem, "a class of AnonymizationProblem"),
     "operators": (_is_operator, "a class of pymoo's operators"),
     "baselines": (callable, "a function of table and k"),
     "datasets": (callable, "a function that gives a Table"),
+    "engines": (_is_engine, "an object with reads, accepts and open"),
 }

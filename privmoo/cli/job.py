@@ -11,9 +11,7 @@ import typer
 from privmoo.cli.console import command, complain, say, state
 
 if TYPE_CHECKING:
-    from privmoo.audit import Audit
     from privmoo.config import Config
-    from privmoo.data.table import Table
     from privmoo.problem import AnonymizationProblem
 
 __all__ = ["check", "init", "run"]
@@ -62,7 +60,7 @@ def check(job: Job) -> None:
         f"{problem.n_var:,} variables"
     )
     say("\nThe records as they are, without the identifying columns:")
-    report = _raw_risk(table)
+    report = table.audit()
     say(f"{in_words(report, persons=table.subject_name is not None)}\n")
     say(report)
     if table.sensitive and "l" not in config.problem_parameters and not _minds(problem):
@@ -110,22 +108,6 @@ def run(
     say(f"Written in {out}: {', '.join(path.name for path in files)}")
     then = command("choose", out, "--max-loss", 0.25, "--best", "k")
     say(f"Next: look at {out / 'front.html'}, then: {then}")
-
-
-def _raw_risk(table: Table) -> Audit:
-    """What the records give away as they are; of a scanned table, by its counts."""
-    from privmoo.audit import audit
-    from privmoo.engines.scanned import ScannedTable
-
-    if isinstance(table, ScannedTable):
-        return table.audit()
-    frame = table.frame
-    return audit(
-        frame[[*table.qi_names, *(n for n in table.sensitive if n not in table.qi_names)]],
-        quasi_identifiers=table.qi_names,
-        sensitive=list(table.sensitive),
-        subject=None if table.subject_name is None else frame[table.subject_name].to_numpy(),
-    )
 
 
 def _minds(problem: AnonymizationProblem) -> bool:

@@ -108,7 +108,6 @@ def _write(
     """Write a release; what it is in a line, what its publisher should know, and the files."""
     import json
 
-    from privmoo.engines.scanned import ScannedTable
     from privmoo.errors import ReleaseError
     from privmoo.release.release import ReleaseWarning, in_a_line
 
@@ -121,7 +120,7 @@ def _write(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReleaseWarning)  # the certificate has them too
-        if not isinstance(chosen.table, ScannedTable):
+        if chosen.table.has_records:
             made = chosen.release()
             check(int(made.certificate.privacy["k"]))
             files = made.write(to, force=force, spreadsheets=spreadsheets)

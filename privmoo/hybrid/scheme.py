@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from privmoo.data.table import Table
-from privmoo.engines.scanned import ScannedTable
 from privmoo.errors import ProblemError, nearest
 from privmoo.hybrid.cautions import of_texts
 from privmoo.hybrid.checks import (
@@ -274,7 +273,7 @@ class HybridScheme:
             force: Whether files that exist are replaced.
             spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
         """
-        if not isinstance(self.table, ScannedTable):
+        if self.table.has_records:
             return self.run(seed).write(path, force=force, spreadsheets=spreadsheets)
         if seed is not None:
             check_seed(seed)
