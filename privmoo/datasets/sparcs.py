@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from privmoo._util.checks import is_whole
 from privmoo.data.roles import check_columns
 from privmoo.data.table import Table
 from privmoo.datasets._files import read_strings
@@ -304,7 +305,7 @@ def sparcs_case(number: int, data: pd.DataFrame | Table | None = None, *, seed: 
     >>> case.n_records, case.n_qis
     (400, 14)
     """
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 16:
+    if not is_whole(number) or not 1 <= number <= 16:
         raise TableError(f"number: the test cases are 1 to 16, got {number!r}")
     four, place = divmod(number - 1, 4)
     size, part = (200, place) if place < 2 else (400, place - 2)

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import whole_number
 from privmoo.data.columns import Attribute
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError
@@ -253,9 +254,7 @@ class Similarity(ValueMeasure):
     coarser = "better"
 
     def __init__(self, level: int, *, stage: Stage = "after") -> None:
-        if isinstance(level, bool) or not isinstance(level, int | np.integer) or level < 0:
-            raise MeasureError(f"level: must be a whole number from 0, got {level!r}")
-        self.level = int(level)
+        self.level = whole_number("level", level, at_least=0, error=MeasureError)
         super().__init__(stage=stage)
 
     def attributes(self, table: Table) -> list[Attribute]:

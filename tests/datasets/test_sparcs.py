@@ -194,7 +194,7 @@ def test_hospitals_are_invented() -> None:
 
 @pytest.mark.parametrize("n_records", [0, -1, 2.0, True, None])
 def test_bad_number_of_records(n_records: int) -> None:
-    with pytest.raises(TableError, match="n_records: must be a whole number from 1"):
+    with pytest.raises(TableError, match="n_records: must be a whole number of at least 1"):
         sparcs_like(n_records)
 
 

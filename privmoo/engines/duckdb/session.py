@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from privmoo._util.checks import whole_number
 from privmoo._util.files import alive
 from privmoo._util.progress_bar import new_bar
 from privmoo.errors import TableError
@@ -63,9 +64,8 @@ class Limits:
             raise TableError(
                 f"memory: must be a size of at least 64 MB such as '1GB', got {memory!r}"
             )
-        whole = isinstance(threads, int) and not isinstance(threads, bool)
-        if threads is not None and (not whole or threads < 1):
-            raise TableError(f"threads: must be a whole number of at least 1, got {threads!r}")
+        if threads is not None:
+            threads = whole_number("threads", threads, error=TableError)
         folder = None if temporary is None else Path(temporary)
         if folder is not None and not folder.is_dir():
             raise TableError(f"temporary: there is no folder {str(folder)!r}; make it first")
