@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +18,10 @@ os.environ.setdefault("PRIVMOO_THREADS", "2")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 from hypothesis import settings
+
+# A shell starts background jobs (`make test &`) with Ctrl-C ignored, and every child inherits that.
+# Tests of Ctrl-C need the usual handler, here and in the processes that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)

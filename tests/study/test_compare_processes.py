@@ -50,7 +50,7 @@ def test_processes_give_what_one_process_gives_and_die_alone() -> None:
     assert found.fronts()["mine"] and len(found.fronts()["dying"]) == 2
     same(study([SMALL, raising, good], jobs=2), study([SMALL, raising, good]))
     children = psutil.Process().children()  # other tests may have some, of other commands
-    assert not [child for child in children if "comparison.worker" in " ".join(child.cmdline())]
+    assert not [child for child in children if "study.worker" in " ".join(child.cmdline())]
 
 
 def test_what_cannot_be_sent_is_said() -> None:
