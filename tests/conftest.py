@@ -26,6 +26,20 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+# `make test` only glances at every property; `make test-faults` tries as many examples as it asks for.
+settings.register_profile("few", settings(), max_examples=15)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With the profile `few`, also limit tests that state a number of examples themselves."""
+    if settings.get_current_profile_name() != "few":
+        return
+    stated = "_hypothesis_internal_use_settings"
+    for item in items:
+        function = getattr(item, "obj", None)
+        if own := getattr(function, stated, None):
+            most = min(own.max_examples, settings().max_examples)
+            setattr(function, stated, settings(own, max_examples=most))
 
 
 @pytest.fixture(scope="session")
