@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -16,7 +15,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scenery_paths import SCENERY
+from scenery_paths import SCENERY, environment
 from test_dask import CUTS, cut, failing
 from test_scanned_release import ROLES, flat, people, read, solution, spelled
 from test_scanning import VALUES, tables
@@ -268,21 +267,19 @@ def test_what_only_some_partitions_have_fits_together(tmp_path: Path) -> None:
 SCRIPT = """
 import os, signal, sys
 import dask, dask.dataframe as dd
-sys.path.insert(0, {tests!r})
 from test_dask_release import scanned
 from test_scanned_release import solution
 from privmoo.engines.dask import copy
 dask.config.set(scheduler="synchronous")
-parts._join = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
+copy._join = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
 solution(scanned()).write(sys.argv[1])
 """
 
 
 def test_what_a_killed_process_left_is_swept(tmp_path: Path) -> None:
-    here = os.pathsep.join([str(Path(__file__).parent), str(SCENERY)])
-    path = os.pathsep.join([str(Path(pm.__file__).parents[1]), here])
-    command = [sys.executable, "-c", SCRIPT.format(tests=here), str(tmp_path / "out.parquet")]
-    ended = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=False)
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path / "out.parquet")]
+    folders = (Path(__file__).parent, SCENERY)
+    ended = subprocess.run(command, env=environment(*folders), check=False)
     assert ended.returncode == -9
     left = list(tmp_path.iterdir())
     assert len(left) == 1 and left[0].name.startswith(".out.parquet.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import shutil
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 from scenery_paths import TESTS as HERE
+from scenery_paths import environment
 
 import privmoo as pm
 from privmoo import problems, registry
@@ -86,7 +86,7 @@ def test_a_package_that_is_built_installed_and_used(installed: Path, tmp_path: P
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYTHONPATH": str(installed)},
+        env=environment(installed),
     )
     assert done.returncode == 0, done.stderr[-3000:]
     broken, misspelt = done.stdout.splitlines()
@@ -97,7 +97,7 @@ def test_a_package_that_is_built_installed_and_used(installed: Path, tmp_path: P
 def test_the_command_lists_them_and_a_job_uses_them(installed: Path, tmp_path: Path) -> None:
     import scenery_jobs
 
-    env = {**os.environ, "PYTHONPATH": str(installed)}
+    env = environment(installed)
 
     def command(*words: str) -> subprocess.CompletedProcess[str]:
         line = [sys.executable, "-m", "privmoo.cli", *words]
