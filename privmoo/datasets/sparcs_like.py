@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo._util.checks import whole_number
-from privmoo.datasets.sparcs import AREAS, REDACTED
+from privmoo.datasets.sparcs_areas import AREAS, REDACTED
 from privmoo.errors import TableError
 
 __all__ = ["facilities", "sparcs_like"]

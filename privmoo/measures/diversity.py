@@ -51,7 +51,7 @@ class DistinctDiversity(ValueMeasure):
     ) -> FloatArray:
         """The fewest values of one attribute in a group."""
         out = np.empty(len(groups))
-        kernels.fewest_values(groups.starts, groups.stops, segments.starts, segments.stops, out)
+        kernels.fewest_values(groups.starts, groups.stops, segments, out)
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
@@ -123,9 +123,7 @@ class FrequencyDiversity(ValueMeasure):
             groups.starts,
             groups.stops,
             groups.records,
-            segments.starts,
-            segments.stops,
-            segments.counts,
+            segments,
             out,
         )
         return out
@@ -197,9 +195,7 @@ class RecursiveDiversity(ValueMeasure):
         kernels.recursive_diversity(
             groups.starts,
             groups.stops,
-            segments.starts,
-            segments.stops,
-            segments.counts,
+            segments,
             attribute.n_values,
             self.c,
             out,
@@ -235,9 +231,7 @@ class Alpha(ValueMeasure):
             groups.starts,
             groups.stops,
             groups.records,
-            segments.starts,
-            segments.stops,
-            segments.counts,
+            segments,
             out,
         )
         return out
@@ -282,9 +276,7 @@ def _least_entropy(groups: GroupBatch, segments: Segments) -> FloatArray:
         groups.starts,
         groups.stops,
         groups.records,
-        segments.starts,
-        segments.stops,
-        segments.counts,
+        segments,
         out,
     )
     return out

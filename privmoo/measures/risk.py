@@ -154,8 +154,7 @@ class Homogeneity(_CountedRecords):
     def _number(self, groups: GroupBatch, out: NDArray[np.int64]) -> None:
         flags = np.zeros(len(groups.records), np.bool_)
         for name in groups.table.sensitive:
-            starts, stops, _, _ = groups.segments[name]
-            flag_single_values(groups.starts, groups.stops, starts, stops, flags)
+            flag_single_values(groups.starts, groups.stops, groups.segments[name], flags)
         flagged(groups.starts, groups.stops, groups.records, flags, out)
 
 
@@ -219,7 +218,7 @@ class Skewness(ValueMeasure):
             groups.starts,
             groups.stops,
             groups.records,
-            *segments,
+            segments,
             attribute.n_values,
             self.factor,
             number,
@@ -285,9 +284,7 @@ class Similarity(ValueMeasure):
         number = np.empty(len(groups), np.int64)
         if attribute.hierarchy is not None:
             nodes = attribute.hierarchy.level_blocks[self.level]
-            under_one_node(
-                groups.starts, groups.stops, groups.records, *segments[:3], nodes, number
-            )
+            under_one_node(groups.starts, groups.stops, groups.records, segments, nodes, number)
         return np.asarray(number / groups.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:

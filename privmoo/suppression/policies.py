@@ -206,10 +206,8 @@ def diversity_of_groups(groups: GroupBatch) -> NDArray[np.float64]:
     """ℓ of every group: records over its most frequent value's count, the least over attributes."""
     diversity = np.full(len(groups.sizes), np.inf)
     for name in groups.table.sensitive:
-        starts, stops, _, counts = groups.segments[name]
-        group_diversity(
-            groups.starts, groups.stops, groups.records, starts, stops, counts, diversity
-        )
+        segments = groups.segments[name]
+        group_diversity(groups.starts, groups.stops, groups.records, segments, diversity)
     return diversity
 
 

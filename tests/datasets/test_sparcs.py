@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from privmoo.data.table import Table
 from privmoo.datasets import load_sparcs, sparcs_case, sparcs_hierarchies, sparcs_like
-from privmoo.datasets.sparcs import AREAS, CASE_QUASI_IDENTIFIERS, CASE_SENSITIVE, REDACTED
+from privmoo.datasets.sparcs_areas import AREAS, REDACTED
+from privmoo.datasets.sparcs_cases import CASE_QUASI_IDENTIFIERS, CASE_SENSITIVE
 from privmoo.datasets.sparcs_like import facilities
 from privmoo.errors import ColumnError, TableError
 
