@@ -37,7 +37,7 @@ def _print_version(requested: bool) -> None:
 
 
 @app.callback()
-def options(
+def _options(
     show_values: bool = typer.Option(
         False, "--show-values", help="Allow error messages to show the value that they are about."
     ),
@@ -53,10 +53,9 @@ def options(
     state.show_values = show_values
 
 
-for verb, module in sorted(
-    modules("privmoo.cli.commands").items(), key=lambda entry: (entry[1].ORDER, entry[0])
-):
-    app.command(verb, **getattr(module, "SETTINGS", {}))(module.command)
+_COMMANDS = {verb: module.command for verb, module in modules("privmoo.cli.commands").items()}
+for verb in sorted(_COMMANDS, key=lambda verb: (_COMMANDS[verb].order, verb)):
+    _COMMANDS[verb].add_to(app, verb)
 
 
 def main() -> None:

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 __all__ = [
-    "LIMITS",
     "Best",
     "Encoding",
     "Force",
@@ -23,7 +22,9 @@ __all__ = [
 
 Job = Annotated[Path, typer.Argument(help="The job: a TOML file such as privmoo.toml.")]
 Results = Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")]
-RunPath = Annotated[Path, typer.Argument(help="The folder that privmoo run has written.")]
+RunPath = Annotated[
+    Path, typer.Argument(metavar="folder", help="The folder that privmoo run has written.")
+]
 Separator = Annotated[
     str | None, typer.Option(help="The character between cells; detected if not given.")
 ]
@@ -36,6 +37,3 @@ Best = Annotated[
     typer.Option("--best", help="The best solution by a measure, such as k, within the limits."),
 ]
 Knee = Annotated[bool, typer.Option("--knee", help="The knee of the front, within the limits.")]
-
-# Limits are named after measures, which typer cannot know.
-LIMITS = {"context_settings": {"allow_extra_args": True, "ignore_unknown_options": True}}

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import pandas as pd
@@ -47,6 +48,38 @@ def test_help_needs_no_heavy_packages() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert all(f"  {verb} " in shown.stdout for verb in VERBS)
+
+
+def test_the_version(monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    assert call("--version", monkeypatch=monkeypatch) == 0
+    assert capsys.readouterr().out == f"privmoo {version('privmoo')}\n"
+
+
+GREETING = """
+from privmoo.cli.command import Command
+def _greet(name: str) -> None:
+    'Greet somebody.'
+    print("Hello", name)
+command = Command(_greet, order=15)
+"""
+
+
+def test_a_new_command_is_a_new_file(tmp_path: Path) -> None:
+    (tmp_path / "greet.py").write_text(GREETING)
+    code = (
+        "import sys, privmoo.cli.commands\n"
+        f"privmoo.cli.commands.__path__.append({str(tmp_path)!r})\n"
+        "from privmoo.cli.main import main\nmain()"
+    )
+    for words, expected in (["greet", "Ada"], "Hello Ada\n"), (["--help"], "Greet somebody."):
+        line = [sys.executable, "-c", code, *words]
+        ended = subprocess.run(line, capture_output=True, text=True, check=True)
+        assert expected in ended.stdout
+    assert (
+        ended.stdout.index("  init ")
+        < ended.stdout.index("  greet ")
+        < ended.stdout.index("  run ")
+    )
 
 
 @pytest.mark.parametrize("verb", VERBS)

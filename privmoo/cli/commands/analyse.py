@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from privmoo.cli.command import Command
 from privmoo.cli.console import print_table, say
 from privmoo.cli.options import Encoding, Separator
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ORDER", "command"]
-
-ORDER = 70
+__all__ = ["command"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class _Records:
     sensitive: list[str]
 
 
-def command(
+def _analyse(
     data: Annotated[
         Path, typer.Argument(help="A job (.toml), or a CSV or Parquet file with --qi.")
     ],
@@ -86,3 +85,6 @@ def _cell(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+command = Command(_analyse, order=70)

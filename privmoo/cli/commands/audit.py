@@ -8,15 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
+from privmoo.cli.command import Command
 from privmoo.cli.console import say
 from privmoo.cli.options import Encoding, Separator
 
-__all__ = ["ORDER", "command"]
-
-ORDER = 60
+__all__ = ["command"]
 
 
-def command(
+def _audit(
     data: Annotated[Path, typer.Argument(help="A CSV or Parquet file, or a folder of them.")],
     qi: Annotated[str, typer.Option("--qi", help="Quasi-identifiers, separated by commas.")],
     sensitive: Annotated[
@@ -54,3 +53,6 @@ def command(
     else:
         say(f"{describe_risk(report)}\n")
         say(report)
+
+
+command = Command(_audit, order=60)

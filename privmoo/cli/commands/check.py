@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from privmoo.cli.command import Command
 from privmoo.cli.console import command_line, say
 from privmoo.cli.options import Job
 
@@ -12,12 +13,10 @@ if TYPE_CHECKING:
     from privmoo.data.table import Table
     from privmoo.problem import AnonymizationProblem
 
-__all__ = ["ORDER", "command"]
-
-ORDER = 20
+__all__ = ["command"]
 
 
-def command(job: Job) -> None:
+def _check(job: Job) -> None:
     """Check a job, and show how risky its records are as they are."""
     from privmoo.cli.inputs import load_job
     from privmoo.cli.risk import describe_risk
@@ -63,3 +62,6 @@ def _uses_sensitive(problem: AnonymizationProblem) -> bool:
     """Return whether an objective or constraint of a problem looks at sensitive values."""
     measures = [*problem.objectives, *(constraint.measure for constraint in problem.constraints)]
     return any("counts" in measure.needs for measure in measures)
+
+
+command = Command(_check, order=20)

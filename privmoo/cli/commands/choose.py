@@ -6,20 +6,19 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from privmoo.cli.command import Command
 from privmoo.cli.console import command_line, print_table, say
-from privmoo.cli.options import LIMITS, Best, Knee, RunPath, SolutionNumber
+from privmoo.cli.options import Best, Knee, RunPath, SolutionNumber
 
 if TYPE_CHECKING:
     from privmoo.cli.selection import Selection
 
-__all__ = ["ORDER", "SETTINGS", "command"]
+__all__ = ["command"]
 
-ORDER = 40
-SETTINGS = LIMITS
 _MAX_ROWS = 20
 
 
-def command(
+def _choose(
     context: typer.Context,
     out: RunPath,
     solution: SolutionNumber = None,
@@ -70,3 +69,6 @@ def _list_solutions(selection: Selection) -> None:
     print_table(["solution", *map(str, frame.columns)], rows)
     if len(listed) < len(numbers):
         say(f"{len(listed)} of {len(numbers):,} solutions; all are in front.csv")
+
+
+command = Command(_choose, order=40, limits=True)

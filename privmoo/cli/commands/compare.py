@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from privmoo.cli.command import Command
 from privmoo.cli.console import complain, say
 from privmoo.cli.options import Job, Quiet, Results
 
 if TYPE_CHECKING:
     from privmoo.study import Study
 
-__all__ = ["ORDER", "command"]
-
-ORDER = 80
+__all__ = ["command"]
 
 
-def command(
+def _compare(
     job: Job,
     out: Results,
     solvers: Annotated[
@@ -98,3 +97,6 @@ def _write(study: Study, folder: Path, *, force: bool) -> list[Path]:
     }
     write_all(writers, force=force)
     return list(writers)
+
+
+command = Command(_compare, order=80)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from privmoo.cli.command import Command
 from privmoo.cli.console import command_line, print_table, say
 from privmoo.cli.options import Force
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ORDER", "command"]
+__all__ = ["command"]
 
-ORDER = 100
 _BUNDLED = {
     "adult": ("30,162", "census records of 1994 (UCI Adult, training file, complete records)"),
     "german-credit": ("1,000", "applicants for credit (UCI Statlog German credit)"),
@@ -23,7 +23,7 @@ _BUNDLED = {
 }
 
 
-def command(
+def _datasets(
     name: Annotated[
         str | None, typer.Argument(help="The data to write; without a name, all are listed.")
     ] = None,
@@ -59,3 +59,6 @@ def _load(name: str) -> pd.DataFrame:
     if name == "german-credit":
         return datasets.german_credit_frame()
     return datasets.sparcs_like(1000, seed=0)
+
+
+command = Command(_datasets, order=100)

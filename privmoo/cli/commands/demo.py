@@ -11,15 +11,14 @@ from typing import Annotated
 
 import typer
 
+from privmoo.cli.command import Command
 from privmoo.cli.console import say
 from privmoo.cli.options import Results
 
-__all__ = ["ORDER", "command", "demonstrate"]
-
-ORDER = 90
+__all__ = ["command", "demonstrate"]
 
 
-def command(
+def _demo(
     out: Results = Path("demo"),
     generations: Annotated[
         int, typer.Option(min=1, help="The number of generations of 200 candidates.")
@@ -81,3 +80,6 @@ def demonstrate(out: Path, *, generations: int, max_loss: float, seed: int) -> l
     front.report(report, pick=choice, release=release, force=True)
     front.save(out / "front.npz", force=True)
     return [*files, picture, report, out / "front.npz"]
+
+
+command = Command(_demo, order=90)

@@ -7,15 +7,14 @@ from typing import Annotated
 
 import typer
 
+from privmoo.cli.command import Command
 from privmoo.cli.console import command_line, say
 from privmoo.cli.options import Encoding, Force, Separator
 
-__all__ = ["ORDER", "command"]
-
-ORDER = 10
+__all__ = ["command"]
 
 
-def command(
+def _init(
     data: Annotated[Path, typer.Argument(help="The records: a CSV or Parquet file.")],
     out: Annotated[
         Path | None,
@@ -43,3 +42,6 @@ def command(
     job = next(path for path in files if path.suffix == ".toml")
     say(f"\nWritten: {job}" + (f" and {len(files) - 1} hierarchies" if len(files) > 1 else ""))
     say(f"The roles are guesses: read the file and decide. Next: {command_line('check', job)}")
+
+
+command = Command(_init, order=10)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import warnings
 
+from privmoo.cli.command import Command
 from privmoo.cli.console import complain, print_table, say
 
-__all__ = ["ORDER", "command"]
-
-ORDER = 110
+__all__ = ["command"]
 
 
-def command() -> None:
+def _plugins() -> None:
     """List the measures, problems and other objects that plug-ins add."""
     from privmoo.registry import KINDS, PluginWarning, plugins
 
@@ -31,3 +30,6 @@ def command() -> None:
         for row, state in zip(table[columns].itertuples(index=False), states, strict=True)
     ]
     print_table([*columns, "state"], rows)
+
+
+command = Command(_plugins, order=110)

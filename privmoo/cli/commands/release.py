@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from privmoo.cli.command import Command
 from privmoo.cli.console import complain, say
-from privmoo.cli.options import LIMITS, Best, Force, Knee, RunPath, SolutionNumber
+from privmoo.cli.options import Best, Force, Knee, RunPath, SolutionNumber
 
 if TYPE_CHECKING:
     from privmoo.front import Solution
 
-__all__ = ["ORDER", "SETTINGS", "command"]
-
-ORDER = 50
-SETTINGS = LIMITS
+__all__ = ["command"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class _Writing:
     allow_unique: bool
 
 
-def command(
+def _release(
     context: typer.Context,
     out: RunPath,
     to: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .csv or .parquet.")],
@@ -107,3 +105,6 @@ def _write(
     certificate = json.loads(files[1].read_text(encoding="utf-8"))
     summary = in_a_line(certificate["privacy"], certificate["utility"])
     return summary, certificate["warnings"], files
+
+
+command = Command(_release, order=50, limits=True)

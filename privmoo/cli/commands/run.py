@@ -7,15 +7,14 @@ from typing import Annotated
 
 import typer
 
+from privmoo.cli.command import Command
 from privmoo.cli.console import command_line, complain, say
 from privmoo.cli.options import Job, Quiet, Results
 
-__all__ = ["ORDER", "command"]
-
-ORDER = 30
+__all__ = ["command"]
 
 
-def command(
+def _run(
     job: Job,
     out: Results,
     resume: Annotated[
@@ -55,3 +54,6 @@ def command(
     say(f"Written to {out}: {', '.join(path.name for path in files)}")
     choose = command_line("choose", out, "--max-loss", 0.25, "--best", "k")
     say(f"Next: look at {out / 'front.html'}, then: {choose}")
+
+
+command = Command(_run, order=30)
