@@ -8,9 +8,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.data.facts import no_distance
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError, nearest
-from privmoo.measures.common import no_distance
 
 __all__ = ["Scale", "Space", "check_scale"]
 

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo.data.facts import leaf_offsets
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError, PrivmooError
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.learning.experiment import prepare
 from privmoo.learning.scores import score_split
-from privmoo.measures.common import FloatArray, Staged, check_choice, leaf_offsets
+from privmoo.measures.common import FloatArray, Staged, check_choice
 from privmoo.measures.records import kept_records
 from privmoo.recodings.recoding import BlockRecoding, Recoding
 from privmoo.release.release import Release, released_frame

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from privmoo._util.distinct import counted, numbered
 from privmoo.data.columns import Attribute
+from privmoo.data.facts import leaf_offsets
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError, nearest
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.kernels.matching import Known, Published, match_known
-from privmoo.measures.common import FloatArray, Staged, check_choice, leaf_offsets
+from privmoo.measures.common import FloatArray, Staged, check_choice
 from privmoo.measures.records import kept_records
 from privmoo.recodings.cells import CellRecoding
 from privmoo.recodings.nodes import numeric_columns

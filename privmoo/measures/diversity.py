@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from privmoo.data.columns import Attribute
+from privmoo.data.facts import fewest_values, value_numbers
 from privmoo.data.table import Table
 from privmoo.groups.groups import GroupBatch, Segments, Stage
 from privmoo.kernels import diversity as kernels
@@ -15,8 +16,6 @@ from privmoo.measures.common import (
     FloatArray,
     ValueMeasure,
     check_positive,
-    fewest_values,
-    value_numbers,
 )
 from privmoo.suppression.policies import diversity_of_groups
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.data.cache import per_table
+from privmoo.data.facts import leaf_offsets, mean_digits, no_distance
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch, Stage
@@ -16,9 +17,6 @@ from privmoo.measures.common import (
     FloatArray,
     Staged,
     check_choice,
-    leaf_offsets,
-    mean_digits,
-    no_distance,
 )
 from privmoo.measures.records import kept_records
 from privmoo.recodings.nodes import numeric_columns

@@ -7,13 +7,14 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.data.facts import leaf_offsets
 from privmoo.data.table import Table
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.kernels.cells import block_leaves, column_sums
 from privmoo.kernels.diversity import majorities
 from privmoo.kernels.sizes import squares, weighted_sums
 from privmoo.measures.base import Measure
-from privmoo.measures.common import FloatArray, Staged, check_choice, check_flag, leaf_offsets
+from privmoo.measures.common import FloatArray, Staged, check_choice, check_flag
 
 __all__ = [
     "AverageClassSize",

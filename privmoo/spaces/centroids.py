@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.data.facts import value_numbers
 from privmoo.data.points import Scale, Space
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
@@ -15,7 +16,6 @@ from privmoo.kernels.balance import balance, improve
 from privmoo.kernels.clusters import centres_of_clusters, merge_equal
 from privmoo.kernels.nearest import nearest_centroids
 from privmoo.kernels.partition import Partition, Units, fill, new_partition
-from privmoo.measures.common import value_numbers
 from privmoo.recodings.classes import PartitionRecoding, cluster_recoding, mean_facts
 
 __all__ = ["Assignment", "CentroidSpace", "Classes", "centroids_of"]
