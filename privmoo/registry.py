@@ -19,16 +19,19 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import pkgutil
 import warnings
 from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
-
-import pandas as pd
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from privmoo.errors import PluginError, nearest
 
-__all__ = ["KINDS", "PluginWarning", "load", "plugin", "plugin_names", "plugins"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["KINDS", "PluginWarning", "load", "modules", "plugin", "plugin_names", "plugins"]
 
 KINDS = ("measures", "problems", "operators", "baselines", "datasets")
 
@@ -53,6 +56,26 @@ def load(kind: str, name: str) -> Any:
     return plugin(kind, name)
 
 
+def modules(package: str) -> dict[str, ModuleType]:
+    """Import the modules of a package.
+
+    Args:
+        package: The dotted name of the package.
+
+    Returns:
+        The modules by their names within the package; sub-packages are left out.
+
+    >>> "run" in modules("privmoo.cli.commands")
+    True
+    """
+    paths = importlib.import_module(package).__path__
+    return {
+        entry.name: importlib.import_module(f"{package}.{entry.name}")
+        for entry in pkgutil.iter_modules(paths)
+        if not entry.ispkg
+    }
+
+
 class PluginWarning(UserWarning):
     """A plug-in cannot be used, and was left out."""
 
@@ -65,6 +88,8 @@ def plugins() -> pd.DataFrame:
     >>> list(plugins().columns)
     ['kind', 'name', 'package', 'version', 'object', 'error']
     """
+    import pandas as pd
+
     rows = []
     for kind in KINDS:
         for point in _points(kind):
