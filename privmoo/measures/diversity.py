@@ -12,12 +12,12 @@ from privmoo.data.table import Table
 from privmoo.groups.groups import GroupBatch, Segments, Stage
 from privmoo.kernels import diversity as kernels
 from privmoo.kernels.sizes import weighted_sums
+from privmoo.kernels.suppression import group_diversity
 from privmoo.measures.common import (
     FloatArray,
     ValueMeasure,
     check_positive,
 )
-from privmoo.suppression.policies import diversity_of_groups
 
 __all__ = [
     "Alpha",
@@ -28,6 +28,7 @@ __all__ = [
     "PSensitivity",
     "RecursiveDiversity",
     "WeightedDiversity",
+    "diversity_of_groups",
 ]
 
 
@@ -43,6 +44,7 @@ class DistinctDiversity(ValueMeasure):
     """
 
     name = "distinct_l"
+    label = "distinct ℓ-diversity"
     sense = "max"
     coarser = "better"
 
@@ -71,6 +73,7 @@ class PSensitivity(DistinctDiversity):
     """
 
     name = "p"
+    label = "p-sensitivity"
 
 
 class EntropyDiversity(ValueMeasure):
@@ -85,6 +88,7 @@ class EntropyDiversity(ValueMeasure):
     """
 
     name = "entropy_l"
+    label = "entropy ℓ-diversity"
     sense = "max"
     coarser = "better"
 
@@ -111,6 +115,8 @@ class FrequencyDiversity(ValueMeasure):
     """
 
     name = "l"
+    label = "ℓ-diversity"
+    symbol = "ℓ"
     sense = "max"
     coarser = "better"
 
@@ -181,6 +187,7 @@ class RecursiveDiversity(ValueMeasure):
     """
 
     name = "recursive_l"
+    label = "recursive ℓ-diversity"
     sense = "max"
     coarser = "better"
 
@@ -223,6 +230,8 @@ class Alpha(ValueMeasure):
     """
 
     name = "alpha"
+    label = "α (largest relative frequency)"
+    symbol = "α"
     sense = "min"
     coarser = "better"
 
@@ -261,6 +270,8 @@ class MinimumEntropy(ValueMeasure):
     """
 
     name = "min_entropy"
+    label = "minimum entropy"
+    unit = "bits"
     sense = "max"
     coarser = "better"
 
@@ -288,3 +299,17 @@ def _least_entropy(groups: GroupBatch, segments: Segments) -> FloatArray:
         out,
     )
     return out
+
+
+def diversity_of_groups(groups: GroupBatch) -> FloatArray:
+    """Return ℓ of every group: records over the count of its most frequent value.
+
+    Of several attributes the smallest ℓ counts.
+    """
+    diversity = np.full(len(groups.sizes), np.inf)
+    for name in groups.table.sensitive:
+        starts, stops, _, counts = groups.segments[name]
+        group_diversity(
+            groups.starts, groups.stops, groups.records, starts, stops, counts, diversity
+        )
+    return diversity
