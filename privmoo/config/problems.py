@@ -6,12 +6,11 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from privmoo import problems
+from privmoo import registry
 from privmoo.config.measures import constraints_of, measures_of, policy_of
 from privmoo.data.table import Table
 from privmoo.errors import ConfigError, PrivmooError, nearest
 from privmoo.problem import AnonymizationProblem
-from privmoo.registry import plugin, plugin_names
 
 __all__ = ["check_parameters", "parameters_of", "problem_class", "problem_names", "problem_of"]
 
@@ -27,36 +26,35 @@ _UNSTATED = {"table", ("Hybrid", "split")}
 
 
 def problem_names() -> list[str]:
-    """The problems by name: privmoo's own, and those of plug-ins.
+    """Return the names of the problems, built-in ones and those of plug-ins.
 
     >>> problem_names()[:3]
-    ['MOOBAM', 'AnySuppression', 'BudgetSuppression']
+    ['AnySuppression', 'BudgetSuppression', 'Clusters']
     """
-    own = [
-        name
-        for name in problems.__all__
-        if isinstance(made := getattr(problems, name), type)
-        and issubclass(made, AnonymizationProblem)
-    ]
-    return [*own, *plugin_names("problems")]
+    return registry.names("problems")
 
 
 def problem_class(name: str, where: str) -> type[AnonymizationProblem]:
-    """The class of a name."""
-    known = problem_names()
-    if name not in known:
+    """Return the class of a problem.
+
+    Args:
+        name: Its name.
+        where: The file and the table, for messages.
+    """
+    names = problem_names()
+    if name not in names:
         raise ConfigError(
-            f"{where}: the problem {name!r} is none of {', '.join(known)}{nearest(name, known)}"
+            f"{where}: the problem {name!r} is none of {', '.join(names)}{nearest(name, names)}"
         )
-    found: type[AnonymizationProblem]
-    found = getattr(problems, name) if name in problems.__all__ else plugin("problems", name)
-    return found
+    problem: type[AnonymizationProblem] = registry.load("problems", name)
+    return problem
 
 
 def parameters_of(problem: type[AnonymizationProblem]) -> dict[str, inspect.Parameter]:
     """Return the parameters of a problem that a file can state.
 
-    >>> list(parameters_of(problems.LevelsAndSuppression))
+    >>> from privmoo.problems import LevelsAndSuppression
+    >>> list(parameters_of(LevelsAndSuppression))
     ['min_k', 'stairs', 'threads']
     """
     parameters = dict(inspect.signature(problem).parameters)

@@ -60,6 +60,7 @@ class TCloseness(_Compared):
     """
 
     name = "t"
+    label = "t-closeness"
     coarser = "better"
 
     def __init__(
@@ -126,6 +127,8 @@ class BetaLikeness(_Compared):
     """
 
     name = "beta"
+    label = "β-likeness"
+    symbol = "β"
     coarser = "better"
 
     def __init__(
@@ -177,6 +180,8 @@ class DeltaDisclosure(_Compared):
     """
 
     name = "delta"
+    label = "δ-disclosure"
+    symbol = "δ"
 
     def of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments

@@ -17,7 +17,7 @@ from privmoo.measures.common import (
     ValueMeasure,
     check_positive,
 )
-from privmoo.suppression.policies import diversity_of_groups
+from privmoo.suppression.ranks import diversity_of_groups
 
 __all__ = [
     "Alpha",
@@ -43,6 +43,7 @@ class DistinctDiversity(ValueMeasure):
     """
 
     name = "distinct_l"
+    label = "distinct ℓ-diversity"
     sense = "max"
     coarser = "better"
 
@@ -71,6 +72,7 @@ class PSensitivity(DistinctDiversity):
     """
 
     name = "p"
+    label = "p-sensitivity"
 
 
 class EntropyDiversity(ValueMeasure):
@@ -85,6 +87,7 @@ class EntropyDiversity(ValueMeasure):
     """
 
     name = "entropy_l"
+    label = "entropy ℓ-diversity"
     sense = "max"
     coarser = "better"
 
@@ -111,6 +114,8 @@ class FrequencyDiversity(ValueMeasure):
     """
 
     name = "l"
+    label = "ℓ-diversity"
+    symbol = "ℓ"
     sense = "max"
     coarser = "better"
 
@@ -179,6 +184,7 @@ class RecursiveDiversity(ValueMeasure):
     """
 
     name = "recursive_l"
+    label = "recursive ℓ-diversity"
     sense = "max"
     coarser = "better"
 
@@ -219,6 +225,8 @@ class Alpha(ValueMeasure):
     """
 
     name = "alpha"
+    label = "α (largest relative frequency)"
+    symbol = "α"
     sense = "min"
     coarser = "better"
 
@@ -255,6 +263,8 @@ class MinimumEntropy(ValueMeasure):
     """
 
     name = "min_entropy"
+    label = "minimum entropy"
+    unit = "bits"
     sense = "max"
     coarser = "better"
 

@@ -120,6 +120,7 @@ class RecordsAtRisk(_CountedRecords):
     """
 
     name = "at_risk"
+    label = "records at risk"
     coarser = "better"
 
     def __init__(self, tau: float, *, count: bool = False, stage: Stage = "after") -> None:
@@ -148,6 +149,7 @@ class Homogeneity(_CountedRecords):
     """
 
     name = "homogeneity"
+    label = "records open to homogeneity"
     needs = frozenset({"sizes", "counts"})
     coarser = "better"
 
@@ -168,6 +170,7 @@ class Uniqueness(Staged):
     """
 
     name = "uniqueness"
+    percent = True
     sense = "min"
     audited = True
     coarser = "better"

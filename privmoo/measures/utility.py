@@ -41,6 +41,7 @@ class GeneralizationLoss(Staged):
     """
 
     name = "generalization_loss"
+    percent = True
     sense = "min"
     needs = frozenset({"sizes", "loss"})
     coarser = "worse"
@@ -77,6 +78,7 @@ class GeneralLoss(Staged):
     """
 
     name = "loss"
+    percent = True
     sense = "min"
     needs = frozenset({"sizes", "loss"})
     coarser = "worse"
@@ -120,6 +122,7 @@ class SuppressedShare(Measure):
     """
 
     name = "suppression"
+    percent = True
     sense = "min"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
@@ -181,6 +184,7 @@ class AverageClassSize(Staged):
     """
 
     name = "aecs"
+    label = "average QI-group size / k"
     sense = "min"
     coarser = "worse"
 

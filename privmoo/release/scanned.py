@@ -31,7 +31,7 @@ from privmoo.release.certificate import Certificate
 from privmoo.release.certify import certify, check_seed, confirm, other_releases, released_labels
 from privmoo.release.files import write_release
 from privmoo.release.release import ReleaseWarning, sensitive_hierarchies
-from privmoo.suppression.policies import NoSuppression, Suppression
+from privmoo.suppression import NoSuppression, Suppression
 
 __all__ = ["write_scanned"]
 

@@ -10,6 +10,7 @@ import pytest
 from scenery_jobs import JOB, PEOPLE, job_in
 
 import privmoo as pm
+from privmoo import registry
 from privmoo.config.problems import parameters_of, problem_class, problem_names
 from privmoo.errors import ConfigError, HierarchyError, PrivmooError
 
@@ -102,6 +103,31 @@ def test_measures_constraints_and_policies(tmp_path: Path) -> None:
     assert made.objective_names == ["k", "risky"]
     assert [str(c) for c in made.constraints] == ["k >= 2", "loss <= 0.9"]
     assert made.suppression == pm.Budget(0.1)
+
+
+def test_every_policy_is_stated_by_its_name(tmp_path: Path) -> None:
+    stated = {
+        "BelowAverage": pm.BelowAverage(),
+        "BelowThreshold": pm.BelowThreshold(2),
+        "Budget": pm.Budget(0.1),
+        "KLBudget": pm.KLBudget(0.1),
+        "NoSuppression": pm.NoSuppression(),
+        "ViolatingGroups": pm.ViolatingGroups(
+            pm.KAnonymity() >= 2, pm.TCloseness(reference="original") <= 0.9
+        ),
+    }
+    parameters = {
+        "BelowThreshold": ", k = 2",
+        "Budget": ", fraction = 0.1",
+        "KLBudget": ", fraction = 0.1",
+        "ViolatingGroups": ', constraints = ["k >= 2", '
+        '{ measure = "t", reference = "original", at_most = 0.9 }]',
+    }
+    assert {*stated, "ExplicitRecords"} == set(registry.names("policies"))
+    for name, policy in stated.items():
+        entry = f'suppression = {{ policy = "{name}"{parameters.get(name, "")} }}'
+        text = JOB[: JOB.index("[problem]")] + f'[problem]\nname = "Cuts"\n{entry}\n'
+        assert pm.Config.load(job_in(tmp_path, text)).problem.suppression == policy
 
 
 VALUES: dict[str, Any] = {
@@ -250,16 +276,28 @@ LATER = {
     "a sentence": ('constraints = ["k > 5"]', "must be like 'k >= 5'"),
     "a bound": ('constraints = [{ measure = "k" }]', "either at_least or at_most, 'k' has neither"),
     "two bounds": ('constraints = [{ measure = "k", at_least = 1, at_most = 2 }]', "has both"),
-    "a number": ('constraints = ["k >= --"]', "is no number"),
+    "a number": ('constraints = ["k >= --"]', "is not a number"),
     "a policy": ('suppression = "Budge"', r"'policy' is 'Budge', .* did you mean 'Budget'"),
     "a policy's parameter": (
         'suppression = { policy = "Budget", fracton = 1 }',
-        "Budget has no 'fracton'; did you mean 'fraction'",
+        "Budget has no parameter 'fracton'; did you mean 'fraction'",
     ),
-    "a policy without": ('suppression = "Budget"', "Budget takes fraction, by"),
+    "a policy without": ('suppression = "Budget"', "Budget needs the parameter 'fraction'"),
+    "a policy of candidates": (
+        'suppression = "ExplicitRecords"',
+        "whose candidates choose records",
+    ),
+    "a policy without constraints": (
+        'suppression = { policy = "ViolatingGroups", constraints = "k >= 5" }',
+        "takes a list of constraints",
+    ),
+    "a policy's constraint": (
+        'suppression = { policy = "ViolatingGroups", constraints = ["t <= 0.2"] }',
+        "use reference='original'",
+    ),
     "a policy's value": ('suppression = { policy = "Budget", fraction = 2 }', "suppression: "),
     "a type": ('threads = "many"', r"\[problem\]"),
-    "an objective of nothing": ("objectives = [3]", "a measure is a name in quotes"),
+    "an objective of nothing": ("objectives = [3]", "must be a name in quotes"),
 }
 
 

@@ -26,7 +26,7 @@ from privmoo.measures import (
 )
 from privmoo.problem import AnonymizationProblem
 from privmoo.problems import Cuts, KLSafe
-from privmoo.suppression.policies import BelowThreshold, Budget
+from privmoo.suppression import BelowThreshold, Budget
 
 # Tests release one table many times, which a publisher should not.
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")

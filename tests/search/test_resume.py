@@ -25,7 +25,7 @@ from privmoo.problems import Cuts
 from privmoo.search.budgets import Generations, RunBudget, Seconds
 from privmoo.search.log import RunLog
 from privmoo.search.optimization import optimize
-from privmoo.suppression.policies import Budget
+from privmoo.suppression import Budget
 
 SCRIPT = """
 import itertools, os, signal, sys
@@ -33,7 +33,7 @@ import numpy as np, pandas as pd
 from privmoo.hierarchy import Hierarchy
 from privmoo.search.optimization import optimize
 from privmoo.problems import Cuts
-from privmoo.suppression.policies import Budget
+from privmoo.suppression import Budget
 from privmoo.data.table import Table
 
 rng = np.random.default_rng(0)
