@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from privmoo._util.checks import choice
 from privmoo.data.columns import QuasiIdentifier
 from privmoo.errors import ColumnError, TableError, nearest
 from privmoo.hierarchy import Hierarchy
@@ -19,7 +20,6 @@ __all__ = [
     "AttributeSpec",
     "QISpec",
     "Roles",
-    "check_choice",
     "check_columns",
     "check_missing",
     "check_rows",
@@ -31,13 +31,6 @@ __all__ = [
 
 QISpec = Sequence[str] | Mapping[str, Hierarchy | QuasiIdentifier | None]
 AttributeSpec = str | Sequence[str] | Mapping[str, Hierarchy | None]
-
-
-def check_choice(name: str, value: str, options: Iterable[str]) -> None:
-    """Raise unless a word is one of some."""
-    if value not in options:
-        known = ", ".join(repr(o) for o in options)
-        raise TableError(f"{name}: must be one of {known}, got {value!r}")
 
 
 def column_names(given: str | Sequence[str] | None) -> list[str]:
@@ -121,9 +114,9 @@ class Roles:
     domain: Literal["hierarchy", "observed"] = "hierarchy"
 
     def __post_init__(self) -> None:
-        check_choice("missing", self.missing, ("value", "drop"))
-        check_choice("others", self.others, ("identifying", "insensitive"))
-        check_choice("domain", self.domain, ("hierarchy", "observed"))
+        choice("missing", self.missing, ("value", "drop"), error=TableError)
+        choice("others", self.others, ("identifying", "insensitive"), error=TableError)
+        choice("domain", self.domain, ("hierarchy", "observed"), error=TableError)
 
     @cached_property
     def qis(self) -> dict[str, QuasiIdentifier]:

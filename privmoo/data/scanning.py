@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from privmoo import registry
+from privmoo._util.checks import whole_number
 from privmoo.data.columns import no_records
 from privmoo.data.encoding import Encoded, Rows, encode
 from privmoo.data.estimate import check_fits, default_max_tuples
 from privmoo.data.roles import Roles, check_rows
-from privmoo.data.source import Counts, ScanOptions, Source
+from privmoo.data.source import Counts, ScanEngine, ScanOptions, Source
 from privmoo.errors import PrivmooError, TableError
 
 __all__ = ["count_source", "open_source"]
@@ -29,10 +30,10 @@ def open_source(source: Any, options: ScanOptions) -> Source:
         TableError: No engine accepts it, or the engine cannot open it.
     """
     readable = []
-    for engine in registry.engines():
+    for name in registry.names("engines"):
+        engine: ScanEngine = registry.load("engines", name)()
         if engine.accepts(source):
-            opened: Source = engine.open(source, options)
-            return opened
+            return engine.open(source, options)
         readable.append(engine.reads)
     raise TableError(f"source: must be {', or '.join(readable)}, got {type(source).__name__}")
 
@@ -51,9 +52,8 @@ def count_source(
     if roles.subject is not None:
         raise no_records("subject")
     most = default_max_tuples(len(roles.qis)) if max_tuples is None else max_tuples
-    if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
-        raise TableError(f"max_tuples: must be a whole number of at least 1, got {max_tuples!r}")
-    check_fits(source, roles.qis, int(most))
+    most = whole_number("max_tuples", most, error=TableError)
+    check_fits(source, roles.qis, most)
     released = [name for name, role in by_column.items() if role != "identifying"]
     complete = roles.used if roles.missing == "drop" else []
     counts = source.count(
@@ -61,7 +61,7 @@ def count_source(
         roles.attributes,
         complete=complete,
         others=[name for name in released if name not in roles.used],
-        most=int(most),
+        most=most,
     )
     columns = {**counts.keys, **counts.attributes}
     check_rows(columns, roles.used, n=counts.n_records, dropped=counts.n_dropped)

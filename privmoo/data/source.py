@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pandas as pd
@@ -289,21 +290,30 @@ def _comparable(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-class ScanEngine(Protocol):
-    """Opens sources of one kind: the `ENGINE` of a folder in `privmoo/engines`, or a plug-in."""
+class ScanEngine(ABC):
+    """Opens sources of one kind.
 
-    @property
-    def reads(self) -> str:
-        """What it reads, for messages, such as "a Dask DataFrame"."""
+    A folder in `privmoo/engines` has one subclass in its `__init__`, and is found by it; another package
+    registers its own under `privmoo.engines`. Importing it must not import the engine's library.
 
+    Attributes:
+        name: The name in the registry.
+        reads: What it reads, for messages, such as "a Dask DataFrame".
+    """
+
+    name: ClassVar[str] = ""
+    reads: ClassVar[str] = ""
+
+    @abstractmethod
     def accepts(self, source: Any) -> bool:
-        """Return whether it can open this; nothing is imported or read for the answer."""
+        """Return whether the engine can open this; nothing is read for the answer."""
 
+    @abstractmethod
     def open(self, source: Any, options: ScanOptions) -> Source:
-        """Open a source that it accepts.
+        """Open a source that the engine accepts.
 
         Args:
-            source: What the user passed to `Table.scan`.
+            source: What a user passed to `Table.scan`.
             options: How to read it; an engine refuses options that it does not have.
         """
 

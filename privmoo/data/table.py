@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo import registry
+from privmoo._util.checks import whole_number
 from privmoo.data.columns import Attribute, QIColumn, QuasiIdentifier, no_records
 from privmoo.data.encoding import Encoded, Rows, encode, frozen
 from privmoo.data.fingerprints import content_digest, fingerprint_digest
@@ -199,14 +200,12 @@ class Table:
             n: The number of records; all records if there are fewer.
             seed: Determines the choice; by default nobody can repeat it.
         """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise TableError(f"n: must be a whole number of at least 1, got {n!r}")
-        whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-        if seed is not None and not (whole and seed >= 0):
-            raise TableError(f"seed: must be a whole number of at least 0, got {seed!r}")
+        n = whole_number("n", n, error=TableError)
+        if seed is not None:
+            whole_number("seed", seed, at_least=0, error=TableError)
         secret = secrets.token_hex(16) if seed is None else f"sample {seed}"
         frame = self.source.draw(
-            self.counts, self.released_columns, int(n), secret, complete=self.complete
+            self.counts, self.released_columns, n, secret, complete=self.complete
         )
         columns = {**self.counts.keys, **self.counts.attributes}
         # As in the whole: a sample without missing values could have another type.

@@ -22,7 +22,7 @@ from privmoo.recodings.classes import PartitionRecoding
 from privmoo.recodings.recoding import BlockRecoding, Recoding
 from privmoo.release.audited import loss_per_column
 from privmoo.release.release import Release, make_release
-from privmoo.suppression.policies import Suppression
+from privmoo.suppression import Suppression
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -53,6 +53,7 @@ class DisclosureRisk(Staged):
     """
 
     name = "disclosure_risk"
+    percent = True
     sense = "min"
     needs: ClassVar[frozenset[str]] = frozenset({"sizes", "labels"})
 

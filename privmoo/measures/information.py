@@ -47,6 +47,8 @@ class InformationLoss(Staged):
     """
 
     name = "il"
+    label = "information loss"
+    symbol = "IL"
     sense = "min"
     needs: ClassVar[frozenset[str]] = frozenset({"sizes", "labels"})
     coarser = "worse"

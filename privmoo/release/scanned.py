@@ -30,7 +30,7 @@ from privmoo.release.certify import certify, check_seed, confirm, other_releases
 from privmoo.release.files import write_release
 from privmoo.release.folder import write_folder
 from privmoo.release.release import ReleaseWarning, sensitive_hierarchies
-from privmoo.suppression.policies import NoSuppression, Suppression
+from privmoo.suppression import NoSuppression, Suppression
 
 __all__ = ["write_scanned"]
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from privmoo.data.source import ScanOptions
+from privmoo.data.source import ScanEngine, ScanOptions
 from privmoo.engines.dask.source import DaskSource
 from privmoo.errors import TableError
 
-__all__ = ["ENGINE"]
+__all__ = ["DaskEngine"]
 
 
-class DaskEngine:
-    """Opens Dask DataFrames; a `ScanEngine`."""
+class DaskEngine(ScanEngine):
+    """Opens Dask DataFrames."""
 
+    name = "dask"
     reads = "a Dask DataFrame"
 
     def accepts(self, source: Any) -> bool:
@@ -31,6 +32,3 @@ class DaskEngine:
             if name != "progress":
                 raise TableError(f"{name}: is for files; a Dask DataFrame is read as it was made")
         return DaskSource(source, progress=options.progress)
-
-
-ENGINE = DaskEngine()

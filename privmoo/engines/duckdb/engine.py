@@ -6,16 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from privmoo._util.reading import checked_missing
-from privmoo.data.source import ScanOptions
+from privmoo.data.source import ScanEngine, ScanOptions
 from privmoo.engines.duckdb.session import Limits
 from privmoo.engines.duckdb.source import DuckSource
 
-__all__ = ["ENGINE"]
+__all__ = ["DuckDBEngine"]
 
 
-class DuckDBEngine:
-    """Opens Parquet and CSV files, which DuckDB reads; a `ScanEngine`."""
+class DuckDBEngine(ScanEngine):
+    """Opens Parquet and CSV files, which DuckDB reads."""
 
+    name = "duckdb"
     reads = "a file, a folder or a pattern"
 
     def accepts(self, source: Any) -> bool:
@@ -38,6 +39,3 @@ class DuckDBEngine:
             encoding=options.encoding,
             missing_values=missing_values,
         )
-
-
-ENGINE = DuckDBEngine()
