@@ -38,6 +38,7 @@ __all__ = [
     "built_in_names",
     "contains",
     "load",
+    "modules",
     "names",
     "plugins",
     "register",
@@ -104,6 +105,26 @@ _VIEWS: dict[str, str] = {
 """Objects of higher rooms that methods of lower rooms call, as "module:object"."""
 
 _registered: dict[tuple[str, str], Any] = {}
+
+
+def modules(package: str) -> dict[str, ModuleType]:
+    """Import the modules of a package.
+
+    Args:
+        package: The dotted name of the package.
+
+    Returns:
+        The modules by their names within the package; sub-packages are left out.
+
+    >>> "run" in modules("privmoo.cli.commands")
+    True
+    """
+    paths = importlib.import_module(package).__path__
+    return {
+        entry.name: importlib.import_module(f"{package}.{entry.name}")
+        for entry in pkgutil.iter_modules(paths)
+        if not entry.ispkg
+    }
 
 
 class PluginWarning(UserWarning):

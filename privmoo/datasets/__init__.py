@@ -13,7 +13,8 @@ from privmoo.datasets.german_credit import (
     german_credit_hierarchies,
 )
 from privmoo.datasets.majeed2023 import majeed2023_results
-from privmoo.datasets.sparcs import load_sparcs, sparcs_case, sparcs_hierarchies
+from privmoo.datasets.sparcs import load_sparcs, sparcs_hierarchies
+from privmoo.datasets.sparcs_cases import sparcs_case
 from privmoo.datasets.sparcs_like import sparcs_like
 from privmoo.datasets.synthea import load_synthea
 from privmoo.datasets.wei2025 import wei2025_f1, wei2025_results

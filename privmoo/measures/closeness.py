@@ -89,7 +89,7 @@ class TCloseness(_Compared):
     ) -> FloatArray:
         """The largest distance by one attribute."""
         out = np.empty(len(groups))
-        counts = (groups.starts, groups.stops, groups.records, *segments)
+        counts = (groups.starts, groups.stops, groups.records, segments)
         reference = self._reference(attribute)
         if self.distance == "equal":
             kernels.equal_distance(*counts, attribute.n_values, reference, out)
@@ -151,7 +151,7 @@ class BetaLikeness(_Compared):
             groups.starts,
             groups.stops,
             groups.records,
-            *segments,
+            segments,
             attribute.n_values,
             self._reference(attribute),
             self.enhanced,
@@ -192,7 +192,7 @@ class DeltaDisclosure(_Compared):
             groups.starts,
             groups.stops,
             groups.records,
-            *segments,
+            segments,
             attribute.n_values,
             self._reference(attribute),
             out,

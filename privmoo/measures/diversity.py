@@ -12,12 +12,12 @@ from privmoo.data.table import Table
 from privmoo.groups.groups import GroupBatch, Segments, Stage
 from privmoo.kernels import diversity as kernels
 from privmoo.kernels.sizes import weighted_sums
-from privmoo.kernels.suppression import group_diversity
 from privmoo.measures.common import (
     FloatArray,
     ValueMeasure,
     check_positive,
 )
+from privmoo.suppression.ranks import diversity_of_groups
 
 __all__ = [
     "Alpha",
@@ -28,7 +28,6 @@ __all__ = [
     "PSensitivity",
     "RecursiveDiversity",
     "WeightedDiversity",
-    "diversity_of_groups",
 ]
 
 
@@ -53,7 +52,7 @@ class DistinctDiversity(ValueMeasure):
     ) -> FloatArray:
         """The fewest values of one attribute in a group."""
         out = np.empty(len(groups))
-        kernels.fewest_values(groups.starts, groups.stops, segments.starts, segments.stops, out)
+        kernels.fewest_values(groups.starts, groups.stops, segments, out)
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
@@ -129,9 +128,7 @@ class FrequencyDiversity(ValueMeasure):
             groups.starts,
             groups.stops,
             groups.records,
-            segments.starts,
-            segments.stops,
-            segments.counts,
+            segments,
             out,
         )
         return out
@@ -204,9 +201,7 @@ class RecursiveDiversity(ValueMeasure):
         kernels.recursive_diversity(
             groups.starts,
             groups.stops,
-            segments.starts,
-            segments.stops,
-            segments.counts,
+            segments,
             attribute.n_values,
             self.c,
             out,
@@ -244,9 +239,7 @@ class Alpha(ValueMeasure):
             groups.starts,
             groups.stops,
             groups.records,
-            segments.starts,
-            segments.stops,
-            segments.counts,
+            segments,
             out,
         )
         return out
@@ -293,23 +286,7 @@ def _least_entropy(groups: GroupBatch, segments: Segments) -> FloatArray:
         groups.starts,
         groups.stops,
         groups.records,
-        segments.starts,
-        segments.stops,
-        segments.counts,
+        segments,
         out,
     )
     return out
-
-
-def diversity_of_groups(groups: GroupBatch) -> FloatArray:
-    """Return ℓ of every group: records over the count of its most frequent value.
-
-    Of several attributes the smallest ℓ counts.
-    """
-    diversity = np.full(len(groups.sizes), np.inf)
-    for name in groups.table.sensitive:
-        starts, stops, _, counts = groups.segments[name]
-        group_diversity(
-            groups.starts, groups.stops, groups.records, starts, stops, counts, diversity
-        )
-    return diversity

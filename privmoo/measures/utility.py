@@ -216,9 +216,9 @@ class ClassificationMetric(Staged):
     def batch(self, groups: GroupBatch) -> FloatArray:
         """The share of every candidate."""
         self.check(groups.table)
-        starts, stops, _, counts = groups.segments[str(groups.table.target_name)]
+        segments = groups.segments[str(groups.table.target_name)]
         right = np.empty(len(groups), np.int64)
-        majorities(groups.starts, groups.stops, starts, stops, counts, right)
+        majorities(groups.starts, groups.stops, segments, right)
         return np.asarray((groups.table.n_records - right) / groups.table.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:

@@ -185,7 +185,7 @@ class BlockRecoding(Recoding):
             if released is not None:
                 labels = [label for label in labels if label in released[qi.name]]
             if n_blocks == 1 and qi.n_leaves > 1:
-                words[qi.name] = "* (nothing is told)"
+                words[qi.name] = "* (fully suppressed)"
             elif n_blocks == qi.n_leaves and qi.exact:
                 words[qi.name] = f"as it is ({len(labels)} values)"
             elif n_blocks == qi.n_leaves:

@@ -203,7 +203,7 @@ WRONG = {
     ),
     "a wrong hierarchy": (
         JOB.replace('"masking"', '"maskin"'),
-        r"'zip': hierarchy 'maskin' is none of .* did you mean 'masking'",
+        r"'zip': hierarchy 'maskin' is not one of .* did you mean 'masking'",
     ),
     "a hierarchy of nothing": (
         JOB.replace('hierarchy = "masking"', "hierarchy = 3"),
@@ -236,7 +236,7 @@ WRONG = {
     ),
     "a wrong algorithm": (
         JOB + 'algorithm = "nsga"\n',
-        r"'algorithm' is 'nsga', which is none of .* did you mean",
+        r"'algorithm' is 'nsga', which is not one of .* did you mean",
     ),
     "no generations": (JOB.replace("generations = 5", "generations = 0"), r"\[search\]: "),
     "a population of one": (JOB.replace("population = 10", "population = 1"), "at least 2"),
@@ -247,9 +247,9 @@ WRONG = {
     ),
     "a population of nobody": (
         JOB + 'algorithm = "exact"\n',
-        "'population' means nothing to the ex",
+        "'population' has no meaning for the ex",
     ),
-    "no TOML": ("[data\n", r"privmoo.toml: is not TOML: .*line 1"),
+    "no TOML": ("[data\n", r"privmoo.toml: is not valid TOML: .*line 1"),
     "a target that is not released": (
         JOB.replace('file = "people.csv"', 'file = "people.csv"\ntarget = "name"'),
         "the target 'name' is identifying",
@@ -314,7 +314,7 @@ def test_mistakes_in_problems(tmp_path: Path, what: str) -> None:
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nothing.toml: cannot be read \(No such file"):
         pm.Config.load(tmp_path / "nothing.toml")
-    with pytest.raises(ConfigError, match="is no plain file"):
+    with pytest.raises(ConfigError, match="is not a regular file"):
         pm.Config.load(tmp_path)
     (tmp_path / "a.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match="is not UTF-8 text"):
@@ -323,7 +323,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="is larger than 4 MB"):
         pm.Config.load(tmp_path / "b.toml")
     (tmp_path / "c.toml").write_text("a = " + "[" * 50_000)
-    with pytest.raises(ConfigError, match=r"nested too deeply|is not TOML"):
+    with pytest.raises(ConfigError, match=r"nested too deeply|is not valid TOML"):
         pm.Config.load(tmp_path / "c.toml")
     text = JOB.replace('"masking"', '"zip.csv"')
     with pytest.raises(

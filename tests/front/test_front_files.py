@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scenery_fronts import EVERY, FRONT, PROBLEM, TABLE, made_table
 
-from privmoo.errors import AuditError, CheckpointError, ProblemError, ReleaseError
+from privmoo.errors import AuditError, CheckpointError, FileError, ProblemError
 from privmoo.front.front import Front
 from privmoo.measures import GeneralLoss, JournalistRisk, KAnonymity, Uniqueness, measure
 from privmoo.problems import Cuts
@@ -57,7 +57,7 @@ def test_save_and_load(saved: Path) -> None:
 
 
 def test_nothing_is_overwritten_unasked(saved: Path) -> None:
-    with pytest.raises(ReleaseError, match="exists already"):
+    with pytest.raises(FileError, match="exists already"):
         FRONT.save(saved)
 
 

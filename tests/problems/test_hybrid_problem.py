@@ -65,7 +65,7 @@ def test_its_operators_keep_to_the_contract() -> None:
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: ParameterMutation(2), "rate: must be from 0 to 1"),
+        (lambda: ParameterMutation(2), "rate: must be a number from 0 to 1"),
         (lambda: ParameterMutation(width=-1), "width: must be"),
         (lambda: ParameterCrossover(2), "alpha: must be"),
         (lambda: Parameter("k", 5, 2), "k: needs a smallest"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import shutil
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 from scenery_paths import TESTS as HERE
-from scenery_paths import TOP
+from scenery_paths import environment
 
 import privmoo as pm
 from privmoo import problems, registry
@@ -66,11 +65,6 @@ for name, error in (("broken", pm.errors.PluginError), ("lonley", pm.errors.Meas
     except error as problem:
         print(problem)
 """
-
-
-def environment(installed: Path) -> dict[str, str]:
-    """The environment of a process that sees the plug-in beside this very privmoo."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(installed), str(TOP)])}
 
 
 @pytest.fixture(scope="module")

@@ -205,7 +205,7 @@ def test_a_checkpoint_of_another_constraint(tmp_path: Path) -> None:
 def test_files_that_are_no_logs(tmp_path: Path) -> None:
     path = tmp_path / "letter.txt"
     path.write_text("Dear reader, this is no run log.")
-    with pytest.raises(CheckpointError, match="is no run log of this version"):
+    with pytest.raises(CheckpointError, match="is not a run log of this version"):
         run(path)
     assert path.read_text().startswith("Dear")
     with pytest.raises(CheckpointError, match="cannot be written"):
