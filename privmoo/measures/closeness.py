@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import choice, flag
 from privmoo.data.cache import per_table
 from privmoo.data.columns import Attribute
 from privmoo.data.table import Table
@@ -15,7 +16,8 @@ from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch, Segments, Stage
 from privmoo.hierarchy.canonical import MISSING
 from privmoo.kernels import closeness as kernels
-from privmoo.measures.common import FloatArray, ValueMeasure, check_choice, check_flag
+from privmoo.measures.base import FloatArray
+from privmoo.measures.value_measure import ValueMeasure
 
 __all__ = ["BetaLikeness", "DeltaDisclosure", "Distance", "Reference", "TCloseness"]
 
@@ -29,7 +31,7 @@ class _Compared(ValueMeasure):
     sense = "min"
 
     def __init__(self, *, reference: Reference = "released", stage: Stage = "after") -> None:
-        check_choice("reference", reference, ("released", "original"))
+        choice("reference", reference, ("released", "original"), error=MeasureError)
         self.reference: Reference = reference
         if reference == "original":
             self.audited = False  # what was suppressed cannot be seen in the release
@@ -70,7 +72,7 @@ class TCloseness(_Compared):
         reference: Reference = "released",
         stage: Stage = "after",
     ) -> None:
-        check_choice("distance", distance, ("equal", "ordered", "hierarchical"))
+        choice("distance", distance, ("equal", "ordered", "hierarchical"), error=MeasureError)
         self.distance: Distance = distance
         super().__init__(reference=reference, stage=stage)
 
@@ -138,7 +140,7 @@ class BetaLikeness(_Compared):
         reference: Reference = "released",
         stage: Stage = "after",
     ) -> None:
-        check_flag("enhanced", enhanced)
+        flag("enhanced", enhanced, error=MeasureError)
         self.enhanced = enhanced
         super().__init__(reference=reference, stage=stage)
 

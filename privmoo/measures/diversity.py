@@ -6,17 +6,16 @@ import math
 
 import numpy as np
 
+from privmoo._util.checks import positive
 from privmoo.data.columns import Attribute
 from privmoo.data.facts import fewest_values, value_numbers
 from privmoo.data.table import Table
+from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch, Segments, Stage
 from privmoo.kernels import diversity as kernels
 from privmoo.kernels.sizes import weighted_sums
-from privmoo.measures.common import (
-    FloatArray,
-    ValueMeasure,
-    check_positive,
-)
+from privmoo.measures.base import FloatArray
+from privmoo.measures.value_measure import ValueMeasure
 from privmoo.suppression.ranks import diversity_of_groups
 
 __all__ = [
@@ -189,7 +188,7 @@ class RecursiveDiversity(ValueMeasure):
     coarser = "better"
 
     def __init__(self, c: float, *, stage: Stage = "after") -> None:
-        check_positive("c", c)
+        positive("c", c, error=MeasureError)
         self.c = float(c)
         super().__init__(stage=stage)
 

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo import registry
+from privmoo._util.checks import choice, fraction
 from privmoo.data.columns import QuasiIdentifier
 from privmoo.data.table import Table
 from privmoo.data.tuples import distinct_tuples
@@ -16,14 +17,9 @@ from privmoo.errors import ColumnError, HierarchyError, MeasureError, nearest
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.hierarchy import Hierarchy
 from privmoo.kernels.sizes import population_risks, smallest
-from privmoo.measures.common import (
-    FloatArray,
-    Staged,
-    check_choice,
-    check_fraction,
-    mean_inverse_size,
-)
-from privmoo.measures.risk import Statistic
+from privmoo.measures.base import FloatArray
+from privmoo.measures.risk import Statistic, mean_inverse_size
+from privmoo.measures.staged import Staged
 from privmoo.recodings.candidates import Candidates
 
 if TYPE_CHECKING:
@@ -56,7 +52,7 @@ class _PopulationRisk(Staged):
                 f"got {'neither' if population is None else 'both'}"
             )
         if sampling_fraction is not None:
-            check_fraction("sampling_fraction", sampling_fraction)
+            fraction("sampling_fraction", sampling_fraction, above_zero=True, error=MeasureError)
             sampling_fraction = float(sampling_fraction)
         elif not isinstance(population, pd.DataFrame) or not len(population):
             raise MeasureError(
@@ -139,7 +135,7 @@ class JournalistRisk(_PopulationRisk):
         sampling_fraction: float | None = None,
         stage: Stage = "after",
     ) -> None:
-        check_choice("statistic", statistic, ("max", "average"))
+        choice("statistic", statistic, ("max", "average"), error=MeasureError)
         self.statistic: Statistic = statistic
         super().__init__(population=population, sampling_fraction=sampling_fraction, stage=stage)
 

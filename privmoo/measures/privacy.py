@@ -7,7 +7,8 @@ import numpy as np
 from privmoo.data.table import Table
 from privmoo.groups.groups import GroupBatch
 from privmoo.kernels.sizes import smallest, squares, weighted_sums
-from privmoo.measures.common import FloatArray, Staged
+from privmoo.measures.base import FloatArray
+from privmoo.measures.staged import Staged
 
 __all__ = ["AverageK", "KAnonymity", "WeightedK"]
 

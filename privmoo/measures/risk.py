@@ -7,24 +7,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo._util.checks import whole_number
+from privmoo._util.checks import choice, flag, fraction, positive, whole_number
 from privmoo.data.columns import Attribute
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch, Segments, Stage
 from privmoo.kernels.closeness import under_one_node, with_gain_above
 from privmoo.kernels.diversity import flag_single_values
-from privmoo.kernels.sizes import at_risk, flagged, smallest
-from privmoo.measures.common import (
-    FloatArray,
-    Staged,
-    ValueMeasure,
-    check_choice,
-    check_flag,
-    check_fraction,
-    check_positive,
-    mean_inverse_size,
-)
+from privmoo.kernels.sizes import at_risk, flagged, smallest, weighted_sums
+from privmoo.measures.base import FloatArray
+from privmoo.measures.staged import Staged
+from privmoo.measures.value_measure import ValueMeasure
 
 __all__ = [
     "Homogeneity",
@@ -34,6 +27,7 @@ __all__ = [
     "Skewness",
     "Statistic",
     "Uniqueness",
+    "mean_inverse_size",
 ]
 
 Statistic = Literal["max", "average"]
@@ -61,7 +55,7 @@ class ProsecutorRisk(Staged):
     coarser = "better"
 
     def __init__(self, *, statistic: Statistic = "max", stage: Stage = "after") -> None:
-        check_choice("statistic", statistic, ("max", "average"))
+        choice("statistic", statistic, ("max", "average"), error=MeasureError)
         self.statistic: Statistic = statistic
         super().__init__(stage=stage)
 
@@ -85,7 +79,7 @@ class _CountedRecords(Staged):
     audited = True
 
     def __init__(self, *, count: bool = False, stage: Stage = "after") -> None:
-        check_flag("count", count)
+        flag("count", count, error=MeasureError)
         self.count = count
         super().__init__(stage=stage)
 
@@ -124,7 +118,7 @@ class RecordsAtRisk(_CountedRecords):
     coarser = "better"
 
     def __init__(self, tau: float, *, count: bool = False, stage: Stage = "after") -> None:
-        check_fraction("tau", tau)
+        fraction("tau", tau, above_zero=True, error=MeasureError)
         self.tau = float(tau)
         super().__init__(count=count, stage=stage)
 
@@ -208,7 +202,7 @@ class Skewness(ValueMeasure):
     sense = "min"
 
     def __init__(self, factor: float, *, stage: Stage = "after") -> None:
-        check_positive("factor", factor)
+        positive("factor", factor, error=MeasureError)
         self.factor = float(factor)
         super().__init__(stage=stage)
 
@@ -293,3 +287,15 @@ class Similarity(ValueMeasure):
     def range(self, table: Table) -> tuple[float, float]:
         """From no record to all."""
         return 0.0, 1.0
+
+
+def mean_inverse_size(groups: GroupBatch) -> FloatArray:
+    """Return the mean of 1/|g| over the records of every candidate; |g| in persons, if known."""
+    if groups.sizes is groups.records:
+        return np.asarray(groups.n_groups / groups.n_records)
+    total = np.empty(len(groups))
+    inverse = np.zeros(len(groups.sizes))
+    for start, stop in zip(groups.starts, groups.stops, strict=True):
+        inverse[start:stop] = 1 / groups.sizes[start:stop]
+    weighted_sums(groups.starts, groups.stops, groups.records, inverse, total)
+    return np.asarray(total / groups.n_records)

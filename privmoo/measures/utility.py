@@ -7,14 +7,16 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import choice, flag
 from privmoo.data.facts import leaf_offsets
 from privmoo.data.table import Table
+from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.kernels.cells import block_leaves, column_sums
 from privmoo.kernels.diversity import majorities
 from privmoo.kernels.sizes import squares, weighted_sums
-from privmoo.measures.base import Measure
-from privmoo.measures.common import FloatArray, Staged, check_choice, check_flag
+from privmoo.measures.base import FloatArray, Measure
+from privmoo.measures.staged import Staged
 
 __all__ = [
     "AverageClassSize",
@@ -89,7 +91,7 @@ class GeneralLoss(Staged):
         aggregate: Literal["arithmetic", "geometric"] = "arithmetic",
         stage: Stage = "after",
     ) -> None:
-        check_choice("aggregate", aggregate, ("arithmetic", "geometric"))
+        choice("aggregate", aggregate, ("arithmetic", "geometric"), error=MeasureError)
         self.aggregate = aggregate
         super().__init__(stage=stage)
 
@@ -154,7 +156,7 @@ class Discernibility(Measure):
     coarser = "worse"
 
     def __init__(self, *, star: bool = False) -> None:
-        check_flag("star", star)
+        flag("star", star, error=MeasureError)
         self.star = star
         self.stage = "before" if star else "after"
 
