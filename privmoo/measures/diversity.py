@@ -46,16 +46,16 @@ class DistinctDiversity(ValueMeasure):
     sense = "max"
     coarser = "better"
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The fewest values of one attribute in a group."""
+        """Return the fewest values of one attribute in a group."""
         out = np.empty(len(groups))
         kernels.fewest_values(groups.starts, groups.stops, segments, out)
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing released to all values in every group."""
+        """Return the range from nothing released to all values in every group."""
         return 0.0, float(fewest_values(table))
 
 
@@ -90,14 +90,14 @@ class EntropyDiversity(ValueMeasure):
     sense = "max"
     coarser = "better"
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The exponential of the smallest entropy of one attribute."""
+        """Return the exponential of the smallest entropy of one attribute."""
         return np.asarray(np.exp(_least_entropy(groups, segments)))
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing released to the same number of each value in every group."""
+        """Return the range from nothing released to the same number of each value in every group."""
         return 0.0, float(fewest_values(table))
 
 
@@ -118,10 +118,10 @@ class FrequencyDiversity(ValueMeasure):
     sense = "max"
     coarser = "better"
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The least diverse group by one attribute."""
+        """Return the least diverse group by one attribute."""
         out = np.empty(len(groups))
         kernels.least_diversity(
             groups.starts,
@@ -133,7 +133,7 @@ class FrequencyDiversity(ValueMeasure):
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing released to the same number of each value in every group."""
+        """Return the range from nothing released to the same number of each value in every group."""
         return 0.0, float(fewest_values(table))
 
 
@@ -154,14 +154,14 @@ class WeightedDiversity(ValueMeasure):
     audited = True
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The mean over records of their group's diversity."""
+        """Return the mean over records of their group's diversity."""
         total = np.empty(len(groups))
         diversity = diversity_of_groups(groups)
         weighted_sums(groups.starts, groups.stops, groups.records, diversity, total)
         return np.asarray(total / groups.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing released to the same number of each value in every group."""
+        """Return the range from nothing released to the same number of each value in every group."""
         return 0.0, float(fewest_values(table))
 
 
@@ -192,10 +192,10 @@ class RecursiveDiversity(ValueMeasure):
         self.c = float(c)
         super().__init__(stage=stage)
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The least ℓ of one attribute."""
+        """Return the least ℓ of one attribute."""
         out = np.empty(len(groups))
         kernels.recursive_diversity(
             groups.starts,
@@ -208,7 +208,7 @@ class RecursiveDiversity(ValueMeasure):
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From 0 to all values in every group."""
+        """Return the range from 0 to all values in every group."""
         return 0.0, float(fewest_values(table))
 
 
@@ -229,10 +229,10 @@ class Alpha(ValueMeasure):
     sense = "min"
     coarser = "better"
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The largest frequency of one attribute's values."""
+        """Return the largest frequency of one attribute's values."""
         out = np.empty(len(groups))
         kernels.largest_share(
             groups.starts,
@@ -244,7 +244,7 @@ class Alpha(ValueMeasure):
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From the same number of each value in every group to one value."""
+        """Return the range from the same number of each value in every group to one value."""
         return 1.0 / max(fewest_values(table), 1), 1.0
 
 
@@ -268,14 +268,14 @@ class MinimumEntropy(ValueMeasure):
     coarser = "better"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The sum over the attributes."""
+        """Return the sum over the attributes."""
         total = np.zeros(len(groups))
         for attribute in self.attributes(groups.table):
             total += _least_entropy(groups, groups.segments[attribute.name])
         return total / math.log(2)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From one value in a group to the same number of each in every group."""
+        """Return the range from one value in a group to the same number of each in every group."""
         return 0.0, sum(math.log2(number) for number in value_numbers(table))
 
 

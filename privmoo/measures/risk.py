@@ -60,15 +60,15 @@ class ProsecutorRisk(Staged):
         super().__init__(stage=stage)
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The largest or the average risk of every candidate."""
+        """Return the largest or the average risk of every candidate."""
         if self.statistic == "average":
             return mean_inverse_size(groups)
-        least = np.empty(len(groups), np.int64)
-        smallest(groups.starts, groups.stops, groups.sizes, least)
-        return 1 / least
+        smallest_sizes = np.empty(len(groups), np.int64)
+        smallest(groups.starts, groups.stops, groups.sizes, smallest_sizes)
+        return 1 / smallest_sizes
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From one group to a record that is alone."""
+        """Return the range from one group to a record that is alone."""
         return 1 / table.n_records, 1.0
 
 
@@ -84,7 +84,7 @@ class _CountedRecords(Staged):
         super().__init__(stage=stage)
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """Number or share of the records of every candidate."""
+        """Return the number or the share of the records of every candidate."""
         number = np.empty(len(groups), np.int64)
         self._number(groups, number)
         return number.astype(np.float64) if self.count else np.asarray(number / groups.n_records)
@@ -93,7 +93,7 @@ class _CountedRecords(Staged):
         raise TypeError(f"{type(self).__name__} must define _number(groups, out)")
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From no record to all."""
+        """Return the range from no record to all."""
         return 0.0, float(table.n_records) if self.count else 1.0
 
 
@@ -170,14 +170,14 @@ class Uniqueness(Staged):
     coarser = "better"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The share of every candidate."""
+        """Return the share of every candidate."""
         number = np.empty(len(groups), np.int64)
         # only a group of one (person) has 1/|g| above a half
         at_risk(groups.starts, groups.stops, groups.sizes, groups.records, 0.5, number)
         return np.asarray(number / groups.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From no record to all."""
+        """Return the range from no record to all."""
         return 0.0, 1.0
 
 
@@ -206,10 +206,10 @@ class Skewness(ValueMeasure):
         self.factor = float(factor)
         super().__init__(stage=stage)
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The share by one attribute."""
+        """Return the share by one attribute."""
         number = np.empty(len(groups), np.int64)
         with_gain_above(
             groups.starts,
@@ -223,7 +223,7 @@ class Skewness(ValueMeasure):
         return np.asarray(number / groups.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From no record to all."""
+        """Return the range from no record to all."""
         return 0.0, 1.0
 
 
@@ -254,11 +254,11 @@ class Similarity(ValueMeasure):
         super().__init__(stage=stage)
 
     def attributes(self, table: Table) -> list[Attribute]:
-        """The sensitive attributes that have a hierarchy."""
+        """Return the sensitive attributes that have a hierarchy."""
         return [a for a in table.sensitive.values() if a.hierarchy is not None]
 
     def check(self, table: Table) -> None:
-        """Some sensitive attribute needs a hierarchy, and each one that level."""
+        """Raise a MeasureError unless a sensitive attribute has a hierarchy, and each that level."""
         super().check(table)
         attributes = self.attributes(table)
         if not attributes:
@@ -274,10 +274,10 @@ class Similarity(ValueMeasure):
                     f"got level={self.level}"
                 )
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The share by one attribute."""
+        """Return the share by one attribute."""
         number = np.empty(len(groups), np.int64)
         if attribute.hierarchy is not None:
             nodes = attribute.hierarchy.level_blocks[self.level]
@@ -285,7 +285,7 @@ class Similarity(ValueMeasure):
         return np.asarray(number / groups.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From no record to all."""
+        """Return the range from no record to all."""
         return 0.0, 1.0
 
 

@@ -26,7 +26,7 @@ class ValueMeasure(Staged):
         """Return the worst of the attributes, for every candidate."""
         worst = np.minimum if self.sense == "max" else np.maximum
         values = [
-            self.of_attribute(groups, attribute, groups.segments[attribute.name])
+            self._of_attribute(groups, attribute, groups.segments[attribute.name])
             for attribute in self.attributes(groups.table)
         ]
         return reduce(worst, values)
@@ -35,7 +35,7 @@ class ValueMeasure(Staged):
         """Return the sensitive attributes that the measure reads."""
         return list(table.sensitive.values())
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
         """Return the measure of one attribute, for every candidate.
@@ -45,4 +45,4 @@ class ValueMeasure(Staged):
             attribute: The sensitive attribute.
             segments: The counts of its values in every group.
         """
-        raise TypeError(f"{type(self).__name__} must define of_attribute(groups, ...)")
+        raise TypeError(f"{type(self).__name__} must define _of_attribute(groups, ...)")
