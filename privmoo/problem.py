@@ -17,10 +17,11 @@ from privmoo.data.table import Table
 from privmoo.errors import ProblemError, nearest
 from privmoo.evaluation.engine import Engine
 from privmoo.groups.groups import GroupBatch
-from privmoo.measures.base import Constraint, FunctionMeasure, Measure
+from privmoo.measures.base import Constraint, Measure
+from privmoo.measures.function_measure import FunctionMeasure
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.recoding import Recoding
-from privmoo.suppression.policies import NoSuppression, Suppression
+from privmoo.suppression import NoSuppression, Suppression
 
 __all__ = ["AnonymizationProblem", "EvaluationCache"]
 

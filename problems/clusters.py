@@ -38,7 +38,7 @@ from privmoo.problem import AnonymizationProblem
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.classes import PartitionRecoding, cluster_recoding
 from privmoo.spaces.centroids import Assignment, CentroidSpace, check_clusters
-from privmoo.suppression.policies import Suppression
+from privmoo.suppression import Suppression
 
 __all__ = ["Clusters", "ClustersWarning"]
 

@@ -39,7 +39,7 @@ from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.cells import CellRecoding
 from privmoo.recodings.nodes import node_cells
 from privmoo.spaces.parameters import Parameter, ParameterSpace
-from privmoo.suppression.policies import Suppression
+from privmoo.suppression import Suppression
 
 __all__ = ["Hybrid"]
 

@@ -25,7 +25,7 @@ from privmoo.problems.levels import announce_stairs
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.recoding import BlockRecoding, level_recoding
 from privmoo.spaces.levels import Elite, LevelSpace, Stairs, stairs_of
-from privmoo.suppression.policies import ExplicitRecords
+from privmoo.suppression import ExplicitRecords
 
 __all__ = ["LevelsAndSuppression"]
 

@@ -31,7 +31,7 @@ from privmoo.problem import AnonymizationProblem
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.recoding import BlockRecoding, level_recoding
 from privmoo.spaces.levels import Elite, LevelSpace, Stairs, most_suppressed, stairs_of
-from privmoo.suppression.policies import BelowThreshold, Suppression
+from privmoo.suppression import BelowThreshold, Suppression
 
 __all__ = ["Levels"]
 

@@ -33,7 +33,9 @@ from privmoo.kernels.counts import (
 from privmoo.kernels.grouping import group_candidates
 from privmoo.kernels.suppression import move_kept_to_front, relabel, take
 from privmoo.recodings.candidates import Candidates
-from privmoo.suppression.policies import NoSuppression, Suppression, above_thresholds
+from privmoo.suppression.base import Suppression
+from privmoo.suppression.no_suppression import NoSuppression
+from privmoo.suppression.ranks import above_thresholds
 
 __all__ = ["Engine", "group", "thread_count"]
 

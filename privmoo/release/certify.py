@@ -18,7 +18,7 @@ from privmoo.hierarchy.canonical import canonical
 from privmoo.measures.base import Measure
 from privmoo.recodings.recoding import Recoding
 from privmoo.release.certificate import NOT_GUARANTEED, Certificate, Claim
-from privmoo.suppression.policies import Suppression
+from privmoo.suppression import Suppression
 
 __all__ = ["certify", "check_seed", "confirm", "other_releases", "released_labels"]
 

@@ -209,7 +209,7 @@ def test_whole_bounds_do_not_make_whole_values(bounds: tuple[float, float]) -> N
 
 def test_nan_is_refused() -> None:
     groups = group(example_table())
-    with pytest.raises(MeasureError, match="gave NaN for candidate 0"):
+    with pytest.raises(MeasureError, match="returned NaN for candidate 0"):
         broken(lambda g: float("nan"))(groups)
 
 

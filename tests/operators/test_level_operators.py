@@ -14,7 +14,7 @@ from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.operators import BestThreshold, LevelCrossover, LevelMutation, LevelSampling, NewLevels
 from privmoo.problems import Cuts, Levels, LevelsAndSuppression
-from privmoo.suppression.policies import Budget
+from privmoo.suppression import Budget
 from privmoo.testing import check_operator, example_table, valid_rows
 
 TABLE = example_table()

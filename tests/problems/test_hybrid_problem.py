@@ -38,9 +38,7 @@ ALL = (
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("policy", [None, pm.BelowThreshold(2), pm.Budget(0.1)], ids=repr)
-def test_it_keeps_to_the_contract(
-    strict: bool, policy: pm.suppression.policies.Suppression | None
-) -> None:
+def test_it_keeps_to_the_contract(strict: bool, policy: pm.suppression.Suppression | None) -> None:
     table = TABLE if policy is None else PLAIN
     check_problem(Hybrid(table, patterns=NAMES, strict=strict, suppression=policy, objectives=ALL))
 

@@ -18,7 +18,7 @@ from privmoo.exact import exact_front, lower_bound
 from privmoo.front import Front
 from privmoo.measures import GeneralLoss, KAnonymity, SuppressedShare
 from privmoo.problems import Levels, LevelsAndSuppression
-from privmoo.suppression.policies import BelowThreshold
+from privmoo.suppression import BelowThreshold
 from privmoo.testing import check_problem, example_table, valid_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
