@@ -57,8 +57,6 @@ class Kind(NamedTuple):
             functions, and a built-in function has the name of its module.
         attribute: The class attribute that holds the name, or a tuple of names.
         instances: Whether an instance of the bases will do as well.
-        methods: What an object must have, for kinds of objects of any class.
-        member: The object in each folder of the room, as `"module:object"`; its name is the folder's.
         elsewhere: Built-in objects of other rooms, by name, as `"module:object"`.
     """
 
@@ -67,8 +65,6 @@ class Kind(NamedTuple):
     bases: tuple[str, ...] = ()
     attribute: str = "__name__"
     instances: bool = False
-    methods: tuple[str, ...] = ()
-    member: str = ""
     elsewhere: tuple[tuple[str, str], ...] = ()
 
 
@@ -112,9 +108,9 @@ _KINDS = {
     ),
     "engines": Kind(
         room="privmoo.engines",
-        expected="an object with reads, accepts and open",
-        methods=("reads", "accepts", "open"),
-        member="engine:ENGINE",
+        expected="a class derived from ScanEngine",
+        bases=("privmoo.data.source:ScanEngine",),
+        attribute="name",
     ),
 }
 
@@ -122,6 +118,7 @@ KINDS = tuple(_KINDS)
 """The kinds of objects that a plug-in can bring."""
 
 _VIEWS: dict[str, str] = {
+    "audit_table": "privmoo.analysis.original_risk:audit_table",
     "engine": "privmoo.evaluation.engine:Engine",
 }
 """Objects of higher rooms that methods of lower rooms call, as "module:object"."""
@@ -282,13 +279,13 @@ def load_object(target: str) -> Any:
 
 
 def modules(package: str) -> dict[str, ModuleType]:
-    """Import the modules of a package.
+    """Import the modules and sub-packages of a package.
 
     Args:
         package: The dotted name of the package.
 
     Returns:
-        The modules by their names within the package; sub-packages are left out.
+        The modules by their names within the package.
 
     >>> "run" in modules("privmoo.cli.commands")
     True
@@ -297,7 +294,6 @@ def modules(package: str) -> dict[str, ModuleType]:
     return {
         entry.name: importlib.import_module(f"{package}.{entry.name}")
         for entry in pkgutil.iter_modules(paths)
-        if not entry.ispkg
     }
 
 
@@ -321,21 +317,13 @@ def _bases(kind: str) -> tuple[type, ...]:
 @functools.cache
 def _built_in(kind: str) -> dict[str, str]:
     """The built-in objects of a kind by name, as "module:object"."""
-    room, member = _KINDS[kind].room, _KINDS[kind].member
     objects = dict(_KINDS[kind].elsewhere)
-    if member:
-        return objects | {name: f"{room}.{name}.{member}" for name in _folders(room)}
-    for module in modules(room).values():
+    for module in modules(_KINDS[kind].room).values():
         for name, attribute in _objects_of(kind, module):
             target = f"{module.__name__}:{attribute}"
             if objects.setdefault(name, target) != target:
                 raise PluginError(f"{_where(kind, name)} is both {objects[name]} and {target}")
     return objects
-
-
-def _folders(room: str) -> list[str]:
-    paths = importlib.import_module(room).__path__
-    return [entry.name for entry in pkgutil.iter_modules(paths) if entry.ispkg]
 
 
 def _objects_of(kind: str, module: ModuleType) -> Iterator[tuple[str, str]]:
@@ -356,8 +344,6 @@ def _objects_of(kind: str, module: ModuleType) -> Iterator[tuple[str, str]]:
 
 def _fits(kind: str, target: Any) -> bool:
     bases = _bases(kind)
-    if _KINDS[kind].methods:
-        return all(hasattr(target, method) for method in _KINDS[kind].methods)
     if not bases:
         return callable(target)
     if inspect.isclass(target):
