@@ -127,6 +127,11 @@ def points(*given: tuple[str, str, str]) -> Any:
     return lambda *, group: made.select(group=group)
 
 
+def test_a_measure_of_a_higher_room_has_a_name() -> None:
+    accuracy = pm.measures.measure_by_name("accuracy", trees=3)
+    assert isinstance(accuracy, pm.learning.ForestAccuracy) and accuracy.trees == 3
+
+
 def test_nothing_is_imported_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         registry, "entry_points", points(("measures", "x", "no_such_module_at_all:X"))
