@@ -48,6 +48,7 @@ class ForestAccuracy(Staged):
     """
 
     name = "accuracy"
+    label = "accuracy of a random forest"
     sense = "max"
     needs: ClassVar[frozenset[str]] = frozenset({"sizes", "labels"})
 
