@@ -1,12 +1,13 @@
-"""privmoo datasets: list the bundled data, or write one as CSV."""
+"""privmoo datasets: list the data sets, or write one as CSV."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from privmoo import registry
 from privmoo.cli.command import Command
 from privmoo.cli.console import command_line, print_table, say
 from privmoo.cli.options import Force
@@ -16,11 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_BUNDLED = {
+_FACTS = {
     "adult": ("30,162", "census records of 1994 (UCI Adult, training file, complete records)"),
     "german-credit": ("1,000", "applicants for credit (UCI Statlog German credit)"),
     "sparcs-like": ("1,000", "invented hospital discharges with the columns of New York's SPARCS"),
 }
+_PLUGIN = ("", "from a plug-in")
 
 
 def _datasets(
@@ -30,11 +32,11 @@ def _datasets(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The CSV file to write.")] = None,
     force: Force = False,
 ) -> None:
-    """List the bundled data, or write one of them as CSV."""
+    """List the data sets that come with privmoo or a plug-in, or write one as CSV."""
     from privmoo._util.files import replacing
 
     if name is None:
-        rows = [(key, *facts) for key, facts in _BUNDLED.items()]
+        rows = [(key, *_FACTS.get(key, _PLUGIN)) for key in _names()]
         print_table(["name", "records", "what it is"], rows)
         say(f"\nTo write one: {command_line('datasets', 'adult', '-o', 'adult.csv')}")
         return
@@ -45,20 +47,23 @@ def _datasets(
     say(f"Written: {target} ({len(frame):,} records). Next: {command_line('init', target)}")
 
 
+def _names() -> dict[str, str]:
+    """Return the data sets: names to type, and names in the registry."""
+    return {name.replace("_", "-"): name for name in registry.names("datasets")}
+
+
 def _load(name: str) -> pd.DataFrame:
-    """Return the records of a bundled data set."""
-    from privmoo import datasets
+    """Return the records of a data set."""
     from privmoo.errors import TableError, nearest
 
-    if name not in _BUNDLED:
+    names = _names()
+    if name not in names:
         raise TableError(
-            f"datasets: {name!r} is not one of {', '.join(_BUNDLED)}{nearest(name, _BUNDLED)}"
+            f"datasets: {name!r} is not one of {', '.join(names)}{nearest(name, names)}"
         )
-    if name == "adult":
-        return datasets.adult("dewri").frame
-    if name == "german-credit":
-        return datasets.german_credit_frame()
-    return datasets.sparcs_like(1000, seed=0)
+    table: Any = registry.load("datasets", names[name])()
+    frame: pd.DataFrame = getattr(table, "frame", table)
+    return frame
 
 
 command = Command(_datasets, order=100)
