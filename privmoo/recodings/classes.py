@@ -145,7 +145,9 @@ class PartitionRecoding(Recoding):
     def apply(self, table: Table, rows: NDArray[np.int64]) -> pd.DataFrame:
         """The values of each row's class."""
         known = table.has_records
-        labels = self.labels[rows] if known else self.labels_for(table)[table.row_tuple[rows]]
+        labels = (
+            self.labels[rows] if known else self.labels_for(table)[table.originals.tuples[rows]]
+        )
         columns = {}
         for j, qi in enumerate(self.qis):
             values = self._values(j)[labels]

@@ -142,13 +142,13 @@ class BlockRecoding(Recoding):
         columns = {}
         for j, qi in enumerate(self.qis):
             if self._untouched(j):
-                own = table.frame[qi.name].iloc[rows].reset_index(drop=True)
+                own = table.originals.frame[qi.name].iloc[rows].reset_index(drop=True)
                 if pd.api.types.is_float_dtype(own.dtype):
                     own = own + 0.0  # -0.0 and 0.0 are one value and must look like one
                 columns[qi.name] = own
                 continue
             labels = np.array(self.labels(j), dtype=object)
-            codes = table.tuples[table.row_tuple[rows], j]
+            codes = table.tuples[table.originals.tuples[rows], j]
             columns[qi.name] = pd.Series(labels[self.blocks[j][codes]], dtype="str")
         return pd.DataFrame(columns)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from privmoo import registry
 from privmoo.cli.command import Command
 from privmoo.cli.console import command_line, print_table, say
 from privmoo.cli.options import Force
@@ -17,13 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_FACTS = {
-    "adult": ("30,162", "census records of 1994 (UCI Adult, training file, complete records)"),
-    "german-credit": ("1,000", "applicants for credit (UCI Statlog German credit)"),
-    "sparcs-like": ("1,000", "invented hospital discharges with the columns of New York's SPARCS"),
-}
-_PLUGIN = ("", "from a plug-in")
-
 
 def _datasets(
     name: Annotated[
@@ -32,12 +27,12 @@ def _datasets(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The CSV file to write.")] = None,
     force: Force = False,
 ) -> None:
-    """List the data sets that come with privmoo or a plug-in, or write one as CSV."""
+    """List the data sets of privmoo and of plug-ins, or write one as CSV."""
     from privmoo._util.files import replacing
 
     if name is None:
-        rows = [(key, *_FACTS.get(key, _PLUGIN)) for key in _names()]
-        print_table(["name", "records", "what it is"], rows)
+        rows = [(name, _first_sentence(loader)) for name, loader in _loaders().items()]
+        print_table(["name", "description"], rows)
         say(f"\nTo write one: {command_line('datasets', 'adult', '-o', 'adult.csv')}")
         return
     frame = _load(name)
@@ -47,23 +42,34 @@ def _datasets(
     say(f"Written: {target} ({len(frame):,} records). Next: {command_line('init', target)}")
 
 
-def _names() -> dict[str, str]:
-    """Return the data sets: names to type, and names in the registry."""
-    return {name.replace("_", "-"): name for name in registry.names("datasets")}
+def _loaders() -> dict[str, Callable[[], Any]]:
+    """Return the functions that load data, by their names as people type them."""
+    from privmoo import registry
+    from privmoo.errors import PluginError
+
+    loaders = {}
+    for name in registry.names("datasets"):
+        with contextlib.suppress(PluginError):  # `privmoo plugins` says what is wrong with it
+            loaders[name.replace("_", "-")] = registry.load("datasets", name)
+    return loaders
+
+
+def _first_sentence(loader: Callable[[], Any]) -> str:
+    return (inspect.getdoc(loader) or "").partition("\n")[0]
 
 
 def _load(name: str) -> pd.DataFrame:
-    """Return the records of a data set."""
+    """Return the records of a data set, also of a plug-in's."""
+    from privmoo.data.table import Table
     from privmoo.errors import TableError, nearest
 
-    names = _names()
-    if name not in names:
+    loaders = _loaders()
+    if name not in loaders:
         raise TableError(
-            f"datasets: {name!r} is not one of {', '.join(names)}{nearest(name, names)}"
+            f"datasets: {name!r} is not one of {', '.join(loaders)}{nearest(name, loaders)}"
         )
-    table: Any = registry.load("datasets", names[name])()
-    frame: pd.DataFrame = getattr(table, "frame", table)
-    return frame
+    data: Table | pd.DataFrame = loaders[name]()
+    return data.frame if isinstance(data, Table) else data
 
 
 command = Command(_datasets, order=100)
