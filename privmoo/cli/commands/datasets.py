@@ -27,7 +27,7 @@ def _datasets(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The CSV file to write.")] = None,
     force: Force = False,
 ) -> None:
-    """List the data sets of privmoo and of plug-ins, or write one as CSV."""
+    """List the data sets, also those of plug-ins, or write one as CSV."""
     from privmoo._util.files import replacing
 
     if name is None:
