@@ -60,7 +60,7 @@ def test_what_cannot_be_sent_is_said() -> None:
         with lock:
             return good(problem, seed, budget)
 
-    with pytest.raises(ProblemError, match=r"solver 'locked' cannot be sent .*; use jobs=1"):
+    with pytest.raises(ProblemError, match=r"solver 'locked' cannot be sent .*; pass jobs=1"):
         study({"locked": locked}, jobs=2)
     assert not len(study({"locked": locked}).failures)
 
