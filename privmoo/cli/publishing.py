@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -221,10 +221,7 @@ def _number(
     front: Front, solution: int | None, best: str | None, limits: dict[str, float], *, knee: bool
 ) -> int:
     """The number on the whole front of what was asked for."""
-    import numpy as np
-
     from privmoo.errors import ProblemError
-    from privmoo.front import choice
 
     asked = (solution is not None) + (best is not None) + knee
     if asked > 1:
@@ -237,21 +234,17 @@ def _number(
                 f"choose: there is no solution {solution}; they are counted from 0 to {len(front) - 1}"
             )
         return solution
-    within = front.where(**limits) if limits else front
-    places: Any = np.flatnonzero(choice.within(front, limits)) if limits else np.arange(len(front))
-    found = within.knee() if best is None else within.best(best)
-    return int(places[found.index])
+    places = front.places_within(**limits)
+    allowed = front.rows(places)
+    chosen = allowed.knee() if best is None else allowed.best(best)
+    return int(places[chosen.index])
 
 
 def _list(front: Front, limits: dict[str, float]) -> None:
     """The solutions within limits, some of them where they are many."""
     import numpy as np
 
-    from privmoo.front import choice
-
-    if limits:
-        front.where(**limits)  # says what would be possible where nothing is within
-    kept: Any = np.flatnonzero(choice.within(front, limits)) if limits else np.arange(len(front))
+    kept = front.places_within(**limits)
     shown = kept[np.unique(np.linspace(0, len(kept) - 1, _SHOWN).round().astype(int))]
     frame = front.to_frame()
     rows = [[str(i), *(f"{value:.6g}" for value in frame.iloc[i])] for i in (int(j) for j in shown)]

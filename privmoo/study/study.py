@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.wording import count_noun
 from privmoo.errors import ProblemError, nearest
 from privmoo.front.front import Front
 from privmoo.front.quantities import Quantity
-from privmoo.front.text import counted
 from privmoo.stats import tests as statistics
 from privmoo.study import tables, verdicts, views
 from privmoo.study.convergence import convergence
@@ -276,8 +276,8 @@ class Study:
 
     def __repr__(self) -> str:
         return (
-            f"Study of {counted(len(self.solvers), 'solver')} on "
-            f"{counted(len(self.problems), 'problem')}: {counted(len(self.outcomes), 'run')}, "
+            f"Study of {count_noun(len(self.solvers), 'solver')} on "
+            f"{count_noun(len(self.problems), 'problem')}: {count_noun(len(self.outcomes), 'run')}, "
             f"{len(self.failures):,} failed"
         )
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from privmoo._util.wording import count_noun
 from privmoo.errors import ProblemError
-from privmoo.front.text import counted
 from privmoo.stats.tests import least_p
 from privmoo.study.indicators import better
 
@@ -52,7 +52,7 @@ def _on(
     )
     lines = [
         f"{problem.name}, by {_WORDS[indicator]} (the {of} front has "
-        f"{counted(len(box.reference), 'point')}): medians {medians}."
+        f"{count_noun(len(box.reference), 'point')}): medians {medians}."
     ]
     lines += [f"  {_claim(pair, alpha)}" for pair in pairs.itertuples(index=False)]
     tested = pairs[pairs["p"].notna()]
@@ -115,7 +115,7 @@ def beside(study: Study) -> list[str]:
         for status, words in (("failed", "failed"), ("nothing feasible", "found nothing feasible")):
             n = int((own["status"] == status).sum())
             if n:
-                lines.append(f"{counted(n, 'run')} of {solver.name} {words}.")
+                lines.append(f"{count_noun(n, 'run')} of {solver.name} {words}.")
         if (own["reproducible"] == False).any():  # noqa: E712  # missing is not False
             lines.append(f"{solver.name}: the same seed may give another front.")
         most = own["over_budget"].max()

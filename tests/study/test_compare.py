@@ -27,8 +27,8 @@ from scenery_compare import (
 from scenery_runs import TABLE, Levels, small
 
 import privmoo as pm
+from privmoo._util.dominance import non_dominated
 from privmoo.errors import ProblemError
-from privmoo.front.archive import non_dominated
 from privmoo.study.indicators import INDICATORS
 
 
