@@ -211,7 +211,8 @@ def test_all_searches_of_a_function_count() -> None:
     found = study([thrice], seeds=1).frame
     problem = small()
     alone = (
-        pm.optimize(problem, SMALL.new_algorithm(problem), 6, seed=seed, progress=False) for seed in range(3)
+        pm.optimize(problem, SMALL.new_algorithm(problem), 6, seed=seed, progress=False)
+        for seed in range(3)
     )
     expected = sum(front.run["evaluations"] for front in alone)
     assert found["evaluations"][0] == expected > 120
