@@ -51,10 +51,11 @@ if TYPE_CHECKING:
     from privmoo.hybrid import HybridScheme
     from privmoo.measures import Measure, measure
     from privmoo.problem import AnonymizationProblem
+    from privmoo.recodings.base import Recoding
+    from privmoo.recodings.blocks import cut_recoding, identity_recoding, level_recoding
     from privmoo.recodings.candidates import Candidates
     from privmoo.recodings.cells import CellRecoding
     from privmoo.recodings.classes import PartitionRecoding, cluster_recoding, range_recoding
-    from privmoo.recodings.recoding import Recoding, cut_recoding, identity_recoding, level_recoding
     from privmoo.registry import PluginWarning, plugin, plugins
     from privmoo.release.release import Release, ReleaseWarning, make_release
     from privmoo.search import (
@@ -125,7 +126,8 @@ _HOMES = {
     "recodings.candidates": ["Candidates"],
     "recodings.cells": ["CellRecoding"],
     "recodings.classes": ["PartitionRecoding", "cluster_recoding", "range_recoding"],
-    "recodings.recoding": ["Recoding", "cut_recoding", "identity_recoding", "level_recoding"],
+    "recodings.base": ["Recoding"],
+    "recodings.blocks": ["cut_recoding", "identity_recoding", "level_recoding"],
     "registry": ["PluginWarning", "plugin", "plugins"],
     "release.release": ["Release", "ReleaseWarning", "make_release"],
     "search": [

@@ -17,8 +17,8 @@ from privmoo.errors import ProblemError, nearest
 from privmoo.evaluation.engine import Engine
 from privmoo.groups.groups import GroupBatch
 from privmoo.measures.base import Constraint, FunctionMeasure, Measure
+from privmoo.recodings.base import Recoding
 from privmoo.recodings.candidates import Candidates
-from privmoo.recodings.recoding import Recoding
 from privmoo.suppression.policies import NoSuppression, Suppression
 
 __all__ = ["AnonymizationProblem", "EvaluationCache"]

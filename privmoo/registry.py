@@ -35,6 +35,13 @@ KINDS = ("measures", "problems", "operators", "baselines", "datasets")
 
 _VIEWS: dict[str, str] = {}
 """Objects of higher rooms that methods of lower rooms call, as "module:object"."""
+_RECODINGS = {
+    "cuts": "privmoo.recodings.blocks:BlockRecoding",
+    "levels": "privmoo.recodings.blocks:LevelRecoding",
+    "classes": "privmoo.recodings.classes:PartitionRecoding",
+    "cells": "privmoo.recodings.cells:CellRecoding",
+    "tuples": "privmoo.recodings.tuples:TupleRecoding",
+}
 
 
 def load(kind: str, name: str) -> Any:
@@ -47,8 +54,9 @@ def load(kind: str, name: str) -> Any:
     Returns:
         The object itself.
     """
-    if kind == "views":
-        module, _, attribute = _VIEWS[name].partition(":")
+    built_in = {"views": _VIEWS, "recodings": _RECODINGS}.get(kind, {})
+    if name in built_in:
+        module, _, attribute = built_in[name].partition(":")
         return getattr(importlib.import_module(module), attribute)
     return plugin(kind, name)
 

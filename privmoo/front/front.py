@@ -22,7 +22,7 @@ from privmoo.front.solution import Solution
 if TYPE_CHECKING:
     from privmoo.front.gap import Gap
     from privmoo.problem import AnonymizationProblem
-    from privmoo.recodings.recoding import Recoding
+    from privmoo.recodings.base import Recoding
 
 __all__ = ["Front"]
 

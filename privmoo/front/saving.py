@@ -17,7 +17,7 @@ from privmoo.errors import CheckpointError, ProblemError
 from privmoo.front.front import Front
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, quantities_of
 from privmoo.measures.base import Measure
-from privmoo.recodings.recoding import Recoding, from_json
+from privmoo.recodings.base import Recoding, from_json
 from privmoo.suppression.policies import (
     BelowAverage,
     BelowThreshold,

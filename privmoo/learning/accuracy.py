@@ -17,7 +17,8 @@ from privmoo.learning.experiment import prepare
 from privmoo.learning.scores import score_split
 from privmoo.measures.common import FloatArray, Staged, check_choice
 from privmoo.measures.records import kept_records
-from privmoo.recodings.recoding import BlockRecoding, Recoding
+from privmoo.recodings.base import Recoding
+from privmoo.recodings.blocks import BlockRecoding
 from privmoo.release.release import Release, released_frame
 
 __all__ = ["ForestAccuracy"]
@@ -92,7 +93,7 @@ class ForestAccuracy(Staged):
             released_frame(table, recoding, rows),
             None,  # type: ignore[arg-type]  # it is only learned from, never released
             rows,
-            recoding.meanings(table),
+            recoding.meanings(),
         )
         try:
             learning = prepare(

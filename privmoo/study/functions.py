@@ -15,7 +15,7 @@ from privmoo._util.digest import content_digest
 from privmoo.errors import ProblemError
 from privmoo.front.front import Front
 from privmoo.problem import AnonymizationProblem
-from privmoo.recodings.recoding import Recoding
+from privmoo.recodings.base import Recoding
 from privmoo.search.algorithms import described
 from privmoo.study.recorder import Limit
 

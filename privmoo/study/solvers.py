@@ -15,7 +15,7 @@ from privmoo.errors import InfeasibleError, ProblemError
 from privmoo.front.front import Front
 from privmoo.front.quantities import quantities_of
 from privmoo.problem import AnonymizationProblem
-from privmoo.recodings.recoding import Recoding
+from privmoo.recodings.base import Recoding, recodings_in
 from privmoo.search.algorithms import (
     algorithm_names,
     check_algorithm,
@@ -291,10 +291,8 @@ def _as_front(given: Any, problem: AnonymizationProblem, name: str) -> Front | N
             raise ProblemError(f"solvers: {name!r} gave a front with values that are not finite")
         return given
     try:
-        if isinstance(given, Recoding):
-            return Front.of(problem, known=[given])
-        if isinstance(given, list | tuple) and given and isinstance(given[0], Recoding):
-            return Front.of(problem, known=list(given))
+        if recodings := recodings_in(given):
+            return Front.of(problem, known=recodings)
         rows = np.atleast_2d(np.asarray(given))
         if not rows.size:
             return None
