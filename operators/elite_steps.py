@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
 
-from privmoo.errors import ProblemError
+from privmoo._util.checks import fraction
 from privmoo.spaces.levels import levels_of
 
 __all__ = ["EliteSteps"]
@@ -39,8 +39,7 @@ class EliteSteps(Mutation):  # type: ignore[misc]  # pymoo has no types
 
     def __init__(self, mutation: Mutation, *, share: float = 0.75) -> None:
         super().__init__()
-        if not 0 <= share <= 1:
-            raise ProblemError(f"share: must be from 0 to 1, got {share!r}")
+        fraction("share", share)
         self.mutation, self.share = mutation, share
 
     def _do(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
 
-from privmoo.errors import ProblemError
+from privmoo._util.checks import fraction
 from privmoo.spaces.levels import levels_of
 
 __all__ = ["LevelMutation"]
@@ -34,8 +34,7 @@ class LevelMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
     def __init__(self, rate: float = 0.1, *, step: float = 0.0) -> None:
         super().__init__()
         for name, value in (("rate", rate), ("step", step)):
-            if not 0 <= value <= 1:
-                raise ProblemError(f"{name}: must be from 0 to 1, got {value!r}")
+            fraction(name, value)
         self.rate, self.step = rate, step
 
     def _do(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.crossover import Crossover
 
-from privmoo.errors import ProblemError
+from privmoo._util.checks import fraction
 from privmoo.spaces.parameters import parameters_of
 
 __all__ = ["ParameterCrossover"]
@@ -31,8 +31,7 @@ class ParameterCrossover(Crossover):  # type: ignore[misc]  # pymoo has no types
 
     def __init__(self, alpha: float = 0.3) -> None:
         super().__init__(2, 2)
-        if not 0 <= alpha <= 1:
-            raise ProblemError(f"alpha: must be from 0 to 1, got {alpha!r}")
+        fraction("alpha", alpha)
         self.alpha = alpha
 
     def _do(

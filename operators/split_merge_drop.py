@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
 
-from privmoo.errors import ProblemError
+from privmoo._util.checks import fraction
 from privmoo.spaces.centroids import CentroidSpace, centroids_of
 
 __all__ = ["SplitMergeDrop"]
@@ -34,8 +34,7 @@ class SplitMergeDrop(Mutation):  # type: ignore[misc]  # pymoo has no types
 
     def __init__(self, share: float = 0.1) -> None:
         super().__init__()
-        if not 0 < share <= 1:
-            raise ProblemError(f"share: must be above 0 and at most 1, got {share!r}")
+        fraction("share", share, above_zero=True)
         self.share = share
 
     def _do(

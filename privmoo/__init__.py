@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from privmoo.recodings.candidates import Candidates
     from privmoo.recodings.cells import CellRecoding
     from privmoo.recodings.classes import PartitionRecoding, cluster_recoding, range_recoding
-    from privmoo.registry import PluginWarning, plugin, plugins
+    from privmoo.registry import PluginWarning, plugins
     from privmoo.release.release import Release, ReleaseWarning, make_release
     from privmoo.search import (
         Evaluations,
@@ -72,15 +72,15 @@ if TYPE_CHECKING:
     from privmoo.spaces.cuts import CutSpace
     from privmoo.spaces.levels import LevelSpace
     from privmoo.study import Solver, Study, compare, optimize_islands
-    from privmoo.suppression.policies import (
+    from privmoo.suppression import (
         BelowAverage,
         BelowThreshold,
         Budget,
         ExplicitRecords,
         KLBudget,
         NoSuppression,
+        ViolatingGroups,
     )
-    from privmoo.suppression.violating import ViolatingGroups
 
 _MODULES = (
     "analysis",
@@ -128,7 +128,7 @@ _HOMES = {
     "recodings.classes": ["PartitionRecoding", "cluster_recoding", "range_recoding"],
     "recodings.base": ["Recoding"],
     "recodings.blocks": ["cut_recoding", "identity_recoding", "level_recoding"],
-    "registry": ["PluginWarning", "plugin", "plugins"],
+    "registry": ["PluginWarning", "plugins"],
     "release.release": ["Release", "ReleaseWarning", "make_release"],
     "search": [
         "Evaluations",
@@ -144,15 +144,15 @@ _HOMES = {
     "spaces.cuts": ["CutSpace"],
     "spaces.levels": ["LevelSpace"],
     "study": ["Solver", "Study", "compare", "optimize_islands"],
-    "suppression.policies": [
+    "suppression": [
         "BelowAverage",
         "BelowThreshold",
         "Budget",
         "ExplicitRecords",
         "KLBudget",
         "NoSuppression",
+        "ViolatingGroups",
     ],
-    "suppression.violating": ["ViolatingGroups"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _SHORT = {"QI": "QuasiIdentifier"}
@@ -227,7 +227,6 @@ __all__ = [
     "optimize",
     "optimize_islands",
     "plot",
-    "plugin",
     "plugins",
     "problems",
     "range_recoding",

@@ -44,29 +44,32 @@ class Hint:
     Attributes:
         advice: An action that is the same everywhere, such as "choose another name", or empty.
         parameter: The parameter of privmoo that helps, if there is one.
-        value: A value for the parameter.
-        call: The function or method to use, if it is not the one that raised the error.
+        value: A value for the parameter; any other value if not given.
+        call: The function that takes the parameter, if it is not the one that raised the error; without
+            a parameter, the call to use instead.
 
     >>> print(Hint("choose another name", parameter="force", value=True))
     choose another name or pass force=True
-    >>> print(Hint("convert it", parameter="encoding", value="latin-1", call="Table.read_csv"))
-    convert it or use Table.read_csv(..., encoding='latin-1')
+    >>> print(Hint(parameter="sensitive", call="Table"))
+    pass sensitive=... to Table
     >>> print(Hint(call="write(path)"))
     use write(path)
     """
 
     advice: str = ""
     parameter: str | None = None
-    value: object = None
+    value: object = ...
     call: str | None = None
 
     def __str__(self) -> str:
-        argument = None if self.parameter is None else f"{self.parameter}={self.value!r}"
-        if self.call is not None:
-            action = f"use {self.call}" if argument is None else f"use {self.call}(..., {argument})"
-        else:
-            action = "" if argument is None else f"pass {argument}"
-        return " or ".join(filter(None, [self.advice, action]))
+        steps = [self.advice]
+        if self.parameter is not None:
+            value = "..." if self.value is ... else repr(self.value)
+            target = "" if self.call is None else f" to {self.call}"
+            steps.append(f"pass {self.parameter}={value}{target}")
+        elif self.call is not None:
+            steps.append(f"use {self.call}")
+        return " or ".join(step for step in steps if step)
 
 
 class PrivmooError(Exception):

@@ -11,15 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.problem import Problem
 
+from privmoo._util.checks import whole_number
 from privmoo._util.digest import content_digest
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError, nearest
 from privmoo.evaluation.engine import Engine
 from privmoo.groups.groups import GroupBatch
-from privmoo.measures.base import Constraint, FunctionMeasure, Measure
+from privmoo.measures.base import Constraint, Measure
+from privmoo.measures.function_measure import FunctionMeasure
 from privmoo.recodings.base import Recoding
 from privmoo.recodings.candidates import Candidates
-from privmoo.suppression.policies import NoSuppression, Suppression
+from privmoo.suppression import NoSuppression, Suppression
 
 __all__ = ["AnonymizationProblem", "EvaluationCache"]
 
@@ -106,9 +108,8 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
     ) -> None:
         if not isinstance(table, Table):
             raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
-        is_number = isinstance(threads, int | np.integer) and not isinstance(threads, bool)
-        if threads is not None and not (is_number and threads >= 1):
-            raise ProblemError(f"threads: must be a whole number of at least 1, got {threads!r}")
+        if threads is not None:
+            threads = whole_number("threads", threads)
         self.table = table
         self.objectives = tuple(objectives)
         self.constraints = tuple(constraints)

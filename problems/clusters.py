@@ -10,9 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import choice, whole_number
 from privmoo.data.points import Scale
 from privmoo.data.table import Table
-from privmoo.errors import ProblemError, nearest
+from privmoo.errors import ProblemError
 from privmoo.evaluation.engine import thread_count
 from privmoo.measures import (
     Constraint,
@@ -37,7 +38,7 @@ from privmoo.problem import AnonymizationProblem
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.classes import PartitionRecoding, cluster_recoding
 from privmoo.spaces.centroids import Assignment, CentroidSpace, check_clusters
-from privmoo.suppression.policies import Suppression
+from privmoo.suppression import Suppression
 
 __all__ = ["Clusters", "ClustersWarning"]
 
@@ -107,15 +108,13 @@ class Clusters(AnonymizationProblem):
                 ClustersWarning,
                 stacklevel=3 if type(self) is not Clusters else 2,
             )
-        _check_word("release", release, ("mean", "centroid"))
-        _check_word("assignment", assignment, ("balanced", "nearest"))
-        if isinstance(split, bool) or not isinstance(split, int | np.integer) or split < 0:
-            raise ProblemError(f"split: must be a whole number of at least 0, got {split!r}")
+        choice("release", release, ("mean", "centroid"))
+        choice("assignment", assignment, ("balanced", "nearest"))
         self.n_clusters, self.k = min(int(n_clusters), most), int(k)
         self.scale: Scale = scale
         self.release: Literal["mean", "centroid"] = release
         self.assignment: Assignment = assignment
-        self.split = int(split)
+        self.split = whole_number("split", split, at_least=0)
         self.centroids = CentroidSpace(
             table,
             self.n_clusters,
@@ -234,9 +233,3 @@ def _usual_extras(table: Table, wanted: Sequence[Any]) -> list[Measure]:
         extras += [MinimumEntropy(), DistinctDiversity(), Homogeneity(count=True)]
     known = {getattr(m, "key", None) for m in wanted}
     return [extra for extra in extras if extra.key not in known]
-
-
-def _check_word(name: str, value: object, known: Sequence[str]) -> None:
-    if value not in known:
-        words = " or ".join(repr(word) for word in known)
-        raise ProblemError(f"{name}: must be {words}, got {value!r}{nearest(value, known)}")

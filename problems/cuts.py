@@ -26,7 +26,7 @@ from privmoo.problem import AnonymizationProblem
 from privmoo.recodings.blocks import BlockRecoding
 from privmoo.recodings.candidates import Candidates
 from privmoo.spaces.cuts import CutSpace
-from privmoo.suppression.policies import Suppression
+from privmoo.suppression import Suppression
 
 __all__ = ["Cuts"]
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import whole_number
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.measures import GeneralLoss, KAnonymity, SuppressedShare, Transparency
@@ -24,7 +25,7 @@ from privmoo.problems.levels import announce_stairs
 from privmoo.recodings.blocks import BlockRecoding, level_recoding
 from privmoo.recodings.candidates import Candidates
 from privmoo.spaces.levels import Elite, LevelSpace, Stairs, stairs_of
-from privmoo.suppression.policies import ExplicitRecords
+from privmoo.suppression import ExplicitRecords
 
 __all__ = ["LevelsAndSuppression"]
 
@@ -66,8 +67,7 @@ class LevelsAndSuppression(AnonymizationProblem):
             type(self).__name__,
             "use Levels(table, max_suppression=…), whose threshold says which records are published",
         )
-        if isinstance(min_k, bool) or not isinstance(min_k, int | np.integer) or min_k < 1:
-            raise ProblemError(f"min_k: must be a whole number of at least 1, got {min_k!r}")
+        whole_number("min_k", min_k)
         if min_k > table.n_persons:
             raise ProblemError(
                 f"min_k: {min_k} is more than the table has ({table.n_persons}); choose a smaller one"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import fraction
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.measures import (
@@ -30,7 +31,7 @@ from privmoo.problem import AnonymizationProblem
 from privmoo.recodings.blocks import BlockRecoding, level_recoding
 from privmoo.recodings.candidates import Candidates
 from privmoo.spaces.levels import Elite, LevelSpace, Stairs, most_suppressed, stairs_of
-from privmoo.suppression.policies import BelowThreshold, Suppression
+from privmoo.suppression import BelowThreshold, Suppression
 
 __all__ = ["Levels"]
 
@@ -83,12 +84,8 @@ class Levels(AnonymizationProblem):
         low, high = self.lattice.lowest, self.lattice.highest
         demands = tuple(constraints)
         if max_suppression is not None:
-            is_number = not isinstance(max_suppression, bool | str)
-            if not (is_number and 0 <= max_suppression <= 1):
-                raise ProblemError(
-                    f"max_suppression: must be a share from 0 to 1, got {max_suppression!r}"
-                )
-            demands = (*demands, SuppressedShare() <= float(max_suppression))
+            share = fraction("max_suppression", max_suppression)
+            demands = (*demands, SuppressedShare() <= share)
             low, high = np.append(low, 1), np.append(high, table.n_records)
         own = objectives if objectives is not None else (KAnonymity(), GeneralLoss())
         if extras is None:

@@ -17,7 +17,6 @@ __all__ = [
     "AttributeSpec",
     "QISpec",
     "assign_roles",
-    "check_choice",
     "check_columns",
     "check_missing",
     "check_rows",
@@ -29,13 +28,6 @@ __all__ = [
 
 QISpec = Sequence[str] | Mapping[str, Hierarchy | QuasiIdentifier | None]
 AttributeSpec = str | Sequence[str] | Mapping[str, Hierarchy | None]
-
-
-def check_choice(name: str, value: str, options: Iterable[str]) -> None:
-    """Raise unless a word is one of some."""
-    if value not in options:
-        known = ", ".join(repr(o) for o in options)
-        raise TableError(f"{name}: must be one of {known}, got {value!r}")
 
 
 def column_names(given: str | Sequence[str] | None) -> list[str]:

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.checks import choice
 from privmoo._util.digest import row_hashes
 from privmoo.data.columns import Attribute, QIColumn
 from privmoo.data.encoding import Encoded, Rows, encode, frozen
@@ -21,7 +22,6 @@ from privmoo.data.roles import (
     AttributeSpec,
     QISpec,
     assign_roles,
-    check_choice,
     check_columns,
     check_rows,
     column_names,
@@ -73,9 +73,9 @@ class Table:
         others: Literal["identifying", "insensitive"] = "identifying",
         domain: Literal["hierarchy", "observed"] = "hierarchy",
     ) -> None:
-        check_choice("missing", missing, ("value", "drop"))
-        check_choice("others", others, ("identifying", "insensitive"))
-        check_choice("domain", domain, ("hierarchy", "observed"))
+        choice("missing", missing, ("value", "drop"), error=TableError)
+        choice("others", others, ("identifying", "insensitive"), error=TableError)
+        choice("domain", domain, ("hierarchy", "observed"), error=TableError)
         given_qis = read_quasi_identifiers(quasi_identifiers)
         given_sensitive = read_attributes(sensitive)
         check_columns(data)

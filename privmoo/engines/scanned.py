@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.checks import choice, whole_number
 from privmoo._util.reading import checked_missing
 from privmoo.audit import Audit, count_tables
 from privmoo.data.columns import QuasiIdentifier, no_records
@@ -22,7 +23,6 @@ from privmoo.data.roles import (
     AttributeSpec,
     QISpec,
     assign_roles,
-    check_choice,
     check_rows,
     column_names,
     read_attributes,
@@ -102,9 +102,9 @@ class ScannedTable(Table):
         max_tuples: int | None = None,
     ) -> ScannedTable:
         """Count a source, as `Table` would a DataFrame; the arguments are those of `Table.scan`."""
-        check_choice("missing", missing, ("value", "drop"))
-        check_choice("others", others, ("identifying", "insensitive"))
-        check_choice("domain", domain, ("hierarchy", "observed"))
+        choice("missing", missing, ("value", "drop"), error=TableError)
+        choice("others", others, ("identifying", "insensitive"), error=TableError)
+        choice("domain", domain, ("hierarchy", "observed"), error=TableError)
         if subject is not None:
             raise no_records("subject")
         given_qis = read_quasi_identifiers(quasi_identifiers)
@@ -126,11 +126,8 @@ class ScannedTable(Table):
         self.target_name, self.subject_name, self.subjects = target, None, None
         self.domain = domain
         most = default_most(len(given_qis)) if max_tuples is None else max_tuples
-        if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
-            raise TableError(
-                f"max_tuples: must be a whole number of at least 1, got {max_tuples!r}"
-            )
-        check_fits(source, given_qis, int(most))
+        most = whole_number("max_tuples", most, error=TableError)
+        check_fits(source, given_qis, most)
         attributes = list(given_sensitive)
         if target is not None and target not in {*attributes, *given_qis}:
             attributes.append(target)
@@ -141,7 +138,7 @@ class ScannedTable(Table):
             attributes,
             complete=self.complete,
             others=[name for name in self.released_columns if name not in used],
-            most=int(most),
+            most=most,
         )
         counted = self.counted
         self.n_dropped = counted.n_dropped
@@ -186,14 +183,12 @@ class ScannedTable(Table):
             n: How many records; all, if there are fewer.
             seed: For the choice; by default nobody can repeat it.
         """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise TableError(f"n: must be a whole number of at least 1, got {n!r}")
-        whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-        if seed is not None and not (whole and seed >= 0):
-            raise TableError(f"seed: must be a whole number of at least 0, got {seed!r}")
+        n = whole_number("n", n, error=TableError)
+        if seed is not None:
+            whole_number("seed", seed, at_least=0, error=TableError)
         secret = secrets.token_hex(16) if seed is None else f"sample {seed}"
         frame = self.source.draw(
-            self.counted, self.released_columns, int(n), secret, complete=self.complete
+            self.counted, self.released_columns, n, secret, complete=self.complete
         )
         known = {**self.counted.keys, **self.counted.attributes}
         # As in the whole: a sample without missing values could have another type.

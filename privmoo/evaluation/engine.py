@@ -24,6 +24,7 @@ from privmoo.groups.layout import Workspace, lay_out, working_memory
 from privmoo.kernels.counts import (
     ROW_CELLS,
     Entries,
+    GroupedTuples,
     count_values,
     groups_of_labels,
     persons_of_groups,
@@ -32,7 +33,9 @@ from privmoo.kernels.counts import (
 from privmoo.kernels.grouping import group_candidates
 from privmoo.kernels.suppression import move_kept_to_front, relabel, take
 from privmoo.recodings.candidates import Candidates
-from privmoo.suppression.policies import NoSuppression, Suppression, above_thresholds
+from privmoo.suppression.base import Suppression
+from privmoo.suppression.no_suppression import NoSuppression
+from privmoo.suppression.ranks import above_thresholds
 
 __all__ = ["Engine", "group", "thread_count"]
 
@@ -249,26 +252,23 @@ class Engine:
     ) -> Segments:
         n, room = len(starts), self.table.n_tuples + 1
         size = (n + 1) * (len(entries.codes) + 1)
-        segment_starts = memory.array(f"starts {name}", n * room, np.int64)
-        segment_stops = memory.array(f"stops {name}", n * room, np.int64)
-        values = memory.array(f"values {name}", size, np.int32)
-        counts = memory.array(f"counts {name}", size, np.int32)
+        segments = Segments(
+            memory.array(f"starts {name}", n * room, np.int64),
+            memory.array(f"stops {name}", n * room, np.int64),
+            memory.array(f"values {name}", size, np.int32),
+            memory.array(f"counts {name}", size, np.int32),
+        )
         count_values(
             labels,
             starts,
             n_groups,
-            firsts,
-            records,
-            self.layout.weights,
+            GroupedTuples(firsts, records, self.layout.weights),
             entries,
             memory.zeros("rows", max(ROW_CELLS, entries.n_values), np.int32),
             memory.array("order", room, np.int32),
-            segment_starts,
-            segment_stops,
-            values,
-            counts,
+            segments,
         )
-        return Segments(segment_starts, segment_stops, values, counts)
+        return segments
 
     def _suppress(
         self, before: GroupBatch, kept: NDArray[np.bool_], memory: Workspace

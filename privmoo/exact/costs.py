@@ -12,7 +12,7 @@ from privmoo.errors import ProblemError
 from privmoo.exact.stages import Price
 from privmoo.measures import GeneralLoss, KAnonymity, Measure, SuppressedShare, Transparency
 from privmoo.spaces.levels import LevelSpace, most_suppressed
-from privmoo.suppression.policies import ExplicitRecords, NoSuppression
+from privmoo.suppression import ExplicitRecords, NoSuppression
 
 __all__ = ["Wish", "has_threshold", "space_of", "wish_of"]
 

@@ -24,7 +24,7 @@ from privmoo.release.copy import write_copy
 from privmoo.release.plan import Origin, ReleasePlan
 from privmoo.release.release import Release, make_release
 from privmoo.release.utility import ReleasedRows, loss_of_labels
-from privmoo.suppression.policies import Suppression
+from privmoo.suppression import Suppression
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.checks import fraction, whole_number
 from privmoo.baselines.common import Kinds, labels_of_rows
 from privmoo.data.table import Table
 from privmoo.engines.scanned import ScannedTable
 from privmoo.errors import ProblemError
-from privmoo.hybrid.checks import check_number, check_whole
 from privmoo.kernels.members import Units, grow_members
 from privmoo.recodings.nodes import node_cells, numeric_columns
 
@@ -96,7 +96,7 @@ def member_clusters(
     >>> member_clusters(table, 2).labels.tolist()
     [1, 0, 1, 0, 1]
     """
-    check_number("weight", weight, 0, 1)
+    fraction("weight", weight)
     weights = None
     n = table.n_tuples if isinstance(table, ScannedTable) else table.n_records
     rows = np.arange(n) if rows is None else np.asarray(rows, np.int64)
@@ -122,7 +122,7 @@ def member_clusters(
 
 def check_k(k: object, n_records: int, what: str) -> None:
     """Raise unless so many records make at least one cluster."""
-    check_whole("k", k, 2)
+    whole_number("k", k, at_least=2)
     if 0 < n_records < k:  # type: ignore[operator]  # it is a number
         raise ProblemError(f"k: must be at most {n_records:,}, the number of {what}, got {k}")
 

@@ -12,15 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from privmoo._util.checks import number, positive, whole_number
 from privmoo.data.table import Table
 from privmoo.engines.scanned import ScannedTable
 from privmoo.errors import ProblemError, nearest
 from privmoo.hybrid.cautions import of_texts
 from privmoo.hybrid.checks import (
-    check_number,
     check_numbers,
-    check_positive,
-    check_seed,
     check_table,
 )
 from privmoo.hybrid.clustering import MemberClusters, check_k
@@ -119,10 +117,10 @@ class HybridScheme:
         check_table(table, records=False)
         if strict:
             table.need_records("strict")
-        check_positive("epsilon_violating", epsilon_violating)
-        check_positive("epsilon_other", epsilon_other)
+        positive("epsilon_violating", epsilon_violating)
+        positive("epsilon_other", epsilon_other)
         if diversity is not None:
-            check_number("diversity", diversity, 0)
+            number("diversity", diversity)
         check_numbers(table, sensitivity, bounds, weight)
         self.table, self.strict = table, strict
         self._given = patterns
@@ -187,7 +185,7 @@ class HybridScheme:
 
     def recoding(self, seed: int) -> CellRecoding:
         """What every record publishes with the noise of a seed."""
-        check_seed(seed)
+        whole_number("seed", seed, at_least=0)
         return self.space.recoding(self.parameters, self._own_seed(seed))
 
     @classmethod
@@ -282,7 +280,7 @@ class HybridScheme:
         if not isinstance(self.table, ScannedTable):
             return self.run(seed).write(path, force=force, spreadsheets=spreadsheets)
         if seed is not None:
-            check_seed(seed)
+            whole_number("seed", seed, at_least=0)
         recoding = self.space.tuples(self.parameters)
         return write_copy(
             ReleasePlan.of(self.table, recoding, origin=_ORIGIN),

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.checks import whole_number
 from privmoo.data.facts import leaf_offsets
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError, PrivmooError
@@ -61,8 +62,7 @@ class ForestAccuracy(Staged):
         stage: Stage = "after",
     ) -> None:
         for name, number in (("trees", trees), ("repeats", repeats)):
-            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-                raise MeasureError(f"{name}: must be a whole number of at least 1, got {number!r}")
+            whole_number(name, number, error=MeasureError)
         check_choice("tested_on", tested_on, ("released", "original"))
         self.trees, self.repeats, self.test_size = trees, repeats, test_size
         self.tested_on, self.seed = tested_on, seed

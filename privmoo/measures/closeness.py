@@ -60,6 +60,7 @@ class TCloseness(_Compared):
     """
 
     name = "t"
+    label = "t-closeness"
     coarser = "better"
 
     def __init__(
@@ -88,7 +89,7 @@ class TCloseness(_Compared):
     ) -> FloatArray:
         """The largest distance by one attribute."""
         out = np.empty(len(groups))
-        counts = (groups.starts, groups.stops, groups.records, *segments)
+        counts = (groups.starts, groups.stops, groups.records, segments)
         reference = self._reference(attribute)
         if self.distance == "equal":
             kernels.equal_distance(*counts, attribute.n_values, reference, out)
@@ -126,6 +127,8 @@ class BetaLikeness(_Compared):
     """
 
     name = "beta"
+    label = "β-likeness"
+    symbol = "β"
     coarser = "better"
 
     def __init__(
@@ -148,7 +151,7 @@ class BetaLikeness(_Compared):
             groups.starts,
             groups.stops,
             groups.records,
-            *segments,
+            segments,
             attribute.n_values,
             self._reference(attribute),
             self.enhanced,
@@ -177,6 +180,8 @@ class DeltaDisclosure(_Compared):
     """
 
     name = "delta"
+    label = "δ-disclosure"
+    symbol = "δ"
 
     def of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
@@ -187,7 +192,7 @@ class DeltaDisclosure(_Compared):
             groups.starts,
             groups.stops,
             groups.records,
-            *segments,
+            segments,
             attribute.n_values,
             self._reference(attribute),
             out,

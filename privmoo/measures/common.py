@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from functools import reduce
 from typing import Any, ClassVar
@@ -10,9 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import choice, fraction, positive
 from privmoo.data.columns import Attribute
 from privmoo.data.table import Table
-from privmoo.errors import MeasureError, nearest
+from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch, Segments, Stage
 from privmoo.kernels.sizes import weighted_sums
 from privmoo.measures.base import Measure
@@ -84,10 +84,7 @@ def mean_inverse_size(groups: GroupBatch) -> FloatArray:
 
 def check_choice(name: str, value: object, options: Iterable[str]) -> None:
     """Raise unless a parameter is one of some words."""
-    known = list(options)
-    if value not in known:
-        words = ", ".join(repr(option) for option in known)
-        raise MeasureError(f"{name}: must be one of {words}, got {value!r}{nearest(value, known)}")
+    choice(name, value, options, error=MeasureError)
 
 
 def check_flag(name: str, value: object) -> None:
@@ -101,17 +98,11 @@ def check_fraction(name: str, value: Any) -> None:
 
     >>> check_fraction("tau", 1.5)
     Traceback (most recent call last):
-    privmoo.errors.MeasureError: tau: must be a number in (0, 1], got 1.5
+    privmoo.errors.MeasureError: tau: must be above 0 and at most 1, got 1.5
     """
-    if not (_is_number(value) and 0 < value <= 1):
-        raise MeasureError(f"{name}: must be a number in (0, 1], got {value!r}")
+    fraction(name, value, above_zero=True, error=MeasureError)
 
 
 def check_positive(name: str, value: Any) -> None:
     """Raise unless a parameter is a finite number above 0."""
-    if not (_is_number(value) and math.isfinite(value) and value > 0):
-        raise MeasureError(f"{name}: must be a finite number above 0, got {value!r}")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    positive(name, value, error=MeasureError)

@@ -54,6 +54,7 @@ class DisclosureRisk(Staged):
     """
 
     name = "disclosure_risk"
+    percent = True
     sense = "min"
     needs: ClassVar[frozenset[str]] = frozenset({"sizes", "labels"})
 

@@ -17,7 +17,7 @@ from privmoo.measures.common import (
     ValueMeasure,
     check_positive,
 )
-from privmoo.suppression.policies import diversity_of_groups
+from privmoo.suppression.ranks import diversity_of_groups
 
 __all__ = [
     "Alpha",
@@ -43,6 +43,7 @@ class DistinctDiversity(ValueMeasure):
     """
 
     name = "distinct_l"
+    label = "distinct ℓ-diversity"
     sense = "max"
     coarser = "better"
 
@@ -51,7 +52,7 @@ class DistinctDiversity(ValueMeasure):
     ) -> FloatArray:
         """The fewest values of one attribute in a group."""
         out = np.empty(len(groups))
-        kernels.fewest_values(groups.starts, groups.stops, segments.starts, segments.stops, out)
+        kernels.fewest_values(groups.starts, groups.stops, segments, out)
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
@@ -71,6 +72,7 @@ class PSensitivity(DistinctDiversity):
     """
 
     name = "p"
+    label = "p-sensitivity"
 
 
 class EntropyDiversity(ValueMeasure):
@@ -85,6 +87,7 @@ class EntropyDiversity(ValueMeasure):
     """
 
     name = "entropy_l"
+    label = "entropy ℓ-diversity"
     sense = "max"
     coarser = "better"
 
@@ -111,6 +114,8 @@ class FrequencyDiversity(ValueMeasure):
     """
 
     name = "l"
+    label = "ℓ-diversity"
+    symbol = "ℓ"
     sense = "max"
     coarser = "better"
 
@@ -123,9 +128,7 @@ class FrequencyDiversity(ValueMeasure):
             groups.starts,
             groups.stops,
             groups.records,
-            segments.starts,
-            segments.stops,
-            segments.counts,
+            segments,
             out,
         )
         return out
@@ -181,6 +184,7 @@ class RecursiveDiversity(ValueMeasure):
     """
 
     name = "recursive_l"
+    label = "recursive ℓ-diversity"
     sense = "max"
     coarser = "better"
 
@@ -197,9 +201,7 @@ class RecursiveDiversity(ValueMeasure):
         kernels.recursive_diversity(
             groups.starts,
             groups.stops,
-            segments.starts,
-            segments.stops,
-            segments.counts,
+            segments,
             attribute.n_values,
             self.c,
             out,
@@ -223,6 +225,8 @@ class Alpha(ValueMeasure):
     """
 
     name = "alpha"
+    label = "α (largest relative frequency)"
+    symbol = "α"
     sense = "min"
     coarser = "better"
 
@@ -235,9 +239,7 @@ class Alpha(ValueMeasure):
             groups.starts,
             groups.stops,
             groups.records,
-            segments.starts,
-            segments.stops,
-            segments.counts,
+            segments,
             out,
         )
         return out
@@ -261,6 +263,8 @@ class MinimumEntropy(ValueMeasure):
     """
 
     name = "min_entropy"
+    label = "minimum entropy"
+    unit = "bits"
     sense = "max"
     coarser = "better"
 
@@ -282,9 +286,7 @@ def _least_entropy(groups: GroupBatch, segments: Segments) -> FloatArray:
         groups.starts,
         groups.stops,
         groups.records,
-        segments.starts,
-        segments.stops,
-        segments.counts,
+        segments,
         out,
     )
     return out

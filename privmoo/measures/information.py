@@ -48,6 +48,8 @@ class InformationLoss(Staged):
     """
 
     name = "il"
+    label = "information loss"
+    symbol = "IL"
     sense = "min"
     needs: ClassVar[frozenset[str]] = frozenset({"sizes", "labels"})
     coarser = "worse"

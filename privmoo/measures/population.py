@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo import registry
 from privmoo.data.columns import QuasiIdentifier
 from privmoo.data.table import Table
 from privmoo.data.tuples import distinct_tuples
 from privmoo.errors import ColumnError, HierarchyError, MeasureError, nearest
-from privmoo.evaluation.engine import Engine
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.hierarchy import Hierarchy
 from privmoo.kernels.sizes import population_risks, smallest
@@ -25,6 +25,9 @@ from privmoo.measures.common import (
 )
 from privmoo.measures.risk import Statistic
 from privmoo.recodings.candidates import Candidates
+
+if TYPE_CHECKING:
+    from privmoo.evaluation.engine import Engine
 
 __all__ = ["JournalistRisk", "MarketerRisk"]
 
@@ -206,7 +209,8 @@ class _Population:
                     "leave those rows out"
                 )
         self.own_tuple = _places(table, everyone)
-        self.engine = Engine(everyone, needs={"labels"}, threads=1)
+        make_engine = registry.load("views", "engine")
+        self.engine: Engine = make_engine(everyone, needs={"labels"}, threads=1)
 
     def risks(
         self, groups: GroupBatch, blocks: NDArray[np.uint32]

@@ -24,6 +24,7 @@ class KAnonymity(Staged):
     """
 
     name = "k"
+    label = "k-anonymity"
     sense = "max"
     audited = True
     coarser = "better"
@@ -52,6 +53,8 @@ class WeightedK(Staged):
     """
 
     name = "weighted_k"
+    label = "weighted-k anonymity"
+    symbol = "weighted-k"
     sense = "max"
     audited = True
     coarser = "better"
@@ -83,6 +86,7 @@ class AverageK(Staged):
     """
 
     name = "average_k"
+    label = "average group size"
     sense = "max"
     audited = True
     coarser = "better"

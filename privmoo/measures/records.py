@@ -34,6 +34,7 @@ class Originality(Staged):
     """
 
     name = "originality"
+    percent = True
     sense = "max"
     needs: ClassVar[frozenset[str]] = frozenset({"sizes", "blocks"})
     coarser = "worse"

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import whole_number
 from privmoo.data.columns import Attribute
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError
@@ -119,6 +120,7 @@ class RecordsAtRisk(_CountedRecords):
     """
 
     name = "at_risk"
+    label = "records at risk"
     coarser = "better"
 
     def __init__(self, tau: float, *, count: bool = False, stage: Stage = "after") -> None:
@@ -147,14 +149,14 @@ class Homogeneity(_CountedRecords):
     """
 
     name = "homogeneity"
+    label = "records open to homogeneity"
     needs = frozenset({"sizes", "counts"})
     coarser = "better"
 
     def _number(self, groups: GroupBatch, out: NDArray[np.int64]) -> None:
         flags = np.zeros(len(groups.records), np.bool_)
         for name in groups.table.sensitive:
-            starts, stops, _, _ = groups.segments[name]
-            flag_single_values(groups.starts, groups.stops, starts, stops, flags)
+            flag_single_values(groups.starts, groups.stops, groups.segments[name], flags)
         flagged(groups.starts, groups.stops, groups.records, flags, out)
 
 
@@ -168,6 +170,7 @@ class Uniqueness(Staged):
     """
 
     name = "uniqueness"
+    percent = True
     sense = "min"
     audited = True
     coarser = "better"
@@ -218,7 +221,7 @@ class Skewness(ValueMeasure):
             groups.starts,
             groups.stops,
             groups.records,
-            *segments,
+            segments,
             attribute.n_values,
             self.factor,
             number,
@@ -253,9 +256,7 @@ class Similarity(ValueMeasure):
     coarser = "better"
 
     def __init__(self, level: int, *, stage: Stage = "after") -> None:
-        if isinstance(level, bool) or not isinstance(level, int | np.integer) or level < 0:
-            raise MeasureError(f"level: must be a whole number from 0, got {level!r}")
-        self.level = int(level)
+        self.level = whole_number("level", level, at_least=0, error=MeasureError)
         super().__init__(stage=stage)
 
     def attributes(self, table: Table) -> list[Attribute]:
@@ -286,9 +287,7 @@ class Similarity(ValueMeasure):
         number = np.empty(len(groups), np.int64)
         if attribute.hierarchy is not None:
             nodes = attribute.hierarchy.level_blocks[self.level]
-            under_one_node(
-                groups.starts, groups.stops, groups.records, *segments[:3], nodes, number
-            )
+            under_one_node(groups.starts, groups.stops, groups.records, segments, nodes, number)
         return np.asarray(number / groups.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:

@@ -41,6 +41,7 @@ class GeneralizationLoss(Staged):
     """
 
     name = "generalization_loss"
+    percent = True
     sense = "min"
     needs = frozenset({"sizes", "loss"})
     coarser = "worse"
@@ -77,6 +78,7 @@ class GeneralLoss(Staged):
     """
 
     name = "loss"
+    percent = True
     sense = "min"
     needs = frozenset({"sizes", "loss"})
     coarser = "worse"
@@ -120,6 +122,7 @@ class SuppressedShare(Measure):
     """
 
     name = "suppression"
+    percent = True
     sense = "min"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
@@ -181,6 +184,7 @@ class AverageClassSize(Staged):
     """
 
     name = "aecs"
+    label = "average QI-group size / k"
     sense = "min"
     coarser = "worse"
 
@@ -212,9 +216,9 @@ class ClassificationMetric(Staged):
     def batch(self, groups: GroupBatch) -> FloatArray:
         """The share of every candidate."""
         self.check(groups.table)
-        starts, stops, _, counts = groups.segments[str(groups.table.target_name)]
+        segments = groups.segments[str(groups.table.target_name)]
         right = np.empty(len(groups), np.int64)
-        majorities(groups.starts, groups.stops, starts, stops, counts, right)
+        majorities(groups.starts, groups.stops, segments, right)
         return np.asarray((groups.table.n_records - right) / groups.table.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from privmoo._util.files import write_text
 from privmoo.data.table import Table
 from privmoo.errors import ReleaseError
 from privmoo.recodings.base import Caution, Recoding
-from privmoo.suppression.policies import Suppression
+from privmoo.suppression import Suppression
 
 __all__ = [
     "NOT_GUARANTEED",

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import whole_number
 from privmoo.data.table import Table
 from privmoo.errors import ReleaseError
 from privmoo.evaluation.engine import Engine
 from privmoo.groups.groups import GroupBatch
 from privmoo.measures.base import Measure
 from privmoo.recodings.base import Recoding
-from privmoo.suppression.policies import ExplicitRecords, NoSuppression, Suppression
+from privmoo.suppression import ExplicitRecords, NoSuppression, Suppression
 
 __all__ = ["Origin", "ReleasePlan", "check_seed"]
 
@@ -143,6 +144,5 @@ def _checked_mask(table: Table, published: Any) -> NDArray[np.bool_]:
 
 def check_seed(seed: object) -> None:
     """Raise unless the seed of a release is None or a whole number from 0."""
-    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-    if seed is not None and not (whole and seed >= 0):  # type: ignore[operator]
-        raise ReleaseError(f"seed: must be a whole number of at least 0, got {seed!r}")
+    if seed is not None:
+        whole_number("seed", seed, at_least=0, error=ReleaseError)

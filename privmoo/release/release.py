@@ -29,7 +29,7 @@ from privmoo.release.evidence import (
 )
 from privmoo.release.plan import Origin, ReleasePlan, check_seed
 from privmoo.release.utility import ReleasedRows
-from privmoo.suppression.policies import Suppression
+from privmoo.suppression import Suppression
 
 __all__ = [
     "Origin",

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import whole_number
 from privmoo.data.facts import value_numbers
 from privmoo.data.points import Scale, Space
 from privmoo.data.table import Table
@@ -342,9 +343,8 @@ def centroids_of(problem: Any) -> CentroidSpace:
 
 def check_clusters(table: Table, n_clusters: Any, k: Any) -> int:
     """The number of clusters, if it and k are possible; raise otherwise."""
-    for name, value, least in (("n_clusters", n_clusters, 1), ("k", k, 2)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise ProblemError(f"{name}: must be a whole number of at least {least}, got {value!r}")
+    whole_number("n_clusters", n_clusters)
+    whole_number("k", k, at_least=2)
     if k > table.n_records:
         raise ProblemError(
             f"k: {k} is more than the {table.n_records} records of the table; choose a smaller k"

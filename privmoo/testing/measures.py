@@ -16,9 +16,10 @@ from privmoo.errors import MeasureError
 from privmoo.evaluation.engine import Engine
 from privmoo.groups.groups import GroupBatch, Segments
 from privmoo.hierarchy import Hierarchy
-from privmoo.measures.base import FunctionMeasure, Measure
+from privmoo.measures.base import Measure
+from privmoo.measures.function_measure import FunctionMeasure
 from privmoo.recodings.candidates import Candidates, leaf_blocks
-from privmoo.suppression.policies import BelowThreshold, Budget, NoSuppression, Suppression
+from privmoo.suppression import BelowThreshold, Budget, NoSuppression, Suppression
 
 __all__ = ["check_measure", "evaluate", "example_table", "random_blocks", "random_labels"]
 

@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privmoo._util.files import alive, check_place, told, write_all
-from privmoo.errors import ReleaseError
+from privmoo._util.files import REPLACE, alive, check_place, told, write_all
+from privmoo.errors import FileError
 from privmoo.release.files import certificate_files
 
 if TYPE_CHECKING:
@@ -87,9 +87,9 @@ def _check(target: Path, *, force: bool) -> None:
     """A folder is replaced only if nothing but parts is in it."""
     if target.is_dir() and not target.is_symlink():
         if not force:
-            raise ReleaseError(f"{target}: exists already; choose another name or pass force=True")
+            raise FileError(f"{target}: exists already", hint=REPLACE)
         if any(not _PART.fullmatch(path.name) for path in target.iterdir()):
-            raise ReleaseError(
+            raise FileError(
                 f"{target}: is a folder with other files than parts of a release; choose another name"
             )
         return

@@ -6,7 +6,7 @@ import pandas as pd
 
 from privmoo.data.table import Table
 from privmoo.datasets._files import bundled
-from privmoo.datasets.adult_uci import Domain, Setting
+from privmoo.datasets.adult import Domain, Setting
 from privmoo.hierarchy import Hierarchy
 
 __all__ = ["SETTING", "german_credit", "german_credit_frame", "german_credit_hierarchies"]
