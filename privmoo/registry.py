@@ -38,6 +38,7 @@ __all__ = [
     "built_in_names",
     "contains",
     "load",
+    "load_object",
     "modules",
     "names",
     "plugins",
@@ -86,6 +87,11 @@ _KINDS = {
         bases=("privmoo.recodings.base:Recoding",),
         attribute="name",
     ),
+    "spaces": Kind(
+        room="privmoo.spaces",
+        expected="a class derived from SearchSpace",
+        bases=("privmoo.spaces.base:SearchSpace",),
+    ),
     "problems": Kind(
         room="privmoo.problems",
         expected="a class derived from AnonymizationProblem",
@@ -100,37 +106,24 @@ _KINDS = {
     "datasets": Kind(
         room="privmoo.datasets", expected="a function that returns a Table or a data frame"
     ),
+    "engines": Kind(
+        room="privmoo.engines",
+        expected="a class derived from ScanEngine",
+        bases=("privmoo.data.source:ScanEngine",),
+        attribute="name",
+    ),
 }
 
 KINDS = tuple(_KINDS)
 """The kinds of objects that a plug-in can bring."""
 
 _VIEWS: dict[str, str] = {
+    "audit_table": "privmoo.analysis.original_risk:audit_table",
     "engine": "privmoo.evaluation.engine:Engine",
 }
 """Objects of higher rooms that methods of lower rooms call, as "module:object"."""
 
 _registered: dict[tuple[str, str], Any] = {}
-
-
-def modules(package: str) -> dict[str, ModuleType]:
-    """Import the modules of a package.
-
-    Args:
-        package: The dotted name of the package.
-
-    Returns:
-        The modules by their names within the package; sub-packages are left out.
-
-    >>> "run" in modules("privmoo.cli.commands")
-    True
-    """
-    paths = importlib.import_module(package).__path__
-    return {
-        entry.name: importlib.import_module(f"{package}.{entry.name}")
-        for entry in pkgutil.iter_modules(paths)
-        if not entry.ispkg
-    }
 
 
 class PluginWarning(UserWarning):
@@ -157,14 +150,14 @@ def load(kind: str, name: str) -> Any:
     privmoo.errors.PluginError: policies: 'Bugdet' is not known; did you mean 'Budget'?
     """
     if kind == "views":
-        return _import(_VIEWS[name])
+        return load_object(_VIEWS[name])
     _check_kind(kind)
     if name in _built_in(kind):
-        return _import(_built_in(kind)[name])
+        return load_object(_built_in(kind)[name])
     if (kind, name) in _registered:
         target = _registered[kind, name]
         where = _where(kind, name)
-        loaded = _loaded(where, lambda: _import(target)) if isinstance(target, str) else target
+        loaded = _loaded(where, lambda: load_object(target)) if isinstance(target, str) else target
         return _checked(kind, name, loaded, where)
     return _from_entry_point(kind, name)
 
@@ -272,6 +265,38 @@ def plugins() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).astype({"object": object})
 
 
+def load_object(target: str) -> Any:
+    """Import an object by its path.
+
+    Args:
+        target: The path as `"module:object"`.
+
+    >>> load_object("math:sqrt")(4)
+    2.0
+    """
+    module, _, path = target.partition(":")
+    return functools.reduce(getattr, path.split("."), importlib.import_module(module))
+
+
+def modules(package: str) -> dict[str, ModuleType]:
+    """Import the modules and sub-packages of a package.
+
+    Args:
+        package: The dotted name of the package.
+
+    Returns:
+        The modules by their names within the package.
+
+    >>> "run" in modules("privmoo.cli.commands")
+    True
+    """
+    paths = importlib.import_module(package).__path__
+    return {
+        entry.name: importlib.import_module(f"{package}.{entry.name}")
+        for entry in pkgutil.iter_modules(paths)
+    }
+
+
 def _check_kind(kind: str) -> str:
     if kind not in _KINDS:
         raise PluginError(
@@ -284,32 +309,21 @@ def _where(kind: str, name: str) -> str:
     return f"{kind}: {name!r}"
 
 
-def _import(target: str) -> Any:
-    module, _, path = target.partition(":")
-    return functools.reduce(getattr, path.split("."), importlib.import_module(module))
-
-
 @functools.cache
 def _bases(kind: str) -> tuple[type, ...]:
-    return tuple(_import(base) for base in _KINDS[kind].bases)
+    return tuple(load_object(base) for base in _KINDS[kind].bases)
 
 
 @functools.cache
 def _built_in(kind: str) -> dict[str, str]:
     """The built-in objects of a kind by name, as "module:object"."""
     objects = dict(_KINDS[kind].elsewhere)
-    for module in _modules(_KINDS[kind].room):
+    for module in modules(_KINDS[kind].room).values():
         for name, attribute in _objects_of(kind, module):
             target = f"{module.__name__}:{attribute}"
             if objects.setdefault(name, target) != target:
                 raise PluginError(f"{_where(kind, name)} is both {objects[name]} and {target}")
     return objects
-
-
-def _modules(room: str) -> Iterator[ModuleType]:
-    package = importlib.import_module(room)
-    for found in pkgutil.iter_modules(package.__path__, prefix=f"{room}."):
-        yield importlib.import_module(found.name)
 
 
 def _objects_of(kind: str, module: ModuleType) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,16 @@ import numpy as np
 
 from privmoo.errors import PrivmooError, ProblemError, nearest
 
-__all__ = ["choice", "fraction", "is_number", "is_whole", "number", "positive", "whole_number"]
+__all__ = [
+    "choice",
+    "flag",
+    "fraction",
+    "is_number",
+    "is_whole",
+    "number",
+    "positive",
+    "whole_number",
+]
 
 T = TypeVar("T")
 _LIMITS = {  # of a fraction: whether it must be above 0, and below 1
@@ -157,4 +166,21 @@ def choice(
     if value not in words:
         listed = ", ".join(repr(word) for word in words)
         raise error(f"{name}: must be one of {listed}, got {value!r}{nearest(value, words)}")
+    return value
+
+
+def flag(name: str, value: object, *, error: type[PrivmooError] = ProblemError) -> bool:
+    """Return a value that is True or False, or raise.
+
+    Args:
+        name: The argument's name, for the error.
+        value: What was passed.
+        error: The class of the error.
+
+    >>> flag("count", 1)
+    Traceback (most recent call last):
+    privmoo.errors.ProblemError: count: must be True or False, got 1
+    """
+    if not isinstance(value, bool):
+        raise error(f"{name}: must be True or False, got {value!r}")
     return value

@@ -91,7 +91,9 @@ SETTINGS = {
 def adult(
     setting: str = "dewri", *, age_step: int | None = None, domain: Domain | None = None
 ) -> Table:
-    """Adult as one of the papers used it; `describe()` lists the settings.
+    """Load 30,162 or more census records of 1994 (UCI Adult), with roles as in one of the papers.
+
+    `describe()` lists the settings.
 
     Args:
         setting: `"dewri"`, `"dewri-kl"`, `"dewri-prototype"`, `"wei"` or `"majeed"`.

@@ -22,7 +22,9 @@ SETTING = Setting(
 
 
 def german_credit(*, domain: Domain = "hierarchy") -> Table:
-    """German credit as Wei et al. (2025) used it: age, personal status and job may be known.
+    """Load 1,000 applicants for credit (UCI Statlog German credit), with roles as in Wei et al. 2025.
+
+    Age, personal status and job are the quasi-identifiers.
 
     Args:
         domain: Whether loss counts all leaves of a hierarchy or the observed ones.

@@ -223,7 +223,7 @@ def facilities() -> pd.DataFrame:
 
 
 def sparcs_like(n_records: int = 1000, seed: int = 0) -> pd.DataFrame:
-    """Invented hospital discharges, with the columns and spellings that `load_sparcs` gives.
+    """Invent hospital discharges, with the columns and spellings of New York's SPARCS.
 
     No row is a real patient's. Diagnoses depend on age, sex on the diagnosis, ZIP code on the
     county, race on the area, severity on age, risk and stay on severity, payment and disposition

@@ -152,9 +152,8 @@ class Solution:
         recoding, table = self.recoding, self.table
         labels = _labels_of_values(recoding)
         if labels is None:
-            rows, records = table.rows()
             kept = self._kept(recoding)
-            released = ReleasedRows(rows, recoding.apply(rows, kept), recoding, kept, records)
+            released = ReleasedRows(table, recoding.apply(table, kept), recoding, kept)
             return released.loss_per_column()
         published = self._published()
         if published is None:
@@ -214,9 +213,7 @@ class Solution:
             spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
         """
         table = self.table
-        from privmoo.engines.scanned import ScannedTable
-
-        if not isinstance(table, ScannedTable):
+        if table.has_records:
             return self.release(seed=seed).write(path, force=force, spreadsheets=spreadsheets)
         plan = ReleasePlan.of(
             table,
@@ -276,12 +273,12 @@ class Solution:
         return [*sections, ("Loss per attribute", rows), ("QI-groups", self._group_rows())]
 
     def _kept(self, recoding: Recoding) -> NDArray[np.int64]:
-        """The rows of `Table.rows` that are released."""
+        """Return the rows of `Table.originals` that are released."""
         published = self._published()
         if published is not None:
             return np.flatnonzero(published)
-        rows, _ = recoding.view(self.table).rows()
-        return np.flatnonzero(self.groups().labels[rows.row_tuple] >= 0)
+        tuples = recoding.view(self.table).originals.tuples
+        return np.flatnonzero(self.groups().labels[tuples] >= 0)
 
     def describe_columns(self) -> dict[str, str]:
         """Describe what is published of every quasi-identifier.
@@ -291,7 +288,7 @@ class Solution:
         table, recoding = self.table, self.recoding
         columns = _labels_of_values(recoding)
         if columns is None:
-            frame = recoding.apply(table.rows()[0], self._kept(recoding))
+            frame = recoding.apply(table, self._kept(recoding))
             return recoding.describe({n: set(frame[n].astype(str)) for n in table.qi_names})
         batch = self.groups().batch
         tuples = table.tuples[batch.firsts[batch.starts[0] : batch.stops[0]]]

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from privmoo._util.checks import fraction, number, whole_number
 from privmoo.data.columns import Attribute
 from privmoo.data.table import Table
-from privmoo.engines.scanned import ScannedTable
 from privmoo.errors import ProblemError
 from privmoo.recodings.nodes import numeric_columns
 
@@ -158,7 +157,7 @@ def _drawn(
 
     Records of a scanned table are numbered by tuple and value; their numbers are those of a leaf.
     """
-    if not isinstance(table, ScannedTable):
+    if table.has_records:
         columns = [
             table.tuples[table.row_tuple[rows], j] if own is None else np.nan_to_num(own[rows])
             for j, own in enumerate(numeric_columns(table))

@@ -14,7 +14,6 @@ import numpy as np
 
 from privmoo._util.checks import number, positive, whole_number
 from privmoo.data.table import Table
-from privmoo.engines.scanned import ScannedTable
 from privmoo.errors import ProblemError, nearest
 from privmoo.hybrid.cautions import of_texts
 from privmoo.hybrid.checks import (
@@ -277,7 +276,7 @@ class HybridScheme:
             force: Whether files that exist are replaced.
             spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
         """
-        if not isinstance(self.table, ScannedTable):
+        if self.table.has_records:
             return self.run(seed).write(path, force=force, spreadsheets=spreadsheets)
         if seed is not None:
             whole_number("seed", seed, at_least=0)

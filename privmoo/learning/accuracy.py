@@ -9,15 +9,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo._util.checks import whole_number
+from privmoo._util.checks import choice, whole_number
 from privmoo.data.facts import leaf_offsets
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError, PrivmooError
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.learning.experiment import prepare
 from privmoo.learning.scores import score_split
-from privmoo.measures.common import FloatArray, Staged, check_choice
+from privmoo.measures.base import FloatArray
 from privmoo.measures.records import kept_records
+from privmoo.measures.staged import Staged
 from privmoo.recodings.base import Recoding
 from privmoo.recodings.blocks import BlockRecoding
 from privmoo.release.release import Release, released_frame
@@ -63,7 +64,7 @@ class ForestAccuracy(Staged):
     ) -> None:
         for name, number in (("trees", trees), ("repeats", repeats)):
             whole_number(name, number, error=MeasureError)
-        check_choice("tested_on", tested_on, ("released", "original"))
+        choice("tested_on", tested_on, ("released", "original"), error=MeasureError)
         self.trees, self.repeats, self.test_size = trees, repeats, test_size
         self.tested_on, self.seed = tested_on, seed
         super().__init__(stage=stage)

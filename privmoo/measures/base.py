@@ -16,8 +16,9 @@ from privmoo.data.table import Table
 from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch, Grouping, Stage
 
-__all__ = ["NEEDS", "Constraint", "Measure", "Sense"]
+__all__ = ["NEEDS", "Constraint", "FloatArray", "Measure", "Sense"]
 
+FloatArray = NDArray[np.float64]
 Sense = Literal["min", "max"]
 NEEDS = frozenset({"sizes", "loss", "counts", "target", "labels", "blocks"})
 """The parts of the QI-groups that a measure can read."""
@@ -88,7 +89,7 @@ class Measure:
     def __init__(self) -> None:
         pass
 
-    def batch(self, groups: GroupBatch) -> NDArray[np.float64]:
+    def batch(self, groups: GroupBatch) -> FloatArray:
         """Return the measure of every candidate of a chunk; without groups any number will do."""
         raise TypeError(f"{type(self).__name__} must define batch(groups)")
 
@@ -145,7 +146,7 @@ class Measure:
         low, high = self.range(table)
         return high if self.sense == "min" else low
 
-    def values(self, groups: GroupBatch) -> NDArray[np.float64]:
+    def values(self, groups: GroupBatch) -> FloatArray:
         """Return `batch`, with the worst value where nothing is released, and never NaN or infinity."""
         with np.errstate(all="ignore"):
             result = np.asarray(self.batch(groups), dtype=np.float64).copy()
@@ -214,7 +215,7 @@ class Constraint:
                 f"{high:g}"
             )
 
-    def violation(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def violation(self, values: FloatArray) -> FloatArray:
         """Return how far each value is on the wrong side; at most 0 where the constraint holds."""
         return self.bound - values if self.relation == ">=" else values - self.bound
 

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import choice
 from privmoo._util.distinct import counted, numbered
 from privmoo.data.columns import Attribute
 from privmoo.data.facts import leaf_offsets
@@ -16,8 +17,9 @@ from privmoo.data.table import Table
 from privmoo.errors import MeasureError, nearest
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.kernels.matching import Known, Published, match_known
-from privmoo.measures.common import FloatArray, Staged, check_choice
+from privmoo.measures.base import FloatArray
 from privmoo.measures.records import kept_records
+from privmoo.measures.staged import Staged
 from privmoo.recodings.base import Recoding
 from privmoo.recodings.columns import Intervals, Labels, Laplace, Noised
 from privmoo.recodings.nodes import numeric_columns
@@ -65,7 +67,7 @@ class DisclosureRisk(Staged):
         aggregate: Aggregate = "mean",
         stage: Stage = "after",
     ) -> None:
-        check_choice("aggregate", aggregate, ("mean", "max"))
+        choice("aggregate", aggregate, ("mean", "max"), error=MeasureError)
         if isinstance(known, str):
             known = [known]
         if known is not None and not known:

@@ -6,17 +6,16 @@ import math
 
 import numpy as np
 
+from privmoo._util.checks import positive
 from privmoo.data.columns import Attribute
 from privmoo.data.facts import fewest_values, value_numbers
 from privmoo.data.table import Table
+from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch, Segments, Stage
 from privmoo.kernels import diversity as kernels
 from privmoo.kernels.sizes import weighted_sums
-from privmoo.measures.common import (
-    FloatArray,
-    ValueMeasure,
-    check_positive,
-)
+from privmoo.measures.base import FloatArray
+from privmoo.measures.value_measure import ValueMeasure
 from privmoo.suppression.ranks import diversity_of_groups
 
 __all__ = [
@@ -47,16 +46,16 @@ class DistinctDiversity(ValueMeasure):
     sense = "max"
     coarser = "better"
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The fewest values of one attribute in a group."""
+        """Return the fewest values of one attribute in a group."""
         out = np.empty(len(groups))
         kernels.fewest_values(groups.starts, groups.stops, segments, out)
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing released to all values in every group."""
+        """Return the range from nothing released to all values in every group."""
         return 0.0, float(fewest_values(table))
 
 
@@ -91,14 +90,14 @@ class EntropyDiversity(ValueMeasure):
     sense = "max"
     coarser = "better"
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The exponential of the smallest entropy of one attribute."""
+        """Return the exponential of the smallest entropy of one attribute."""
         return np.asarray(np.exp(_least_entropy(groups, segments)))
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing released to the same number of each value in every group."""
+        """Return the range from nothing released to the same number of each value in every group."""
         return 0.0, float(fewest_values(table))
 
 
@@ -119,10 +118,10 @@ class FrequencyDiversity(ValueMeasure):
     sense = "max"
     coarser = "better"
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The least diverse group by one attribute."""
+        """Return the least diverse group by one attribute."""
         out = np.empty(len(groups))
         kernels.least_diversity(
             groups.starts,
@@ -134,7 +133,7 @@ class FrequencyDiversity(ValueMeasure):
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing released to the same number of each value in every group."""
+        """Return the range from nothing released to the same number of each value in every group."""
         return 0.0, float(fewest_values(table))
 
 
@@ -155,14 +154,14 @@ class WeightedDiversity(ValueMeasure):
     audited = True
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The mean over records of their group's diversity."""
+        """Return the mean over records of their group's diversity."""
         total = np.empty(len(groups))
         diversity = diversity_of_groups(groups)
         weighted_sums(groups.starts, groups.stops, groups.records, diversity, total)
         return np.asarray(total / groups.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing released to the same number of each value in every group."""
+        """Return the range from nothing released to the same number of each value in every group."""
         return 0.0, float(fewest_values(table))
 
 
@@ -189,14 +188,14 @@ class RecursiveDiversity(ValueMeasure):
     coarser = "better"
 
     def __init__(self, c: float, *, stage: Stage = "after") -> None:
-        check_positive("c", c)
+        positive("c", c, error=MeasureError)
         self.c = float(c)
         super().__init__(stage=stage)
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The least ℓ of one attribute."""
+        """Return the least ℓ of one attribute."""
         out = np.empty(len(groups))
         kernels.recursive_diversity(
             groups.starts,
@@ -209,7 +208,7 @@ class RecursiveDiversity(ValueMeasure):
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From 0 to all values in every group."""
+        """Return the range from 0 to all values in every group."""
         return 0.0, float(fewest_values(table))
 
 
@@ -230,10 +229,10 @@ class Alpha(ValueMeasure):
     sense = "min"
     coarser = "better"
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The largest frequency of one attribute's values."""
+        """Return the largest frequency of one attribute's values."""
         out = np.empty(len(groups))
         kernels.largest_share(
             groups.starts,
@@ -245,7 +244,7 @@ class Alpha(ValueMeasure):
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From the same number of each value in every group to one value."""
+        """Return the range from the same number of each value in every group to one value."""
         return 1.0 / max(fewest_values(table), 1), 1.0
 
 
@@ -269,14 +268,14 @@ class MinimumEntropy(ValueMeasure):
     coarser = "better"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The sum over the attributes."""
+        """Return the sum over the attributes."""
         total = np.zeros(len(groups))
         for attribute in self.attributes(groups.table):
             total += _least_entropy(groups, groups.segments[attribute.name])
         return total / math.log(2)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From one value in a group to the same number of each in every group."""
+        """Return the range from one value in a group to the same number of each in every group."""
         return 0.0, sum(math.log2(number) for number in value_numbers(table))
 
 

@@ -11,7 +11,8 @@ from privmoo.data.facts import leaf_offsets
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch
-from privmoo.measures.common import FloatArray, Staged
+from privmoo.measures.base import FloatArray
+from privmoo.measures.staged import Staged
 from privmoo.measures.utility import leaf_sums, leaves_per_block
 from privmoo.recodings.base import Recoding
 from privmoo.recodings.columns import Intervals, Labels, Noised

@@ -65,7 +65,7 @@ class Recoding(ABC):
 
         Args:
             table: The table.
-            rows: Rows of the table.
+            rows: Rows of `Table.originals`.
         """
 
     @abstractmethod
@@ -107,7 +107,7 @@ class Recoding(ABC):
 
         Args:
             table: The table.
-            rows: Rows of the table.
+            rows: Rows of `Table.originals`.
         """
         pairs = zip(self.columns, self.codes(table, rows), strict=True)
         return pd.DataFrame({column.name: column.series(codes) for column, codes in pairs})

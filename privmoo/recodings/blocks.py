@@ -111,9 +111,9 @@ class BlockRecoding(Recoding):
 
         Args:
             table: The table.
-            rows: Rows of the table.
+            rows: Rows of `Table.originals`.
         """
-        leaves = table.tuples[table.row_tuple[rows]]
+        leaves = table.tuples[table.originals.tuples[rows]]
         return [blocks[leaves[:, j]] for j, blocks in enumerate(self.blocks)]
 
     def apply(self, table: Table, rows: NDArray[np.int64]) -> pd.DataFrame:
@@ -121,7 +121,7 @@ class BlockRecoding(Recoding):
 
         Args:
             table: The table.
-            rows: Rows of the table.
+            rows: Rows of `Table.originals`.
         """
         columns = {}
         for j, (column, codes) in enumerate(
@@ -130,7 +130,7 @@ class BlockRecoding(Recoding):
             if not self._is_original(j):
                 columns[column.name] = column.series(codes)
                 continue
-            values = table.frame[column.name].iloc[rows].reset_index(drop=True)
+            values = table.originals.frame[column.name].iloc[rows].reset_index(drop=True)
             if pd.api.types.is_float_dtype(values.dtype):
                 values = values + 0.0  # -0.0 and 0.0 are one value and must look like one
             columns[column.name] = values

@@ -103,7 +103,7 @@ class CellRecoding(Recoding):
 
         Args:
             table: The table.
-            rows: Rows of the table.
+            rows: Rows of `Table.originals`.
         """
         return [column.codes[rows] for column in self.columns]
 

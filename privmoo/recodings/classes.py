@@ -151,10 +151,10 @@ class PartitionRecoding(Recoding):
 
         Args:
             table: The table.
-            rows: Rows of the table.
+            rows: Rows of `Table.originals`.
         """
-        labels = self.labels if table.has_records else self.labels_for(table)[table.row_tuple]
-        classes = labels[rows]
+        has_records, tuples = table.has_records, table.originals.tuples
+        classes = self.labels[rows] if has_records else self.labels_for(table)[tuples[rows]]
         if self.publishes != "ranges":
             return [classes for _ in self.columns]
         return [column.codes[classes] for column in self.columns]

@@ -89,9 +89,9 @@ class TupleRecoding(Recoding):
 
         Args:
             table: The table.
-            rows: Rows of the table.
+            rows: Rows of `Table.originals`.
         """
-        tuples = table.row_tuple[rows]
+        tuples = table.originals.tuples[rows]
         return [
             column.codes[tuples] if isinstance(column, Labels) else column.codes
             for column in self.columns
@@ -102,7 +102,7 @@ class TupleRecoding(Recoding):
 
         Args:
             table: The table.
-            rows: Rows of the table.
+            rows: Rows of `Table.originals`.
         """
         columns = {}
         for j, codes in enumerate(self.codes(table, rows)):

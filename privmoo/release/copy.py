@@ -1,4 +1,4 @@
-"""The release of a table that stays where it is: copied by its source, counted again, certified."""
+"""The release of a table that stays where it is: copied by its source, counts again, certified."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 
 from privmoo.audit import Audit, audit_sizes, canonical, count_tables, mean_levels
 from privmoo.data.columns import no_records
-from privmoo.data.source import COUNT, Counted, Mapped
-from privmoo.engines.dask.folder import write_folder
-from privmoo.engines.duckdb.session import DiskFullError
-from privmoo.engines.noise import Noised as EngineNoise
+from privmoo.data.noise import RowNoise
+from privmoo.data.source import WEIGHT, CopyPlan, Counts, DiskFullError
 from privmoo.errors import AuditError, ReleaseError
 from privmoo.recodings.columns import Labels, Noised, RoundedLaplace
 from privmoo.recodings.nodes import numeric_columns
@@ -31,6 +29,7 @@ from privmoo.release.evidence import (
     sensitive_hierarchies,
 )
 from privmoo.release.files import write_release
+from privmoo.release.folder import write_folder
 from privmoo.release.plan import ReleasePlan, check_seed
 from privmoo.release.utility import ReleasedRows
 
@@ -68,8 +67,7 @@ def write_copy(
         AuditError: An audited measure and the audit disagree; nothing is written.
     """
     copy = _Copy(plan)
-    table: Any = plan.table
-    source, target = table.source, Path(path)
+    source, target = plan.table.source, Path(path)
     files = [file for file in source.paths if file.exists()]
     if target.exists() and any(target.samefile(file) for file in files):
         raise ReleaseError(f"{target}: the table is read from this file; choose another name")
@@ -77,10 +75,10 @@ def write_copy(
     certificate: list[Certificate] = []
 
     def write_rows(temporary: Path) -> Mapping[str, str]:
-        mapped = copy.mapped(seed, shuffle=shuffle, spreadsheets=spreadsheets)
+        copy_plan = copy.plan_copy(seed, shuffle=shuffle, spreadsheets=spreadsheets)
         try:
-            written = source.copy(table.counted, mapped, temporary)
-            evidence = copy.evidence(temporary, written, mapped)
+            written = source.copy(plan.table.counts, copy_plan, temporary)
+            evidence = copy.evidence(temporary, written, copy_plan)
         except DiskFullError:
             spilled = ", there or where the engine spills: see temporary= of Table.scan"
             place = "" if source.in_parts else spilled
@@ -101,8 +99,7 @@ class _Copy:
     """
 
     def __init__(self, plan: ReleasePlan) -> None:
-        table: Any = plan.table
-        recoding = plan.recoding
+        table, recoding = plan.table, plan.recoding
         self.plan, self.table, self.recoding = plan, table, recoding
         self.noised = {
             column.name: column
@@ -111,10 +108,8 @@ class _Copy:
         }
         if not recoding.whole_tuples and not self.noised:
             raise no_records(type(recoding).__name__)
-        self.kept = plan.kept(table.raw.tuples)
-        originals, records = table.rows()
-        values = recoding.apply(originals, self.kept)
-        self.rows = ReleasedRows(originals, values, recoding, self.kept, records)
+        self.kept = plan.kept(table.originals.tuples)
+        self.rows = ReleasedRows(table, recoding.apply(table, self.kept), recoding, self.kept)
         noised = recoding.noised()
         self.exact = [name for name in table.qi_names if name not in noised]
 
@@ -128,11 +123,11 @@ class _Copy:
         text = f"{purpose}|{self.recoding.key().hex()}|{seed}|{self.table.fingerprint}"
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def mapped(self, seed: int | None, *, shuffle: bool, spreadsheets: bool) -> Mapped:
-        """Return what the engine must know for the copy."""
+    def plan_copy(self, seed: int | None, *, shuffle: bool, spreadsheets: bool) -> CopyPlan:
+        """Return what the source must know for the copy."""
         noise_secret = self._secret(seed, "noise")
-        return Mapped(
-            rows=self.table.raw.rows[self.kept],
+        return CopyPlan(
+            rows=self.table.originals.rows[self.kept],
             values={name: self.rows.frame[name] for name in self.table.qi_names},
             columns=self.table.released_columns,
             complete=self.table.complete,
@@ -142,11 +137,11 @@ class _Copy:
             noise_secret=noise_secret,
         )
 
-    def _noise(self, secret: str) -> dict[str, EngineNoise]:
+    def _noise(self, secret: str) -> dict[str, RowNoise]:
         if not self.noised:
             return {}
         salts = self._salts(secret)
-        tuples = self.table.raw.tuples[self.kept]
+        tuples = self.table.originals.tuples[self.kept]
         noise = {}
         for name, column in self.noised.items():
             laplace = column.noise
@@ -154,7 +149,7 @@ class _Copy:
                 raise ReleaseError(
                     f"recoding: the noise of {name!r} cannot be drawn without its step and bounds"
                 )
-            noise[name] = EngineNoise(
+            noise[name] = RowNoise(
                 laplace.scale_of(tuples),
                 salts,
                 laplace.step,
@@ -166,7 +161,7 @@ class _Copy:
 
     def _salts(self, secret: str) -> NDArray[np.uint64]:
         """A secret number for every kept combination of original values."""
-        frame = self.table.raw.frame.iloc[self.kept]
+        frame = self.table.originals.frame.iloc[self.kept]
         rows = zip(*(frame[name].map(canonical) for name in self.table.qi_names), strict=True)
         salts = [
             hashlib.blake2b(repr(row).encode(), key=secret.encode(), digest_size=8).digest()
@@ -174,40 +169,40 @@ class _Copy:
         ]
         return np.frombuffer(b"".join(salts), "<u8").astype(np.uint64)
 
-    def evidence(self, path: Path, written: Any, mapped: Mapped) -> Evidence:
+    def evidence(self, path: Path, written: Any, copy_plan: CopyPlan) -> Evidence:
         """Count the file, and measure what it gives away and what it is worth."""
         table = self.table
-        attributes = list(table.counted.attributes)
+        attributes = list(table.counts.attributes)
         used = {*table.qi_names, *attributes}
         rest = [name for name in table.released_columns if name not in used]
-        counted, spread = table.source.recount(path, written, self.exact, attributes, rest)
-        self._check(counted)
+        counts, spread = table.source.recount(path, written, self.exact, attributes, rest)
+        self._check(counts)
         audit = Audit(
             count_tables(
-                counted.tables(self.exact),
+                counts.frames(self.exact),
                 quasi_identifiers=self.exact,
                 sensitive=list(table.sensitive),
                 target=table.target_name if table.target_name not in self.exact else None,
                 hierarchies=sensitive_hierarchies(table),
-                count=COUNT,
+                count=WEIGHT,
             )
         )
-        utility = self._utility(counted, audit)
+        utility = self._utility(counts, audit)
         privacy = audit.to_dict()
         if self.noised:
             privacy = self._privacy(audit, *table.source.group_sizes(path, written, table.qi_names))
-        secret = mapped.noise_secret.encode() if self.noised else b""
+        secret = copy_plan.noise_secret.encode() if self.noised else b""
         return Evidence(
             n_records=audit.n_records,
             privacy=privacy,
             utility=utility,
             audited=partial(audited_value, audit=audit, utility=utility),
             labels=released_labels(table, self.rows.frame),
-            unique=_unique_columns({**spread, **_spread(counted)}),
-            key=_key(counted) + secret,
+            unique=_unique_columns({**spread, **_spread(counts)}),
+            key=_key(counts) + secret,
         )
 
-    def _utility(self, counted: Counted, audit: Audit) -> dict[str, Any]:
+    def _utility(self, counts: Counts, audit: Audit) -> dict[str, Any]:
         """What the copy is worth; numbers with noise are told in the mean over noise."""
         table = self.table
         if not self.noised:
@@ -217,10 +212,10 @@ class _Copy:
                 wrong = audit.measure("classification") * audit.n_records
                 utility = {**utility, "classification": (gone + wrong) / table.n_records}
             return utility
-        part = next(iter(counted.parts.values()))
-        frame = pd.DataFrame({n: counted.keys[n].iloc[part] for n in self.exact})
+        part = counts.first_part
+        frame = pd.DataFrame({n: counts.keys[n].iloc[part] for n in self.exact})
         levels = mean_levels(
-            frame, self.recoding.relative_levels(), self.exact, counted.counts[part]
+            frame, self.recoding.relative_levels(), self.exact, counts.weights[part]
         )
         weight = np.array([table.qis[table.qi_names.index(name)].weight for name in self.exact])
         return {
@@ -230,13 +225,14 @@ class _Copy:
 
     def _expected_originality(self) -> float:
         """The share of cells that are published unchanged, in the mean over noise."""
-        table, weights = self.rows.table, self.table.raw.weights
+        table = self.table
+        tuples, weights = table.originals.tuples, table.originals.row_weights
         unchanged = 0.0
         for column, numbers in zip(self.recoding.columns, numeric_columns(table), strict=True):
             if isinstance(column, Labels):
-                share = ((column.widths == 1) & column.qi.exact)[column.codes[table.row_tuple]]
+                share = ((column.widths == 1) & column.qi.exact)[column.codes[tuples]]
             elif isinstance(column.noise, RoundedLaplace):
-                share = column.noise.unchanged(np.asarray(numbers), table.row_tuple)
+                share = column.noise.unchanged(np.asarray(numbers), tuples)
             else:
                 share = np.zeros(len(weights))
             unchanged += float(weights @ share)
@@ -256,12 +252,12 @@ class _Copy:
             WITHOUT_NOISE: audit.to_dict(),
         }
 
-    def _check(self, counted: Counted) -> None:
+    def _check(self, counts: Counts) -> None:
         """Raise unless the file has just the records that the recoding says."""
-        part = next(iter(counted.parts.values()))
-        weights = self.table.raw.weights[self.kept]
+        part = counts.first_part
+        weights = self.table.originals.row_weights[self.kept]
         expected = _sums({n: self.rows.frame[n] for n in self.exact}, weights)
-        written = _sums({n: counted.keys[n].iloc[part] for n in self.exact}, counted.counts[part])
+        written = _sums({n: counts.keys[n].iloc[part] for n in self.exact}, counts.weights[part])
         if int(written.sum()) != int(expected.sum()):
             raise AuditError(
                 f"release: {int(expected.sum()):,} rows were to be written, {int(written.sum()):,} can be "
@@ -277,7 +273,7 @@ class _Copy:
 def _sums(columns: Mapping[str, pd.Series[Any]], records: NDArray[np.int64]) -> pd.Series[Any]:
     """The records of every combination of values."""
     frame = pd.DataFrame({n: _in_utc(values).map(canonical) for n, values in columns.items()})
-    return frame.assign(**{COUNT: records}).groupby(list(columns), sort=True)[COUNT].sum()
+    return frame.assign(**{WEIGHT: records}).groupby(list(columns), sort=True)[WEIGHT].sum()
 
 
 def _in_utc(values: pd.Series[Any]) -> pd.Series[Any]:
@@ -287,12 +283,12 @@ def _in_utc(values: pd.Series[Any]) -> pd.Series[Any]:
     return values
 
 
-def _spread(counted: Counted) -> dict[str, tuple[int, int]]:
+def _spread(counts: Counts) -> dict[str, tuple[int, int]]:
     """Distinct and present values of every attribute."""
     spread = {}
-    for name, values in counted.attributes.items():
+    for name, values in counts.attributes.items():
         present = values.notna().to_numpy()
-        records = counted.counts[counted.parts[name]]
+        records = counts.weights[counts.parts[name]]
         spread[name] = (values.nunique(), int(records[present].sum()))
     return spread
 
@@ -306,10 +302,10 @@ def _unique_columns(spread: Mapping[str, tuple[int, int]]) -> list[str]:
     ]
 
 
-def _key(counted: Counted) -> bytes:
+def _key(counts: Counts) -> bytes:
     """Tells releases of the same table apart, whatever the order of their rows."""
-    part = next(iter(counted.parts.values()))
-    frame = pd.DataFrame({n: v.iloc[part].map(canonical) for n, v in counted.keys.items()})
-    frame["\0count"] = counted.counts[part]
+    part = counts.first_part
+    frame = pd.DataFrame({n: v.iloc[part].map(canonical) for n, v in counts.keys.items()})
+    frame["\0count"] = counts.weights[part]
     hashes = pd.util.hash_pandas_object(frame, index=False).to_numpy()
     return bytes(np.sort(hashes).tobytes())

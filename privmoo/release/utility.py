@@ -42,18 +42,21 @@ class ReleasedRows:
     """Released rows beside the original rows that they were made from.
 
     Attributes:
-        table: The original, in rows: of a scanned table, its distinct combinations of values.
+        table: The original.
         frame: The released rows.
         recoding: What made them.
-        order: The original row of every released row.
-        records: How many records every original row stands for; one if None.
+        order: The row of `Table.originals` of every released row.
     """
 
     table: Table
     frame: pd.DataFrame
     recoding: Recoding
     order: IntArray
-    records: IntArray | None = None
+
+    @property
+    def records(self) -> IntArray | None:
+        """The records that every original row stands for; None where every row is one record."""
+        return self.table.originals.weights
 
     @property
     def columns(self) -> tuple[PublishedColumn, ...]:
@@ -78,7 +81,7 @@ class ReleasedRows:
 
     def _utility_of_labels(self) -> dict[str, Any]:
         table, leaves = self.table, self._leaves()
-        original = table.frame[table.qi_names].copy()
+        original = table.originals.frame[table.qi_names].copy()
         for qi in table.qis:
             if not qi.as_is:  # leaves are base intervals, or spelled otherwise than in the data
                 original[qi.name] = leaves[qi.name]
@@ -172,8 +175,7 @@ class ReleasedRows:
         that covers it and the original number, over the width of the domain.
         """
         n_records = self.table.n_records
-        weights = np.ones(n_records, np.int64) if self.records is None else self.records
-        released = weights[self.order]
+        released = self.table.originals.row_weights[self.order]
         lost = {}
         for j, column in enumerate(self.columns):
             if isinstance(column, Values):
@@ -245,16 +247,16 @@ class ReleasedRows:
         table, columns = self.table, {}
         for j, qi in enumerate(table.qis):
             names = pd.array(list(qi.leaves), dtype="str")
-            columns[qi.name] = pd.Series(names.take(table.tuples[table.row_tuple, j]))
+            columns[qi.name] = pd.Series(names.take(table.tuples[table.originals.tuples, j]))
         return pd.DataFrame(columns)
 
     def _leaf_values(self) -> tuple[pd.DataFrame, list[str]]:
         """The original quasi-identifiers as numbers of leaves and categories, and which are numbers."""
         table, leaves = self.table, self._leaves()
-        original = table.frame[table.qi_names].copy()
+        original = table.originals.frame[table.qi_names].copy()
         for j, qi in enumerate(table.qis):
             if qi.numbers is not None:
-                original[qi.name] = qi.numbers[table.tuples[table.row_tuple, j]]
+                original[qi.name] = qi.numbers[table.tuples[table.originals.tuples, j]]
             elif not qi.as_is:
                 original[qi.name] = leaves[qi.name]
         return original, [qi.name for qi in table.qis if qi.numbers is not None]

@@ -240,7 +240,7 @@ def test_a_partition_that_cannot_be_read_leaves_nothing(tmp_path: Path) -> None:
     own = solution(Table.scan(source, **ROLES))
     sick.append(True)
     # The column `name` is not released, and so not read: here it must be.
-    own.table.source.frame = source.assign(note=source["name"])
+    own.table.source.partitions.frame = source.assign(note=source["name"])
     with pytest.raises(TableError, match=r"partition 3 .*cannot be read"):
         own.write(tmp_path / "out.parquet")
     assert not list(tmp_path.iterdir())
@@ -270,7 +270,7 @@ import os, signal, sys
 import dask, dask.dataframe as dd
 from test_dask_release import scanned
 from test_scanned_release import solution
-from privmoo.engines.dask import copy
+from privmoo.engines.dask import copy as parts
 dask.config.set(scheduler="synchronous")
 copy._join = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
 solution(scanned()).write(sys.argv[1])

@@ -9,8 +9,6 @@ from privmoo.cli.console import command_line, say
 from privmoo.cli.options import Job
 
 if TYPE_CHECKING:
-    from privmoo.audit import Audit
-    from privmoo.data.table import Table
     from privmoo.problem import AnonymizationProblem
 
 __all__ = ["command"]
@@ -30,7 +28,7 @@ def _check(job: Job) -> None:
         f"{problem.n_var:,} variables"
     )
     say("\nThe records as they are, without the identifying columns:")
-    report = _audit_records(table)
+    report = table.audit()
     say(f"{describe_risk(report, persons=table.subject_name is not None)}\n")
     say(report)
     if table.sensitive and "l" not in config.problem_parameters and not _uses_sensitive(problem):
@@ -40,22 +38,6 @@ def _check(job: Job) -> None:
             'l as well, write name = "KLSafe" in [problem].'
         )
     say(f"\nThe job is valid. Next: {command_line('run', job, '-o', 'out')}")
-
-
-def _audit_records(table: Table) -> Audit:
-    """Audit the original records; those of a scanned table by their counts."""
-    from privmoo.audit import audit
-    from privmoo.engines.scanned import ScannedTable
-
-    if isinstance(table, ScannedTable):
-        return table.audit()
-    frame = table.frame
-    return audit(
-        frame[[*table.qi_names, *(n for n in table.sensitive if n not in table.qi_names)]],
-        quasi_identifiers=table.qi_names,
-        sensitive=list(table.sensitive),
-        subject=None if table.subject_name is None else frame[table.subject_name].to_numpy(),
-    )
 
 
 def _uses_sensitive(problem: AnonymizationProblem) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,12 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_BUNDLED = {
-    "adult": ("30,162", "census records of 1994 (UCI Adult, training file, complete records)"),
-    "german-credit": ("1,000", "applicants for credit (UCI Statlog German credit)"),
-    "sparcs-like": ("1,000", "invented hospital discharges with the columns of New York's SPARCS"),
-}
-
 
 def _datasets(
     name: Annotated[
@@ -30,12 +27,12 @@ def _datasets(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The CSV file to write.")] = None,
     force: Force = False,
 ) -> None:
-    """List the bundled data, or write one of them as CSV."""
+    """List the data that come with privmoo and its plug-ins, or write one of them as CSV."""
     from privmoo._util.files import replacing
 
     if name is None:
-        rows = [(key, *facts) for key, facts in _BUNDLED.items()]
-        print_table(["name", "records", "what it is"], rows)
+        rows = [(name, _first_sentence(loader)) for name, loader in _loaders().items()]
+        print_table(["name", "what it does"], rows)
         say(f"\nTo write one: {command_line('datasets', 'adult', '-o', 'adult.csv')}")
         return
     frame = _load(name)
@@ -45,20 +42,34 @@ def _datasets(
     say(f"Written: {target} ({len(frame):,} records). Next: {command_line('init', target)}")
 
 
+def _loaders() -> dict[str, Callable[[], Any]]:
+    """Return the functions that load data, by their names as people type them."""
+    from privmoo import registry
+    from privmoo.errors import PluginError
+
+    loaders = {}
+    for name in registry.names("datasets"):
+        with contextlib.suppress(PluginError):  # `privmoo plugins` says what is wrong with it
+            loaders[name.replace("_", "-")] = registry.load("datasets", name)
+    return loaders
+
+
+def _first_sentence(loader: Callable[[], Any]) -> str:
+    return (inspect.getdoc(loader) or "").partition("\n")[0]
+
+
 def _load(name: str) -> pd.DataFrame:
-    """Return the records of a bundled data set."""
-    from privmoo import datasets
+    """Return the records of a data set, also of a plug-in's."""
+    from privmoo.data.table import Table
     from privmoo.errors import TableError, nearest
 
-    if name not in _BUNDLED:
+    loaders = _loaders()
+    if name not in loaders:
         raise TableError(
-            f"datasets: {name!r} is not one of {', '.join(_BUNDLED)}{nearest(name, _BUNDLED)}"
+            f"datasets: {name!r} is not one of {', '.join(loaders)}{nearest(name, loaders)}"
         )
-    if name == "adult":
-        return datasets.adult("dewri").frame
-    if name == "german-credit":
-        return datasets.german_credit_frame()
-    return datasets.sparcs_like(1000, seed=0)
+    data: Table | pd.DataFrame = loaders[name]()
+    return data.frame if isinstance(data, Table) else data
 
 
 command = Command(_datasets, order=100)

@@ -81,7 +81,6 @@ def _write(
     chosen: Solution, number: int, target: Path, writing: _Writing
 ) -> tuple[str, list[str], list[Path]]:
     """Write a release; return a summary, notes for its publisher, and the files."""
-    from privmoo.engines.scanned import ScannedTable
     from privmoo.errors import ReleaseError
     from privmoo.release.release import ReleaseWarning, in_a_line
 
@@ -95,7 +94,7 @@ def _write(
     options = {"force": writing.force, "spreadsheets": writing.spreadsheets}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReleaseWarning)  # the certificate has them too
-        if not isinstance(chosen.table, ScannedTable):
+        if chosen.table.has_records:
             release = chosen.release()
             check(int(release.certificate.privacy["k"]))
             files = release.write(target, **options)

@@ -17,9 +17,10 @@ from typing import Any, TypeVar
 from privmoo._util.checks import whole_number
 from privmoo._util.files import alive
 from privmoo._util.progress_bar import new_bar
+from privmoo.data.source import DiskFullError
 from privmoo.errors import Hint, TableError
 
-__all__ = ["DiskFullError", "Limits", "Session", "session"]
+__all__ = ["Limits", "Session", "session"]
 
 Result = TypeVar("Result")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", re.IGNORECASE)
@@ -70,10 +71,6 @@ class Limits:
         if folder is not None and not folder.is_dir():
             raise TableError(f"temporary: there is no folder {str(folder)!r}; make it first")
         return cls(int(size), threads, folder, progress)
-
-
-class DiskFullError(TableError):
-    """There is no room on the disk."""
 
 
 class Session:

@@ -14,29 +14,33 @@ from privmoo.data.columns import QuasiIdentifier
 from privmoo.data.source import Source
 from privmoo.errors import PrivmooError, TableError
 
-__all__ = ["check_fits", "default_most", "estimated"]
+__all__ = ["check_fits", "default_max_tuples", "estimated"]
 
 SAMPLE = 200_000
 _BYTES = 250
 
 
-def default_most(n_qis: int) -> int:
-    """As many distinct tuples as a quarter of the machine's memory holds.
+def default_max_tuples(n_qis: int) -> int:
+    """Return how many distinct tuples a quarter of the machine's memory holds.
 
-    >>> default_most(4) > default_most(20) > 10_000
+    >>> default_max_tuples(4) > default_max_tuples(20) > 10_000
     True
     """
     try:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError, AttributeError):  # not every system tells
+    except (ValueError, OSError, AttributeError):  # not every system says
         memory = 2**33
     return max(memory // 4 // (_BYTES + 60 * n_qis), 100_000)
 
 
 def estimated(codes: NDArray[np.int64], n_rows: int) -> int:
-    """Distinct values among so many rows, from those of a sample (GEE, Charikar et al. 2000).
+    """Estimate the number of distinct values from a sample (GEE, Charikar et al. 2000).
 
     Values seen once stand for √(n/sample) others; no estimator from a sample errs less in the worst case.
+
+    Args:
+        codes: The codes of the values in the sample.
+        n_rows: The number of all rows.
 
     >>> estimated(np.array([0, 0, 1, 2]), 16)
     5
@@ -46,13 +50,22 @@ def estimated(codes: NDArray[np.int64], n_rows: int) -> int:
     return min(n_rows, round(math.sqrt(n_rows / len(codes)) * once) + often)
 
 
-def check_fits(source: Source, given: Mapping[str, QuasiIdentifier], most: int) -> None:
-    """Raise where the distinct tuples will not fit, saying which column to granulate and what it gives."""
-    names, n_rows = list(given), source.n_rows
+def check_fits(source: Source, quasi_identifiers: Mapping[str, QuasiIdentifier], most: int) -> None:
+    """Raise where the distinct tuples will not fit, and say which column to granulate.
+
+    Args:
+        source: The records.
+        quasi_identifiers: The description of every quasi-identifier.
+        most: The largest number of distinct tuples.
+
+    Raises:
+        TableError: By an estimate from a sample, there are more.
+    """
+    names, n_rows = list(quasi_identifiers), source.n_rows
     if n_rows is not None and n_rows <= most:
         return
     sample = source.sample(names, min(SAMPLE, 4 * most))
-    if sample.whole or not len(sample.frame):
+    if sample.complete or not len(sample.frame):
         n_rows = len(sample.frame)
     elif n_rows is None:
         # Where the number of rows is not known (packed CSV), the sample is taken for a hundredth of them.
@@ -66,15 +79,15 @@ def check_fits(source: Source, given: Mapping[str, QuasiIdentifier], most: int) 
     values = {name: estimated(codes[name].to_numpy(), n_rows) for name in names}
     without = {name: _tuples(codes.drop(columns=name), n_rows) for name in names}
     widest = min(names, key=lambda name: (without[name], -values[name]))
-    levels = _levels(sample.frame[widest], given[widest], codes, widest, n_rows)
-    said = "".join(
+    levels = _levels(sample.frame[widest], quasi_identifiers[widest], codes, widest, n_rows)
+    by_level = "".join(
         f", about {n:,} with the values of level {level} of its hierarchy instead"
         for level, n in levels
     )
     raise TableError(
         f"{source.name}: has about {about:,} distinct combinations of quasi-identifiers, and at most "
         f"{most:,} would fit; granulate {widest!r} (about {values[widest]:,} values): there would be "
-        f"about {without[widest]:,} combinations without it{said}; or give a larger max_tuples"
+        f"about {without[widest]:,} combinations without it{by_level}; or give a larger max_tuples"
     )
 
 
@@ -95,7 +108,7 @@ def _tuples(codes: pd.DataFrame, n_rows: int) -> int:
 def _levels(
     column: pd.Series, qi: QuasiIdentifier, codes: pd.DataFrame, name: str, n_rows: int
 ) -> list[tuple[int, int]]:
-    """The first level of a hierarchy that makes a difference, and the tuples it leaves."""
+    """Return the first level of a hierarchy that makes a difference, and the tuples it leaves."""
     if qi.hierarchy is None:
         return []
     try:
@@ -105,8 +118,8 @@ def _levels(
         return []
     before = _tuples(codes, n_rows)
     for level in range(1, bound.height):
-        own = codes.assign(**{name: bound.level_blocks[level][leaves]})
-        found = _tuples(own, n_rows)
-        if found < 0.9 * before:
-            return [(level, found)]
+        generalised = codes.assign(**{name: bound.level_blocks[level][leaves]})
+        n_tuples = _tuples(generalised, n_rows)
+        if n_tuples < 0.9 * before:
+            return [(level, n_tuples)]
     return []
