@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privmoo._util.checks import choice, whole_number
 from privmoo.data.facts import leaf_offsets
 from privmoo.data.table import Table
-from privmoo.errors import MeasureError, PrivmooError
+from privmoo.errors import Hint, MeasureError, PrivmooError
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.learning.experiment import prepare
 from privmoo.learning.scores import score_split
@@ -49,6 +49,7 @@ class ForestAccuracy(Staged):
     """
 
     name = "accuracy"
+    label = "accuracy of a random forest"
     sense = "max"
     needs: ClassVar[frozenset[str]] = frozenset({"sizes", "labels"})
 
@@ -74,7 +75,8 @@ class ForestAccuracy(Staged):
         super().check(table)
         if table.target is None:
             raise MeasureError(
-                f"{self.name}: the table has no target to predict; name one in Table(..., target=...)"
+                f"{self.name}: the table has no target to predict",
+                hint=Hint(parameter="target", call="Table"),
             )
 
     def batch(self, groups: GroupBatch) -> FloatArray:

@@ -207,6 +207,7 @@ def test_an_interrupted_release_leaves_nothing(
     assert not list(spilled.iterdir())
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_full_disk(ending: str, parts: Path, spilled: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
