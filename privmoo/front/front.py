@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from privmoo.explorer.widget import Explorer
     from privmoo.problem import AnonymizationProblem
-    from privmoo.recodings.recoding import Recoding
+    from privmoo.recodings.base import Recoding
     from privmoo.release.release import Release
 
 __all__ = ["Front"]
@@ -337,7 +337,7 @@ class Front:
         demands = limits.read_limits(self, bounds, "where").values()
         inside = limits.within(self, demands)
         if demands and not inside.any():
-            raise ProblemError(limits.nothing_within(self, demands))
+            raise ProblemError(limits.nothing_within(self, demands, "where"))
         return np.flatnonzero(inside)
 
     def best(self, name: str) -> Solution:
