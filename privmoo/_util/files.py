@@ -12,7 +12,7 @@ from pathlib import Path
 
 from privmoo.errors import FileError, Hint
 
-__all__ = ["REPLACE", "alive", "check_place", "replacing", "told", "write_all", "write_text"]
+__all__ = ["REPLACE", "check_place", "replacing", "told", "write_all", "write_text"]
 
 REPLACE = Hint("choose another name", parameter="force", value=True)
 
@@ -204,18 +204,3 @@ def _umask() -> int:
     current = os.umask(0)
     os.umask(current)
     return current
-
-
-def alive(process: int) -> bool:
-    """Whether a process of this machine runs.
-
-    >>> alive(os.getpid())
-    True
-    """
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it runs, but is not ours
-        return True
-    return True
