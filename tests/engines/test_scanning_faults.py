@@ -214,7 +214,7 @@ def test_a_full_disk(ending: str, parts: Path, spilled: Path, tmp_path: Path) ->
     out.mkdir()
     code = f"""
         import resource, sys, warnings
-        sys.path.insert(0, {str(SCENERY)!r})
+        sys.path[:0] = [{str(SCENERY)!r}, {str(Path(__file__).parent)!r}]
         from test_scanned_release import ROLES, solution
         from privmoo import Table
         from privmoo.errors import ReleaseError
