@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privmoo._util.files import REPLACE, check_place, told, write_all
+from privmoo._util.files import REPLACE, check_place, named_errors, write_all
 from privmoo._util.folders import temporary_folder
 from privmoo.errors import FileError
 from privmoo.release.files import certificate_files
@@ -40,7 +40,7 @@ def write_folder(
     _check(target, force=force)
     for path in (as_json, as_text):
         check_place(path, force=force)
-    with told(target), temporary_folder(target.parent, f".{target.name}.") as room:
+    with named_errors(target), temporary_folder(target.parent, f".{target.name}.") as room:
         parts = room / f"parts{target.suffix}"
         parts.mkdir()
         facts["sha256"] = dict(write_rows(parts))
