@@ -152,8 +152,8 @@ class Solution:
         recoding, table = self.recoding, self.table
         labels = _labels_of_values(recoding)
         if labels is None:
-            kept = self._kept(recoding)
-            released = ReleasedRows(table, recoding.apply(table, kept), recoding, kept)
+            rows = self.released_rows()
+            released = ReleasedRows(table, recoding.apply(table, rows), recoding, rows)
             return released.loss_per_column()
         published = self._published()
         if published is None:
@@ -272,12 +272,12 @@ class Solution:
         rows = [(str(name), f"{value * 100:.4g} %") for name, value in lost.items()]
         return [*sections, ("Loss per attribute", rows), ("QI-groups", self._group_rows())]
 
-    def _kept(self, recoding: Recoding) -> NDArray[np.int64]:
+    def released_rows(self) -> NDArray[np.int64]:
         """Return the rows of `Table.originals` that are released."""
         published = self._published()
         if published is not None:
             return np.flatnonzero(published)
-        tuples = recoding.view(self.table).originals.tuples
+        tuples = self.recoding.view(self.table).originals.tuples
         return np.flatnonzero(self.groups().labels[tuples] >= 0)
 
     def describe_columns(self) -> dict[str, str]:
@@ -288,7 +288,7 @@ class Solution:
         table, recoding = self.table, self.recoding
         columns = _labels_of_values(recoding)
         if columns is None:
-            frame = recoding.apply(table, self._kept(recoding))
+            frame = recoding.apply(table, self.released_rows())
             return recoding.describe({n: set(frame[n].astype(str)) for n in table.qi_names})
         batch = self.groups().batch
         tuples = table.tuples[batch.firsts[batch.starts[0] : batch.stops[0]]]
