@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from privmoo import registry
 from privmoo.data.table import Table
-from privmoo.errors import ProblemError, nearest
+from privmoo.errors import ProblemError, ReleaseError, nearest
 from privmoo.evaluation.engine import Engine
 from privmoo.front.quantities import RECORDS_SUPPRESSED
+from privmoo.front.saving import measures_from, policy_from, recoding_from
 from privmoo.groups.groups import Grouping
 from privmoo.measures.base import Measure
 from privmoo.recodings.base import Recoding
@@ -25,7 +26,7 @@ from privmoo.release.copy import write_copy
 from privmoo.release.plan import Origin, ReleasePlan
 from privmoo.release.release import Release, make_release
 from privmoo.release.utility import ReleasedRows, loss_of_labels
-from privmoo.suppression import Suppression
+from privmoo.suppression import ExplicitRecords, Suppression
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,8 +114,6 @@ class Solution:
             if self.front.problem is None:
                 raise ProblemError("solution: the front has no recodings; load it with its problem")
             return self.front.problem.recoding(self.x)
-        from privmoo.front.saving import recoding_from
-
         return recoding_from(self.table, stored, self.index)
 
     @property
@@ -122,8 +121,6 @@ class Solution:
         """The policy that left records out."""
         if self.front.problem is not None:
             return self.front.problem.policy(self.x)
-        from privmoo.front.saving import policy_from
-
         stored = (self.front.recodings or [None] * len(self.front))[self.index] or {}
         described = stored.get("suppression", self.front.description.get("suppression"))
         return policy_from(described)
@@ -185,11 +182,10 @@ class Solution:
             seed: For the order of the rows; by default nobody can repeat it.
             shuffle: Whether rows change their order.
         """
-        published = self._published()
         return make_release(
             self.table,
             self.recoding,
-            suppression=self.suppression if published is None else published,
+            suppression=self._left_out(),
             measures=self._measures(),
             origin=self._origin(),
             shuffle=shuffle,
@@ -219,17 +215,27 @@ class Solution:
         plan = ReleasePlan.of(
             table,
             self.recoding,
-            suppression=self.suppression,
+            suppression=self._left_out(),
             measures=self._measures(),
             origin=self._origin(),
         )
         return write_copy(plan, path, seed=seed, force=force, spreadsheets=spreadsheets)
 
+    def _left_out(self) -> Suppression | NDArray[np.bool_]:
+        """The policy, or of every record whether it is published."""
+        published, policy = self._published(), self.suppression
+        if published is None:
+            return policy
+        if policy != ExplicitRecords():
+            raise ReleaseError(
+                f"solution: it chooses the published records itself, so {type(policy).__name__} would not "
+                "be applied; use ExplicitRecords() as the suppression of its problem"
+            )
+        return published
+
     def _measures(self) -> list[Measure]:
         if self.front.problem is not None:
             return list(self.front.problem.measures)
-        from privmoo.front.saving import measures_from
-
         return measures_from(self.front.quantities)
 
     def _origin(self) -> Origin:
