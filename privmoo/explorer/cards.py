@@ -164,7 +164,7 @@ def preview_of(solution: Solution, n: int = 8) -> dict[str, Any]:
         table.need_records("preview")
     except TableError as error:
         return {"columns": [], "rows": [], "total": table.n_records, "note": str(error)}
-    kept = known._kept(known.recoding)
+    kept = known.released_rows()
     some = kept[np.linspace(0, len(kept) - 1, min(n, len(kept))).astype(np.int64)]
     recoded = known.recoding.apply(table, some).reset_index(drop=True)
     columns = {
