@@ -12,12 +12,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.dominance import non_dominated
 from privmoo._util.progress_bar import new_bar
 from privmoo.errors import ProblemError
 from privmoo.exact.costs import Wish, has_threshold, space_of, wish_of
 from privmoo.exact.stages import Lattice
 from privmoo.exact.sweep import STOP, compacted, interruptible, new_best, new_cells
-from privmoo.front.archive import Archive, non_dominated
+from privmoo.front.archive import Archive
 from privmoo.front.front import Front
 from privmoo.kernels.stairs import Best
 from privmoo.measures import Transparency

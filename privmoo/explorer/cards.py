@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from privmoo.errors import ProblemError, TableError
-from privmoo.front.marginal_rates import next_step
 from privmoo.front.solution import Solution
 from privmoo.groups.groups import Grouping
 from privmoo.hierarchy.canonical import canonical
@@ -80,7 +79,7 @@ def card_of(solution: Solution) -> dict[str, Any]:
     """
     known = _Remembering(solution.front, solution.index)
     try:
-        after = str(next_step(solution.front, solution.index))
+        after = str(solution.front.next_step(solution.index))
     except ProblemError:  # one objective: there is no trade-off to go along
         after = ""
     try:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo import registry
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError, nearest
 from privmoo.evaluation.engine import Engine
@@ -337,15 +338,13 @@ class Solution:
 
     def plot_group_sizes(self, ax: Axes | None = None) -> Axes:
         """Draw how many records are in groups of each size (inset of Dewri et al. 2011, Fig. 6)."""
-        from privmoo.plot import plot_group_sizes
-
-        return plot_group_sizes(self, ax=ax)
+        axes: Axes = registry.load("views", "plot_group_sizes")(self, ax=ax)
+        return axes
 
     def plot_loss(self, ax: Axes | None = None) -> Axes:
         """Draw what every quasi-identifier loses."""
-        from privmoo.plot import plot_loss
-
-        return plot_loss(self, ax=ax)
+        axes: Axes = registry.load("views", "plot_loss")(self, ax=ax)
+        return axes
 
     def __repr__(self) -> str:
         said = ", ".join(q.phrase(self.values[q.key]) for q in self.front.objectives)

@@ -75,7 +75,7 @@ def _shares(reading: Reading) -> pd.Series[float]:
     keys: list[Any] = []
     parts: list[float] = []
     names, numbers = reading.domain.leaves, reading.domain.numbers
-    for share, leaves, own in zip(counts, reading.leaves, reading.own, strict=True):
+    for share, leaves, own in zip(counts, reading.leaves, reading.numbers_of_values, strict=True):
         if not len(leaves):
             keys.append(float(own))
             parts.append(float(share))

@@ -14,7 +14,7 @@ from privmoo._util.distinct import counted, numbered
 from privmoo.data.columns import Attribute
 from privmoo.data.facts import leaf_offsets
 from privmoo.data.table import Table
-from privmoo.errors import MeasureError, nearest
+from privmoo.errors import Hint, MeasureError, nearest
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.kernels.matching import Known, Published, match_known
 from privmoo.measures.base import FloatArray
@@ -81,8 +81,8 @@ class DisclosureRisk(Staged):
         table.need_records(type(self).__name__)
         if not table.sensitive:
             raise MeasureError(
-                f"{self.name}: the table has no sensitive attribute; "
-                "name one in Table(..., sensitive=...)"
+                f"{self.name}: the table has no sensitive attribute",
+                hint=Hint(parameter="sensitive", call="Table"),
             )
         self._columns(table)
 

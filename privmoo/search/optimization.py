@@ -23,9 +23,10 @@ from pymoo.core.sampling import Sampling
 from pymoo.termination.max_gen import MaximumGenerationTermination
 
 from privmoo._util.checks import whole_number
+from privmoo._util.dominance import share_of_box
 from privmoo._util.versions import versions
 from privmoo.errors import InfeasibleError, PrivmooError, ProblemError
-from privmoo.front.archive import Archive, share_of_box
+from privmoo.front.archive import Archive
 from privmoo.front.front import Front, nothing_feasible
 from privmoo.front.quantities import quantities_of
 from privmoo.problem import AnonymizationProblem

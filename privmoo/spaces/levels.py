@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.dominance import non_dominated
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
-from privmoo.front.archive import non_dominated
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.recoding import need_hierarchy
 

@@ -27,8 +27,8 @@ from scenery_compare import (
 from scenery_runs import TABLE, Levels, small
 
 import privmoo as pm
+from privmoo._util.dominance import non_dominated
 from privmoo.errors import ProblemError
-from privmoo.front.archive import non_dominated
 from privmoo.study.indicators import INDICATORS
 
 
@@ -85,7 +85,7 @@ def test_what_a_candidate_brings_along_counts_with_it() -> None:
     found = study(six, problem, seeds=[2], budget=8)
     heard: list[np.ndarray] = []
     problem.callback = lambda X, out: None if "brought_by" in out else heard.append(X)
-    algorithm = six.made(problem)
+    algorithm = six.new_algorithm(problem)
     pm.optimize(problem, algorithm, pm.Evaluations(8), seed=2, progress=False)
     rows = np.concatenate(heard)[:8]
     problem.callback = None
@@ -211,7 +211,8 @@ def test_all_searches_of_a_function_count() -> None:
     found = study([thrice], seeds=1).frame
     problem = small()
     alone = (
-        pm.optimize(problem, SMALL.made(problem), 6, seed=seed, progress=False) for seed in range(3)
+        pm.optimize(problem, SMALL.new_algorithm(problem), 6, seed=seed, progress=False)
+        for seed in range(3)
     )
     expected = sum(front.run["evaluations"] for front in alone)
     assert found["evaluations"][0] == expected > 120
@@ -294,7 +295,7 @@ def many(_: Any) -> Any:
         ([many], {}, "'many' cannot solve Cuts: .* is for 3 objectives, but the problem has 2"),
         (["moead"], {}, "MOEAD cannot take constraints"),
         ([SMALL], {"problem": []}, "problems: none given"),
-        ([SMALL], {"problem": [3]}, "problems: expected such as Cuts"),
+        ([SMALL], {"problem": [3]}, "problems: must be problems such as Cuts"),
         ([SMALL], {"problem": [small(), small()]}, "problems: two are called 'Cuts'"),
         ([SMALL], {"client": "localhost"}, "client: must be a dask.distributed.Client, got str"),
     ],
