@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from privmoo.explorer.widget import Explorer
     from privmoo.problem import AnonymizationProblem
-    from privmoo.recodings.recoding import Recoding
+    from privmoo.recodings.base import Recoding
     from privmoo.release.release import Release
 
 __all__ = ["Front"]

@@ -19,7 +19,8 @@ from privmoo.learning.scores import Learner, score_split
 from privmoo.measures.base import FloatArray
 from privmoo.measures.records import kept_records
 from privmoo.measures.staged import Staged
-from privmoo.recodings.recoding import BlockRecoding, Recoding
+from privmoo.recodings.base import Recoding
+from privmoo.recodings.blocks import BlockRecoding
 from privmoo.release.release import Release, released_frame
 
 __all__ = ["ForestAccuracy"]
@@ -95,7 +96,7 @@ class ForestAccuracy(Staged):
             released_frame(table, recoding, released),
             None,  # type: ignore[arg-type]  # it is only learned from, never released
             released,
-            recoding.meanings(table),
+            recoding.meanings(),
         )
         try:
             learning = prepare(
