@@ -337,7 +337,7 @@ class Front:
         demands = limits.read_limits(self, bounds, "where").values()
         inside = limits.within(self, demands)
         if demands and not inside.any():
-            raise ProblemError(limits.nothing_within(self, demands))
+            raise ProblemError(limits.nothing_within(self, demands, "where"))
         return np.flatnonzero(inside)
 
     def best(self, name: str) -> Solution:
