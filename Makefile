@@ -13,8 +13,8 @@ NOTEBOOKS := $(wildcard notebooks/*.ipynb)
 BENCHMARKS := $(filter-out %/bench_scale.py,$(sort $(wildcard tests/benchmarks/bench_*.py)))
 ROWS ?= 1e6 1e7 1e8
 
-# Work is handed out as workers become free: tests take from milliseconds to a minute.
-PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+# A file is tested by one worker, so that its fixtures and kernels are made once.
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help venv demo test test-faults test-all lint ruff types pytest quick-notebooks notebooks bench \

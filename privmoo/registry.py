@@ -75,6 +75,7 @@ _KINDS = {
         bases=("privmoo.measures.base:Measure",),
         attribute="name",
         instances=True,
+        elsewhere=(("accuracy", "privmoo.learning.accuracy:ForestAccuracy"),),
     ),
     "policies": Kind(
         room="privmoo.suppression",

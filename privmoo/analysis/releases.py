@@ -14,8 +14,8 @@ from privmoo.errors import ProblemError
 from privmoo.learning.experiment import ORIGINAL
 from privmoo.learning.values import Reading, check_release, read_original, read_released
 from privmoo.measures import DisclosureRisk
-from privmoo.release.audited import disclosure_of
 from privmoo.release.release import Release
+from privmoo.release.utility import ReleasedRows
 
 __all__ = ["disclosure_risks", "evaluate", "risk_name"]
 
@@ -103,8 +103,8 @@ def disclosure_risks(
     DisclosureRisk(known=known).check(table)
     if release.recoding is None:
         raise ProblemError("release: what made it is not known; give one of make_release")
-    risks = disclosure_of(table, release.frame, release.recoding, release.rows, known)
-    return pd.DataFrame(risks)
+    rows = ReleasedRows(table, release.frame, release.recoding, release.rows)
+    return pd.DataFrame(rows.disclosure(known))
 
 
 def _row(

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privmoo.audit.counts import Counts, ValueCounts
+from privmoo.audit.formulas import formula
 from privmoo.errors import AuditError, nearest
 
 __all__ = [
@@ -27,8 +28,9 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 
+@formula()
 def k(counts: Counts) -> float:
-    """Smallest group, in persons where a subject is known (Samarati 2001; Sweeney 2002).
+    """Return the smallest group, in persons where a subject is known (Samarati 2001; Sweeney 2002).
 
     >>> k(Counts(np.array([5, 2])))
     2.0
@@ -36,8 +38,9 @@ def k(counts: Counts) -> float:
     return float(counts.hidden.min())
 
 
+@formula()
 def weighted_k(counts: Counts) -> float:
-    """Σ|g|²/n: the size of the group a random record is in (Dewri et al. 2011, 5.3.1).
+    """Return Σ|g|²/n, the size of the group a random record is in (Dewri et al. 2011, 5.3.1).
 
     >>> weighted_k(Counts(np.array([5, 2]))) == 29 / 7
     True
@@ -45,8 +48,9 @@ def weighted_k(counts: Counts) -> float:
     return float((counts.sizes * counts.hidden).sum() / counts.n_records)
 
 
+@formula()
 def average_k(counts: Counts) -> float:
-    """Records (persons, where a subject is known) per group.
+    """Return the records (persons, where a subject is known) per group.
 
     >>> average_k(Counts(np.array([5, 2])))
     3.5
@@ -54,8 +58,9 @@ def average_k(counts: Counts) -> float:
     return float(counts.hidden.sum() / counts.n_groups)
 
 
+@formula("distinct_l", "p", combine=min)
 def distinct_l(values: ValueCounts) -> float:
-    """Fewest distinct values in a group: distinct ℓ-diversity, and p of p-sensitivity.
+    """Return the fewest distinct values in a group: distinct ℓ-diversity, and p of p-sensitivity.
 
     >>> distinct_l(_example())
     1.0
@@ -63,8 +68,9 @@ def distinct_l(values: ValueCounts) -> float:
     return float(np.bincount(values.group, minlength=len(values.sizes)).min())
 
 
+@formula(combine=min)
 def entropy_l(values: ValueCounts) -> float:
-    """Exponential of the smallest entropy of a group (Machanavajjhala et al. 2007).
+    """Return the exponential of the smallest entropy of a group (Machanavajjhala et al. 2007).
 
     >>> entropy_l(_example())
     1.0
@@ -72,8 +78,9 @@ def entropy_l(values: ValueCounts) -> float:
     return float(np.exp(_entropies(values).min()))
 
 
+@formula(combine=sum)
 def min_entropy(values: ValueCounts) -> float:
-    """Smallest entropy of a group, in bits (Wei et al. 2024, Eq. 1 and 2).
+    """Return the smallest entropy of a group, in bits (Wei et al. 2024, Eq. 1 and 2).
 
     >>> min_entropy(_example())
     0.0
@@ -81,8 +88,9 @@ def min_entropy(values: ValueCounts) -> float:
     return float(_entropies(values).min() / np.log(2))
 
 
+@formula("l", combine=min)
 def frequency_l(values: ValueCounts) -> float:
-    """Smallest |g| / count of the most frequent value (Dewri et al. 2011, Definition 4).
+    """Return the smallest |g| / count of the most frequent value (Dewri et al. 2011, Definition 4).
 
     >>> frequency_l(_example())
     1.0
@@ -90,8 +98,9 @@ def frequency_l(values: ValueCounts) -> float:
     return float((values.sizes / _largest(values)).min())
 
 
+@formula()
 def weighted_l(counts: Counts) -> float:
-    """Mean over records of their group's ℓ, the least over the sensitive attributes.
+    """Return the mean over records of their group's ℓ, the least over the sensitive attributes.
 
     >>> counts = Counts(np.array([2, 2]), {"s": _example()})
     >>> weighted_l(counts)
@@ -99,14 +108,15 @@ def weighted_l(counts: Counts) -> float:
     """
     if not counts.sensitive:
         raise AuditError("weighted_l: name at least one sensitive attribute")
-    least = np.full(counts.n_groups, np.inf)
+    diversity = np.full(counts.n_groups, np.inf)
     for values in counts.sensitive.values():
-        least = np.minimum(least, values.sizes / _largest(values))
-    return float((counts.sizes * least).sum() / counts.n_records)
+        diversity = np.minimum(diversity, values.sizes / _largest(values))
+    return float((counts.sizes * diversity).sum() / counts.n_records)
 
 
+@formula(combine=max)
 def alpha(values: ValueCounts) -> float:
-    """Largest relative frequency of a value in a group (Wong et al. 2006, (α,k)-anonymity).
+    """Return the largest relative frequency of a value in a group (Wong et al. 2006, (α,k)-anonymity).
 
     >>> alpha(_example())
     1.0
@@ -114,8 +124,13 @@ def alpha(values: ValueCounts) -> float:
     return float((_largest(values) / values.sizes).max())
 
 
+@formula(combine=min)
 def recursive_l(values: ValueCounts, c: float) -> float:
-    """Largest ℓ with r₁ < c(r_ℓ+…+r_m) in every group, 0 if none (Machanavajjhala et al.).
+    """Return the largest ℓ with r₁ < c(r_ℓ+…+r_m) in every group, 0 if none (Machanavajjhala et al.).
+
+    Args:
+        values: The counts of one attribute.
+        c: The factor.
 
     >>> recursive_l(_example(), c=2)
     1.0
@@ -126,17 +141,23 @@ def recursive_l(values: ValueCounts, c: float) -> float:
     count = values.count[order]
     ends = np.cumsum(values.sizes)
     tail = ends[values.group] - (np.cumsum(count) - count)
-    most = count[values.starts][values.group]
-    holds = most < c * tail
+    largest = count[values.starts][values.group]
+    holds = largest < c * tail
     # tails shrink with ℓ, so the number of ℓ that hold is the largest that holds
     return float(np.add.reduceat(holds.astype(np.int64), values.starts).min())
 
 
+@formula(combine=max)
 def t(values: ValueCounts, distance: str = "equal", reference: str = "released") -> float:
-    """Largest earth mover's distance between a group and the reference (Li et al. 2007).
+    """Return the largest earth mover's distance between a group and the reference (Li et al. 2007).
 
     The hierarchical distance charges λ/H for what passes a node of level λ. Summed over the tree
     this is the mean, over the levels below the root, of the equal distance between the nodes.
+
+    Args:
+        values: The counts of one attribute.
+        distance: `"equal"`, `"ordered"` or `"hierarchical"`.
+        reference: The distribution in the `"released"` or in the `"original"` table.
 
     >>> t(_example()), t(_example(), distance="ordered")
     (0.5, 0.5)
@@ -150,17 +171,23 @@ def t(values: ValueCounts, distance: str = "equal", reference: str = "released")
         levels = [values.at_level(level) for level in range(values.height)]
         total = sum(_equal(v, _reference(v, reference)) for v in levels)
         return float(np.max(total / len(levels)))
-    known = ["equal", "ordered", "hierarchical"]
+    distances = ["equal", "ordered", "hierarchical"]
     raise AuditError(
-        f"distance: expected one of {known}, got {distance!r}{nearest(distance, known)}"
+        f"distance: expected one of {distances}, got {distance!r}{nearest(distance, distances)}"
     )
 
 
+@formula(combine=max)
 def beta(values: ValueCounts, enhanced: bool = False, reference: str = "released") -> float:
-    """Largest relative gain (p−q)/q of a value (Cao & Karras 2012).
+    """Return the largest relative gain (p−q)/q of a value (Cao & Karras 2012).
 
     Enhanced β-likeness also bounds the gain by −ln q; where a gain is larger no β holds, and the
-    largest gain any table of that size could have (its records − 1) is given instead.
+    largest gain any table of that size could have (its records − 1) is returned instead.
+
+    Args:
+        values: The counts of one attribute.
+        enhanced: Whether to demand the second bound.
+        reference: The distribution in the `"released"` or in the `"original"` table.
 
     >>> beta(_example())
     1.0
@@ -172,8 +199,13 @@ def beta(values: ValueCounts, enhanced: bool = False, reference: str = "released
     return max(0.0, float(gain.max()))
 
 
+@formula(combine=max)
 def delta(values: ValueCounts, reference: str = "released") -> float:
-    """Largest |log₂(p/q)| of a value present in a group (Brickell & Shmatikov 2008, as in ARX).
+    """Return the largest |log₂(p/q)| of a value present in a group (Brickell & Shmatikov 2008, ARX).
+
+    Args:
+        values: The counts of one attribute.
+        reference: The distribution in the `"released"` or in the `"original"` table.
 
     >>> delta(_example())
     1.0

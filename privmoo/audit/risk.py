@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privmoo.audit.counts import Counts, ValueCounts
+from privmoo.audit.formulas import formula
 from privmoo.errors import AuditError
 
 __all__ = [
@@ -24,8 +25,13 @@ BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 
 
+@formula()
 def prosecutor_risk(counts: Counts, statistic: str = "max") -> float:
-    """1/|g|, the largest or the average over records (El Emam 2013).
+    """Return 1/|g|, the largest or the average over records (El Emam 2013).
+
+    Args:
+        counts: The counts of a table.
+        statistic: `"max"` or `"average"`.
 
     >>> counts = Counts(np.array([5, 2, 1]))
     >>> prosecutor_risk(counts), prosecutor_risk(counts, statistic="average")
@@ -37,12 +43,18 @@ def prosecutor_risk(counts: Counts, statistic: str = "max") -> float:
     return float((counts.sizes / counts.hidden).sum() / counts.n_records)
 
 
+@formula()
 def journalist_risk(
     counts: Counts, statistic: str = "max", sampling_fraction: float | None = None
 ) -> float:
-    """1/F with F the group's size in the population (El Emam 2013; ARX).
+    """Return 1/F with F the group's size in the population (El Emam 2013; ARX).
 
     The average is the larger of groups/ΣF and the mean of 1/F over the released records.
+
+    Args:
+        counts: The counts of a table.
+        statistic: `"max"` or `"average"`.
+        sampling_fraction: The share of the population that is in the table, if the counts have none.
 
     >>> journalist_risk(Counts(np.array([4, 2])), sampling_fraction=0.5)
     0.25
@@ -54,8 +66,13 @@ def journalist_risk(
     return max(counts.n_groups / float(size.sum()), _success(counts, size))
 
 
+@formula()
 def marketer_risk(counts: Counts, sampling_fraction: float | None = None) -> float:
-    """Expected share of released records that link correctly: the mean of 1/F (El Emam 2013).
+    """Return the expected share of released records that link correctly, the mean of 1/F (El Emam 2013).
+
+    Args:
+        counts: The counts of a table.
+        sampling_fraction: The share of the population that is in the table, if the counts have none.
 
     >>> marketer_risk(Counts(np.array([4, 2])), sampling_fraction=0.5) == 1 / 6
     True
@@ -63,8 +80,14 @@ def marketer_risk(counts: Counts, sampling_fraction: float | None = None) -> flo
     return _success(counts, _population_sizes(counts, sampling_fraction))
 
 
+@formula()
 def at_risk(counts: Counts, tau: float, count: bool = False) -> float:
-    """Records with 1/|g| > τ, strictly, as share or as number (Wei et al. 2025).
+    """Return the records with 1/|g| > τ, strictly (Wei et al. 2025).
+
+    Args:
+        counts: The counts of a table.
+        tau: The threshold.
+        count: Whether to return their number instead of their share.
 
     >>> at_risk(Counts(np.array([20, 19])), tau=0.05, count=True)
     19.0
@@ -73,8 +96,9 @@ def at_risk(counts: Counts, tau: float, count: bool = False) -> float:
     return _records(counts, 1.0 / counts.hidden > tau, count)
 
 
+@formula()
 def uniqueness(counts: Counts) -> float:
-    """Share of records alone in their group.
+    """Return the share of records alone in their group.
 
     >>> uniqueness(Counts(np.array([3, 1])))
     0.25
@@ -82,8 +106,13 @@ def uniqueness(counts: Counts) -> float:
     return _records(counts, counts.hidden == 1, count=False)
 
 
+@formula()
 def homogeneity(counts: Counts, count: bool = False) -> float:
-    """Records whose group has one single value in any sensitive attribute (Wei et al. 2025).
+    """Return the records whose group has one single value in any sensitive attribute (Wei et al. 2025).
+
+    Args:
+        counts: The counts of a table.
+        count: Whether to return their number instead of their share.
 
     >>> one = ValueCounts("s", np.array([3]), np.array([0]), np.array([0]), np.array([3]), 1)
     >>> homogeneity(Counts(np.array([3]), {"s": one}))
@@ -97,8 +126,13 @@ def homogeneity(counts: Counts, count: bool = False) -> float:
     return _records(counts, single, count)
 
 
+@formula(combine=max)
 def skewness(values: ValueCounts, factor: float) -> float:
-    """Share of records whose group has a value `factor` times more frequent than the table.
+    """Return the share of records whose group has a value `factor` times more frequent than the table.
+
+    Args:
+        values: The counts of one attribute.
+        factor: How many times more frequent.
 
     >>> sizes = np.array([2, 2])
     >>> half = ValueCounts("s", sizes, np.array([0, 1]), np.array([0, 1]), np.array([2, 2]), 2)
@@ -113,8 +147,13 @@ def skewness(values: ValueCounts, factor: float) -> float:
     return _share(values, np.logical_or.reduceat(gain > factor, values.starts))
 
 
+@formula(combine=max)
 def similarity(values: ValueCounts, level: int) -> float:
-    """Share of records whose group's values all lie under one node of a level of the hierarchy.
+    """Return the share of records whose group's values all lie under one node of a level.
+
+    Args:
+        values: The counts of one attribute.
+        level: The level of its hierarchy.
 
     >>> flat = ValueCounts("s", np.array([2]), np.array([0, 0]), np.array([0, 1]),
     ...                    np.array([1, 1]), 2, nodes=np.array([[0, 1], [0, 0]]))
@@ -125,8 +164,9 @@ def similarity(values: ValueCounts, level: int) -> float:
     return _share(values, np.bincount(nodes.group, minlength=len(values.sizes)) == 1)
 
 
+@formula()
 def classification(counts: Counts) -> float:
-    """Share of released records that differ from their group's majority (Iyengar 2002).
+    """Return the share of released records that differ from their group's majority (Iyengar 2002).
 
     >>> target = ValueCounts("c", np.array([3]), np.array([0, 0]), np.array([0, 1]),
     ...                      np.array([2, 1]), 2)
@@ -141,6 +181,10 @@ def classification(counts: Counts) -> float:
 
 def check_fraction(value: float, name: str) -> None:
     """Raise unless a parameter lies in (0, 1].
+
+    Args:
+        value: What was passed.
+        name: The parameter's name, for the error.
 
     >>> check_fraction(1.5, "tau")
     Traceback (most recent call last):
@@ -162,9 +206,7 @@ def _population_sizes(counts: Counts, sampling_fraction: float | None) -> FloatA
         raise AuditError("journalist and marketer risk need one of population, sampling_fraction")
     if sampling_fraction is None:
         if counts.persons is not None:
-            raise AuditError(
-                "population: persons of a population are not known; give a sampling_fraction"
-            )
+            raise AuditError("population: its persons are unknown; give a sampling_fraction")
         return np.asarray(counts.population, dtype=np.float64)
     check_fraction(sampling_fraction, "sampling_fraction")
     return np.asarray(counts.hidden / sampling_fraction, dtype=np.float64)

@@ -11,16 +11,21 @@ _ENCODING = (
     'encoding = "cp1252"'
 )
 _BY_PARAMETER = {
+    "jobs": "add --jobs 1",
+    "missing": 'leave out rows with missing values with missing = "drop" in [data]',
+    "open_ends": "set open_ends = true in the hierarchy",
     "checkpoint": "start again with --force",
     "encoding": _ENCODING,
     "force": "replace it with --force",
     "memory": 'allow more memory in [data], such as memory = "4GB"',
     "sensitive": 'give a column the role "sensitive" in [columns]',
-    "subject": "leave out subject in [data]",
     "target": "name a column as target in [data]",
     "temporary": "name a folder with more space as temporary in [data]",
 }
-_BY_CALL = {"write(path)": "write it with privmoo release"}
+_BY_CALL = {
+    "table.sample(n)": "read them into memory: leave out scan in [data]",
+    "write(path)": "write it with privmoo release",
+}
 
 
 def sentence(error: PrivmooError) -> str:

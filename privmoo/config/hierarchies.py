@@ -12,40 +12,7 @@ from privmoo.hierarchy import Hierarchy
 
 __all__ = ["KINDS", "hierarchy_of"]
 
-KINDS = ("flat", "ordered", "masking", "intervals", "tree")
 _FILES = (".csv", ".gz")
-
-
-def hierarchy_of(entry: Any, where: str, folder: Path) -> tuple[Hierarchy, list[Path]]:
-    """Return a hierarchy and the files that it was read from.
-
-    Args:
-        entry: `"flat"`, `"ordered"`, `"masking"`, the name of a file, or a table with `kind` and the
-            arguments of that builder.
-        where: The file and the table, for messages.
-        folder: The folder that file names are relative to.
-
-    >>> hierarchy_of({"kind": "ordered", "values": ["low", "high"]}, "job.toml", Path())[0].leaves
-    ('low', 'high')
-    """
-    if isinstance(entry, str) and entry.endswith(_FILES):
-        path = folder / entry
-        return _build(lambda: Hierarchy.read_csv(path), where), [path]
-    entries = {"kind": entry} if isinstance(entry, str) else entry
-    if not isinstance(entries, dict):
-        raise ConfigError(
-            f"{where}: 'hierarchy' must be one of {', '.join(KINDS)}, the name of a .csv file, or a table"
-        )
-    section = Section(f"{where}, hierarchy", entries)
-    kind = section.take("kind", str)
-    if kind not in KINDS:
-        raise ConfigError(
-            f"{where}: hierarchy {kind!r} is not one of {', '.join(KINDS)}, nor a .csv file"
-            f"{nearest(kind, KINDS)}"
-        )
-    arguments = _ARGUMENTS[kind](section)
-    section.end()
-    return _build(lambda: getattr(Hierarchy, kind)(**arguments), where), []
 
 
 def _flat(section: Section) -> dict[str, Any]:
@@ -93,6 +60,39 @@ _ARGUMENTS = {
     "intervals": _intervals,
     "tree": _tree,
 }
+KINDS = tuple(_ARGUMENTS)
+
+
+def hierarchy_of(entry: Any, where: str, folder: Path) -> tuple[Hierarchy, list[Path]]:
+    """Return a hierarchy and the files that it was read from.
+
+    Args:
+        entry: `"flat"`, `"ordered"`, `"masking"`, the name of a file, or a table with `kind` and the
+            arguments of that builder.
+        where: The file and the table, for messages.
+        folder: The folder that file names are relative to.
+
+    >>> hierarchy_of({"kind": "ordered", "values": ["low", "high"]}, "job.toml", Path())[0].leaves
+    ('low', 'high')
+    """
+    if isinstance(entry, str) and entry.endswith(_FILES):
+        path = folder / entry
+        return _build(lambda: Hierarchy.read_csv(path), where), [path]
+    entries = {"kind": entry} if isinstance(entry, str) else entry
+    if not isinstance(entries, dict):
+        raise ConfigError(
+            f"{where}: 'hierarchy' must be one of {', '.join(KINDS)}, the name of a .csv file, or a table"
+        )
+    section = Section(f"{where}, hierarchy", entries)
+    kind = section.take("kind", str)
+    if kind not in KINDS:
+        raise ConfigError(
+            f"{where}: hierarchy {kind!r} is not one of {', '.join(KINDS)}, nor a .csv file"
+            f"{nearest(kind, KINDS)}"
+        )
+    arguments = _ARGUMENTS[kind](section)
+    section.end()
+    return _build(lambda: getattr(Hierarchy, kind)(**arguments), where), []
 
 
 def _build(builder: Callable[[], Hierarchy], where: str) -> Hierarchy:

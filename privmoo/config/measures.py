@@ -1,4 +1,4 @@
-"""Measures, constraints and suppression policies as a TOML file states them."""
+"""Measures, constraints and suppression policies in a TOML file."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from privmoo.suppression import Suppression, policy_from
 
 __all__ = ["constraints_of", "measures_of", "policy_of"]
 
-Made = TypeVar("Made")
+Built = TypeVar("Built")
 
 
 def measures_of(entries: Any, where: str) -> list[Measure]:
-    """Make measures from a list of names, or of tables with `measure` and its parameters.
+    """Build measures from a list of names, or of tables with `measure` and its parameters.
 
     Args:
         entries: The list of the file.
@@ -32,7 +32,7 @@ def measures_of(entries: Any, where: str) -> list[Measure]:
 
 
 def constraints_of(entries: Any, where: str) -> list[Constraint]:
-    """Make constraints from sentences, or from tables of a measure with `at_least` or `at_most`.
+    """Build constraints from sentences, or from tables of a measure with `at_least` or `at_most`.
 
     Args:
         entries: The list of the file.
@@ -47,7 +47,7 @@ def constraints_of(entries: Any, where: str) -> list[Constraint]:
 
 
 def policy_of(entry: Any, where: str) -> Suppression:
-    """Make a policy from its name, or from a table with the name of the `policy` and its parameters.
+    """Build a policy from its name, or from a table with the name of the `policy` and its parameters.
 
     Args:
         entry: The entry of the file.
@@ -56,21 +56,21 @@ def policy_of(entry: Any, where: str) -> Suppression:
     >>> policy_of({"policy": "ViolatingGroups", "constraints": ["k >= 5"]}, "job.toml")
     ViolatingGroups(k >= 5)
     """
-    described = {"policy": entry} if isinstance(entry, str) else entry
-    if not isinstance(described, dict):
+    entries = {"policy": entry} if isinstance(entry, str) else entry
+    if not isinstance(entries, dict):
         raise ConfigError(
             f"{where}: must be a table such as {{ policy = 'Budget', fraction = 0.1 }}"
         )
-    Section(where, described).choice("policy", registry.names("policies"))
-    return _read(policy_from, described, where)
+    Section(where, entries).choice("policy", registry.names("policies"))
+    return _read(policy_from, entries, where)
 
 
-def _read(reader: Callable[[Any], Made], entry: Any, where: str) -> Made:
+def _read(reader: Callable[[Any], Built], entry: Any, where: str) -> Built:
     try:
         return reader(entry)
     except PrivmooError as error:
-        raise ConfigError(f"{where}: {error}") from error
+        raise ConfigError.of(error, where) from error
     except (TypeError, ValueError, OverflowError) as error:
         raise ConfigError(
-            f"{where}: cannot be made with these parameters ({type(error).__name__})"
+            f"{where}: cannot be built with these parameters ({type(error).__name__})"
         ) from error

@@ -1,4 +1,4 @@
-"""Problems as a TOML file states them: a name, and any of the parameters of its class."""
+"""Problems in a TOML file: a name, and any of the parameters of the class."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _READERS = {
     "suppression": policy_of,
 }
 _OF_ALL = (*_READERS, "threads")
-# Objects that no file can state; what they are made from can be stated instead.
+# Objects that no file can state; a file states what they are built from instead.
 _UNSTATED = {"table", ("Hybrid", "split")}
 
 
@@ -38,13 +38,13 @@ def problem_class(name: str, where: str) -> type[AnonymizationProblem]:
     """Return the class of a problem.
 
     Args:
-        name: Its name.
+        name: The name of the problem.
         where: The file and the table, for messages.
     """
     names = problem_names()
     if name not in names:
         raise ConfigError(
-            f"{where}: the problem {name!r} is none of {', '.join(names)}{nearest(name, names)}"
+            f"{where}: the problem {name!r} is not one of {', '.join(names)}{nearest(name, names)}"
         )
     problem: type[AnonymizationProblem] = registry.load("problems", name)
     return problem

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from privmoo.data.columns import Attribute, small_uint
 from privmoo.data.table import Table
-from privmoo.errors import ProblemError
+from privmoo.errors import Hint, ProblemError
 from privmoo.groups.groups import GroupBatch, Grouping, Segments
 from privmoo.groups.layout import Workspace, lay_out, working_memory
 from privmoo.kernels.counts import (
@@ -78,15 +78,15 @@ class Engine:
         if "counts" in self.needs:
             if not table.sensitive:
                 raise ProblemError(
-                    "sensitive: the table has no sensitive attribute, but a measure or policy "
-                    "needs one; name it in Table(..., sensitive=...)"
+                    "sensitive: the table has no sensitive attribute, but a measure or policy needs one",
+                    hint=Hint(parameter="sensitive", call="Table"),
                 )
             self._attributes.update(table.sensitive)
         if "target" in self.needs:
             if table.target is None:
                 raise ProblemError(
-                    "target: the table has no target, but a measure needs one; "
-                    "name it in Table(..., target=...)"
+                    "target: the table has no target, but a measure needs one",
+                    hint=Hint(parameter="target", call="Table"),
                 )
             self._attributes[table.target.name] = table.target
         self._needs_labels = bool(

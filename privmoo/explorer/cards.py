@@ -22,7 +22,7 @@ from privmoo.measures import (
     TCloseness,
 )
 from privmoo.measures.base import Measure
-from privmoo.recodings.recoding import Recoding
+from privmoo.recodings.base import Recoding
 
 __all__ = ["SIZES", "by_role", "card_of", "packed", "preview_of"]
 
@@ -82,16 +82,13 @@ def card_of(solution: Solution) -> dict[str, Any]:
         after = str(solution.front.next_step(solution.index))
     except ProblemError:  # one objective: there is no trade-off to go along
         after = ""
-    try:
-        lost = {str(name): float(v) for name, v in cached.loss_per_attribute().items()}
-    except ProblemError:  # a recoding without generalised values
-        lost = {}
+    lost = {str(name): float(v) for name, v in cached.loss_per_attribute().items()}
     by_size = cached.group_sizes()
     sizes, records = by_size.index.to_numpy(), by_size["records"].to_numpy()
     place = np.searchsorted(_EDGES, sizes, side="right") - 1
     bars = np.bincount(place, weights=records, minlength=len(_EDGES)).astype(int).tolist()
     return {
-        "words": {str(name): text for name, text in cached._told(cached.recoding).items()},
+        "words": {str(name): text for name, text in cached.describe_columns().items()},
         "loss": lost,
         "facts": _facts(cached, int(by_size["groups"].sum())),
         "sizes": bars,

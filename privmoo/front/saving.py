@@ -15,7 +15,7 @@ from privmoo.data.table import Table
 from privmoo.errors import CheckpointError, PluginError, ProblemError
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, quantities_of
 from privmoo.measures.base import Measure
-from privmoo.recodings.recoding import Recoding, from_json
+from privmoo.recodings.base import Recoding, from_json
 from privmoo.suppression import Suppression
 from privmoo.suppression import policy_from as described_policy
 

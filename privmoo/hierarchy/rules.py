@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.errors import HierarchyError
+from privmoo.errors import HierarchyError, Hint
 from privmoo.hierarchy.canonical import Distinct, canonical
 from privmoo.hierarchy.definition import MAX_DEPTH, Definition, assemble, flat, refuse_repeated
 from privmoo.hierarchy.labels import interval_label, parse_numbers
@@ -207,7 +207,8 @@ class Intervals(Rule):
         if out.size and not self.open_ends:
             raise HierarchyError(
                 f"{data.where(int(out[0]))}: the number is outside the intervals from "
-                f"{canonical(self.low)} to {canonical(self.high)}; widen them or use open_ends=True"
+                f"{canonical(self.low)} to {canonical(self.high)}",
+                hint=Hint("widen them", parameter="open_ends", value=True),
             ).at(data.column, data.row(int(out[0])))
         inside = np.unique(numbers[(numbers >= self.low) & (numbers <= self.high)])
         whole = bool((numbers % 1 == 0).all())

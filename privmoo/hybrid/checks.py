@@ -9,7 +9,7 @@ import numpy as np
 
 from privmoo._util.checks import fraction, is_number, positive
 from privmoo.data.table import Table
-from privmoo.errors import ProblemError, nearest
+from privmoo.errors import Hint, ProblemError, nearest
 from privmoo.recodings.nodes import node_cells, numeric_columns
 
 __all__ = [
@@ -33,13 +33,13 @@ def check_table(table: Table, *, records: bool = True) -> None:
         )
     if not table.sensitive:
         raise ProblemError(
-            "table: the scheme looks at the diversity of a sensitive attribute, and there is none; name "
-            "one in Table(..., sensitive=...)"
+            "table: the scheme looks at the diversity of a sensitive attribute, and there is none",
+            hint=Hint(parameter="sensitive", call="Table"),
         )
     if table.subjects is not None:
         raise ProblemError(
             "table: has several rows per person, and k would count rows, not persons; give a table "
-            "without subject= that has one row per person"
+            "with one row per person and no subject"
         )
     columns = numeric_columns(table)
     if all(own is not None for own in columns):
@@ -50,8 +50,8 @@ def check_table(table: Table, *, records: bool = True) -> None:
     for j, (qi, own) in enumerate(zip(table.qis, columns, strict=True)):
         if own is not None and np.isnan(own).any():
             raise ProblemError(
-                f"table: column {qi.name!r} has missing numbers, which take no noise; leave those rows "
-                "out with Table(..., missing='drop')"
+                f"table: column {qi.name!r} has missing numbers, which take no noise",
+                hint=Hint(parameter="missing", value="drop", call="Table"),
             )
         if own is not None and np.abs(own).max() >= _EXACT:
             raise ProblemError(

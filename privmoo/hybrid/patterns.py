@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privmoo._util.checks import fraction, number, whole_number
 from privmoo.data.columns import Attribute
 from privmoo.data.table import Table
-from privmoo.errors import ProblemError
+from privmoo.errors import Hint, ProblemError
 from privmoo.recodings.nodes import numeric_columns
 
 __all__ = ["Patterns", "find_patterns"]
@@ -101,8 +101,8 @@ def find_patterns(
 
     if not table.sensitive:
         raise ProblemError(
-            "sensitive: the table has no sensitive attribute, so there is nothing to predict; "
-            "name one in Table(..., sensitive=...)"
+            "sensitive: the table has no sensitive attribute, so there is nothing to predict",
+            hint=Hint(parameter="sensitive", call="Table"),
         )
     name = next(iter(table.sensitive)) if sensitive is None else sensitive
     if name not in table.sensitive:

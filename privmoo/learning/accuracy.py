@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 from privmoo._util.checks import choice, whole_number
 from privmoo.data.facts import leaf_offsets
 from privmoo.data.table import Table
-from privmoo.errors import MeasureError, PrivmooError
+from privmoo.errors import Hint, MeasureError, PrivmooError
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.learning.experiment import prepare
 from privmoo.learning.scores import Learner, score_split
 from privmoo.measures.base import FloatArray
 from privmoo.measures.records import kept_records
 from privmoo.measures.staged import Staged
-from privmoo.recodings.recoding import BlockRecoding, Recoding
+from privmoo.recodings.base import Recoding
+from privmoo.recodings.blocks import BlockRecoding
 from privmoo.release.release import Release, released_frame
 
 __all__ = ["ForestAccuracy"]
@@ -48,6 +49,7 @@ class ForestAccuracy(Staged):
     """
 
     name = "accuracy"
+    label = "accuracy of a random forest"
     sense = "max"
     needs: ClassVar[frozenset[str]] = frozenset({"sizes", "labels"})
 
@@ -73,7 +75,8 @@ class ForestAccuracy(Staged):
         super().check(table)
         if table.target is None:
             raise MeasureError(
-                f"{self.name}: the table has no target to predict; name one in Table(..., target=...)"
+                f"{self.name}: the table has no target to predict",
+                hint=Hint(parameter="target", call="Table"),
             )
 
     def batch(self, groups: GroupBatch) -> FloatArray:
@@ -93,7 +96,7 @@ class ForestAccuracy(Staged):
             released_frame(table, recoding, released),
             None,  # type: ignore[arg-type]  # it is only learned from, never released
             released,
-            recoding.meanings(table),
+            recoding.meanings(),
         )
         try:
             learning = prepare(

@@ -151,7 +151,7 @@ def read_released(table: Table, name: str, release: Release) -> Reading:
 
 
 def _read(
-    domain: Domain, column: pd.Series[Any], meanings: Mapping[str, list[str]], what: str
+    domain: Domain, column: pd.Series[Any], meanings: Mapping[str, Sequence[str]], what: str
 ) -> Reading:
     raw, index = pd.factorize(column)
     codes = raw.astype(np.intp)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.data.table import Table
-from privmoo.errors import MeasureError
+from privmoo.errors import Hint, MeasureError
 from privmoo.groups.groups import GroupBatch, Grouping, Stage
 
 __all__ = ["NEEDS", "Constraint", "FloatArray", "Measure", "Sense"]
@@ -101,12 +101,13 @@ class Measure:
         """Raise a MeasureError where the measure makes no sense on this table."""
         if "counts" in self.needs and not table.sensitive:
             raise MeasureError(
-                f"{self.name}: the table has no sensitive attribute; "
-                "name one in Table(..., sensitive=...)"
+                f"{self.name}: the table has no sensitive attribute",
+                hint=Hint(parameter="sensitive", call="Table"),
             )
         if "target" in self.needs and table.target is None:
             raise MeasureError(
-                f"{self.name}: the table has no target; name one in Table(..., target=...)"
+                f"{self.name}: the table has no target",
+                hint=Hint(parameter="target", call="Table"),
             )
 
     @property

@@ -16,7 +16,7 @@ def names() -> list[str]:
     """Return the names of the built-in measures, in order.
 
     >>> names()[:3]
-    ['aecs', 'alpha', 'ambiguity']
+    ['accuracy', 'aecs', 'alpha']
     """
     return registry.built_in_names("measures")
 

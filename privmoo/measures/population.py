@@ -197,7 +197,7 @@ class _Population:
         try:
             everyone = Table(frame, quasi_identifiers=domains)
         except HierarchyError as error:
-            raise MeasureError(f"population: {error}") from None
+            raise MeasureError.of(error, "population") from None
         for qi, theirs in zip(table.qis, everyone.qis, strict=True):
             if qi.n_leaves != theirs.n_leaves:  # only the leaf of missing values is ever added
                 raise MeasureError(

@@ -83,11 +83,12 @@ def difference_of(
     names = [q.key for q in first.objectives[:2]] if objectives is None else list(objectives)
     chosen = [next(q for q in first.quantities if q.key == name) for name in names]
     signs = np.array([q.sign for q in chosen])
-    points = [
+    first_runs, second_runs = (
         [np.column_stack([q.shown(front.column(q.key)) for q in chosen]) * signs for front in runs]
         for runs in fronts.values()
-    ]
-    boxes, differences = differing(*points, np.array(attained.corner) * signs)
+    )
+    corner = np.array(attained.corner) * signs
+    boxes, differences = differing(first_runs, second_runs, corner)
     pairs = np.concatenate([boxes[:, :2] * signs, boxes[:, 2:] * signs], axis=1)
     low, high = np.minimum(pairs[:, :2], pairs[:, 2:]), np.maximum(pairs[:, :2], pairs[:, 2:])
     first_group, second_group = attained.groups

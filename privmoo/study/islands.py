@@ -20,7 +20,7 @@ from privmoo.errors import InfeasibleError, ProblemError
 from privmoo.front.front import Front, nothing_feasible
 from privmoo.front.quantities import quantities_of
 from privmoo.problem import AnonymizationProblem
-from privmoo.recodings.recoding import Recoding
+from privmoo.recodings.base import Recoding
 from privmoo.search.algorithms import check_algorithm, make_algorithm
 from privmoo.search.budgets import Generations, RunBudget, as_budget
 from privmoo.search.optimization import optimize, read_start

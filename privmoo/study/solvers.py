@@ -15,7 +15,7 @@ from privmoo.errors import InfeasibleError, ProblemError
 from privmoo.front.front import Front
 from privmoo.front.quantities import quantities_of
 from privmoo.problem import AnonymizationProblem
-from privmoo.recodings.recoding import Recoding
+from privmoo.recodings.base import Recoding, recodings_in
 from privmoo.search.algorithms import (
     algorithm_names,
     check_algorithm,
@@ -361,10 +361,8 @@ def _as_front(result: Any, problem: AnonymizationProblem, name: str) -> Front | 
             raise ProblemError(f"solvers: {name!r} gave a front with values that are not finite")
         return result
     try:
-        if isinstance(result, Recoding):
-            return Front.of(problem, known=[result])
-        if isinstance(result, list | tuple) and result and isinstance(result[0], Recoding):
-            return Front.of(problem, known=list(result))
+        if recodings := recodings_in(result):
+            return Front.of(problem, known=recodings)
         rows = np.atleast_2d(np.asarray(result))
         if not rows.size:
             return None

@@ -9,8 +9,8 @@ import numpy as np
 
 from privmoo.data.table import Table
 from privmoo.evaluation.engine import Engine
-from privmoo.recodings.recoding import Recoding, from_json
-from privmoo.testing.measures import example_table
+from privmoo.recodings.base import Recoding, from_json, recodings_in
+from privmoo.testing.tables import example_table
 
 __all__ = ["check_baseline"]
 
@@ -36,13 +36,11 @@ def check_baseline(
     >>> import privmoo as pm
     >>> check_baseline(pm.baselines.mdav)
     """
-    assert callable(baseline), f"{baseline!r} is no function of table and k"
+    assert callable(baseline), f"{baseline!r} is not a function of table and k"
     given = example_table() if table is None else table
     for least in k:
         recoding = baseline(given, least, **options)
-        assert isinstance(recoding, Recoding), (
-            f"must give a Recoding, got {type(recoding).__name__}"
-        )
+        assert recodings_in(recoding), f"must give a Recoding, got {type(recoding).__name__}"
         view = recoding.view(given)
         _, groups = Engine(view, threads=1).groups(recoding.candidate(view))
         sizes = groups[0].sizes

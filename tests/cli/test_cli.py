@@ -245,6 +245,29 @@ def test_what_is_proposed_can_be_typed(
     assert "replace it with --force" in capsys.readouterr().err
 
 
+HINTS = {
+    "a measure without its column": (
+        JOB.replace('ill = "sensitive"', "").replace(
+            'name = "BudgetSuppression"\nmax_suppression = 0.2',
+            'name = "Cuts"\nobjectives = ["l", "loss"]',
+        ),
+        PEOPLE,
+        'give a column the role "sensitive" in [columns]',
+    ),
+    "a number outside": (JOB, PEOPLE.replace("47", "147"), "set open_ends = true"),
+}
+
+
+@pytest.mark.parametrize("what", HINTS)
+def test_hints_are_about_the_job(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    text, people, advice = HINTS[what]
+    assert call("check", job_in(tmp_path, text, people), monkeypatch=monkeypatch) == 2
+    error = capsys.readouterr().err
+    assert advice in error and "Table" not in error and "pass " not in error
+
+
 def test_risk_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
     assert call("check", job_in(tmp_path), monkeypatch=monkeypatch) == 0
     said = capsys.readouterr().out

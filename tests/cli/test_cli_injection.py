@@ -104,6 +104,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("exists", [False, True], ids=["new", "over an old one"])
 def test_release(
     done: Path, tmp_path: Path, exists: bool, monkeypatch: pytest.MonkeyPatch, tried: Tried
@@ -126,6 +127,7 @@ def test_release(
     assert failures > 15
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("exists", [False, True], ids=["new", "over an old one"])
 def test_results_of_a_run(
     done: Path, tmp_path: Path, exists: bool, monkeypatch: pytest.MonkeyPatch, tried: Tried

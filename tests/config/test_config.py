@@ -224,7 +224,7 @@ WRONG = {
     ),
     "a wrong problem": (
         JOB.replace("BudgetSuppression", "BudgetSupression"),
-        r"the problem 'BudgetSupression' is none of .* did you mean 'BudgetSuppression'",
+        r"the problem 'BudgetSupression' is not one of .* did you mean 'BudgetSuppression'",
     ),
     "a wrong parameter": (
         JOB.replace("max_suppression", "max_supression"),

