@@ -332,7 +332,7 @@ def test_preservation_compares_columns_before_and_after() -> None:
     assert found.loc["age", "distance"] == pytest.approx(expected)
     assert found.loc["age", "mean_after"] == pytest.approx(age.mean())
     with pytest.warns(ReleaseWarning, match="release number 2"):
-        untouched = pm.make_release(TABLE, pm.identity_recoding(TABLE), seed=1)
+        untouched = pm.make_release(TABLE, pm.recodings.identity_recoding(TABLE), seed=1)
     assert (hybrid.preservation(TABLE, untouched)["distance"] == 0).all()
 
 
