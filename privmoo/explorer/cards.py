@@ -168,7 +168,7 @@ def preview_of(solution: Solution, n: int = 8) -> dict[str, Any]:
         table.need_records("preview")
     except TableError as error:
         return {"columns": [], "rows": [], "total": table.n_records, "note": str(error)}
-    released = cached._kept(cached.recoding)
+    released = cached.released_rows()
     sample = released[np.linspace(0, len(released) - 1, min(n, len(released))).astype(np.int64)]
     recoded = cached.recoding.apply(table, sample).reset_index(drop=True)
     columns = {

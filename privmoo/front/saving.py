@@ -248,33 +248,20 @@ def measures_from(quantities: Iterable[Quantity]) -> list[Measure]:
 
 
 def recoding_from(table: Table, described: Mapping[str, Any], index: int) -> Recoding:
-    """Make the recoding that `Recoding.to_json` described.
+    """Return the recoding of a solution in a file.
 
     Args:
         table: The table that the file is of.
-        described: The recoding as plain data.
-        index: The place of the solution, for the error.
+        described: What `Recoding.to_json` returned.
+        index: The place of the solution.
 
     Raises:
-        CheckpointError: The recoding does not fit the table.
+        CheckpointError: The recoding cannot be made for this table.
     """
-    parts = described.get(str(described.get("kind")))
     try:
-        if isinstance(parts, Mapping):
-            for qi in table.qis:
-                _check_places(parts[qi.name], qi.n_leaves - 1)
         return from_json(table, described)
     except _WRONG:
         raise CheckpointError(
             f"front: the recoding of solution {index} in the file cannot be made for this table; use "
             "Front.load(path, problem=…)"
         ) from None
-
-
-def _check_places(places: Any, below: int) -> None:
-    """Whole numbers only: numpy would read a negative place from the end and true as 1."""
-    for place in places if isinstance(places, list) else [places]:
-        if isinstance(place, bool) or not isinstance(place, int):
-            raise TypeError
-        if place < 0 or (isinstance(places, list) and place >= below):
-            raise IndexError

@@ -60,7 +60,7 @@ def before_after_of(table: Table, release: Release, column: str) -> BeforeAfterP
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 20, 21, 40]}),
     ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
-    >>> release = pm.make_release(table, pm.cut_recoding(table, [[0, 1]]))
+    >>> release = pm.make_release(table, pm.recodings.cut_recoding(table, [[0, 1]]))
     >>> picture = before_after_of(table, release, "age")
     >>> picture.labels, picture.before.tolist(), picture.after.tolist()
     (('20', '21', '40'), [2.0, 1.0, 1.0], [1.5, 1.5, 1.0])
@@ -149,7 +149,7 @@ def plot_before_after(
     >>> import matplotlib.pyplot as plt, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
     ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
-    >>> release = pm.make_release(table, pm.cut_recoding(table, [[0, 0, 1, 0, 0]]))
+    >>> release = pm.make_release(table, pm.recodings.cut_recoding(table, [[0, 0, 1, 0, 0]]))
     >>> plot_before_after(table, release, "age").get_title()
     'age before and after: 6 records, released as 2 labels'
     >>> plt.close("all")
