@@ -20,12 +20,11 @@ from privmoo.data.source import WEIGHT, CopyPlan, Counts, DiskFullError
 from privmoo.errors import AuditError, FileError, ReleaseError
 from privmoo.recodings.columns import Labels, Noised, RoundedLaplace
 from privmoo.recodings.nodes import numeric_columns
-from privmoo.release.certificate import Certificate, k_by_columns
+from privmoo.release.certificate import Certificate, Homogeneity, k_by_columns
 from privmoo.release.check import audited_value
 from privmoo.release.evidence import (
     Evidence,
     certified,
-    homogeneity_of,
     released_labels,
     sensitive_hierarchies,
 )
@@ -210,7 +209,7 @@ class _Copy:
             n_records=audit.n_records,
             privacy=privacy,
             utility=utility,
-            homogeneity=homogeneity_of(audit),
+            homogeneity=Homogeneity.of(audit, self.exact),
             audited=partial(audited_value, audit=audit, utility=utility),
             labels=released_labels(table, self.rows.frame),
             unique=_unique_columns({**spread, **_spread(counts)}),
