@@ -209,21 +209,24 @@ def policy_from(described: Any) -> Suppression:
 
 
 def measures_from(quantities: Iterable[Quantity]) -> list[Measure]:
-    """Measures of privmoo among recorded quantities, so that a release checks what a file claims.
+    """Return the built-in measures among recorded quantities, so that a release checks a file's claims.
 
     A file is refused if it gives the name of such a measure to something else, which would not be
     checked.
+
+    Raises:
+        CheckpointError: A quantity has the name of a measure but is not that measure.
     """
     from privmoo.measures import measure_by_name, names
 
-    own = {name: (name, "after") for name in names()}
-    own |= {f"{name}_before": (name, "before") for name in names()}
-    made: list[Measure] = []
+    reserved = {name: (name, "after") for name in names()}
+    reserved |= {f"{name}_before": (name, "before") for name in names()}
+    measures: list[Measure] = []
     for q in quantities:
-        if own.get(q.key, (q.name, q.stage)) != (q.name, q.stage):
+        if reserved.get(q.key, (q.name, q.stage)) != (q.name, q.stage):
             raise CheckpointError(
-                f"front: what the file records as {q.key!r} is said to be {q.name!r} {q.stage} "
-                "suppression; use Front.load(path, problem=…)"
+                f"front: the file records {q.name!r} {q.stage} suppression under the name {q.key!r} of "
+                "another measure; use Front.load(path, problem=…)"
             )
         if q.name not in names():
             continue
@@ -237,11 +240,11 @@ def measures_from(quantities: Iterable[Quantity]) -> list[Measure]:
             built = None
         if built is None or built.sense != q.sense:
             raise CheckpointError(
-                f"front: the measure {q.key!r} in the file is no valid {q.name!r}; use "
+                f"front: the measure {q.key!r} in the file is not a valid {q.name!r}; use "
                 "Front.load(path, problem=…)"
             )
-        made.append(built)
-    return made
+        measures.append(built)
+    return measures
 
 
 def recoding_from(table: Table, described: Mapping[str, Any], index: int) -> Recoding:

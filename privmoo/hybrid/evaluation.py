@@ -38,7 +38,7 @@ def preservation(
 
     >>> import privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"sex": list("ffm")}), quasi_identifiers={"sex": pm.Hierarchy.flat()})
-    >>> star = pm.make_release(table, pm.cut_recoding(table, [[0]]), seed=1)
+    >>> star = pm.make_release(table, pm.recodings.cut_recoding(table, [[0]]), seed=1)
     >>> preservation(table, star)["distance"].round(4).tolist()
     [0.1667]
     """

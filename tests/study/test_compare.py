@@ -66,7 +66,7 @@ def test_what_exceeds_the_budget_does_not_count() -> None:
     )
     pm.optimize(
         problem,
-        pm.make_algorithm(problem, "nsga2", population=25),
+        pm.search.make_algorithm(problem, "nsga2", population=25),
         pm.Evaluations(60),
         seed=4,
         progress=False,

@@ -91,7 +91,7 @@ def rarity(power: int) -> pm.Measure:
         name = "rarity"
         sense = "min"
 
-        def batch(self, groups: pm.GroupBatch) -> Any:
+        def batch(self, groups: pm.groups.GroupBatch) -> Any:
             return groups.reduce(1.0 / groups.sizes**power)
 
         def range(self, table: pm.Table) -> tuple[float, float]:
