@@ -1,4 +1,4 @@
-"""The release of a table that stays where it is: copied by its source, counts again, certified."""
+"""The release of a table that stays where it is: its source copies it, and the copy is counted."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from privmoo.data.source import WEIGHT, CopyPlan, Counts, DiskFullError
 from privmoo.errors import AuditError, FileError, Hint, ReleaseError
 from privmoo.recodings.columns import Labels, Noised, RoundedLaplace
 from privmoo.recodings.nodes import numeric_columns
-from privmoo.release.certificate import Certificate, k_by_columns
+from privmoo.release.certificate import Certificate, Homogeneity, k_by_columns
 from privmoo.release.check import audited_value
 from privmoo.release.evidence import (
     Evidence,
     certified,
-    homogeneity_of,
     released_labels,
     sensitive_hierarchies,
 )
@@ -67,6 +66,7 @@ def write_copy(
 
     Raises:
         AuditError: An audited measure and the audit disagree; nothing is written.
+        FileError: The files cannot be written there.
     """
     copy = _Copy(plan)
     source, target = plan.table.source, Path(path)
@@ -118,7 +118,7 @@ class _Copy:
         self.exact = [name for name in table.qi_names if name not in noised]
 
     def _secret(self, seed: int | None, purpose: str) -> str:
-        """Mixed with data and recoding, so that the seed alone does not bring order or noise back.
+        """A secret mixed with data and recoding: the seed alone does not bring order or noise back.
 
         Another recoding has another order and other noise: what is used twice could be undone.
         """
@@ -212,7 +212,7 @@ class _Copy:
             n_records=audit.n_records,
             privacy=privacy,
             utility=utility,
-            homogeneity=homogeneity_of(audit),
+            homogeneity=Homogeneity.of(audit, self.exact),
             audited=partial(audited_value, audit=audit, utility=utility),
             labels=released_labels(table, self.rows.frame),
             unique=_unique_columns({**spread, **_spread(counts)}),
@@ -220,7 +220,7 @@ class _Copy:
         )
 
     def _utility(self, counts: Counts, audit: Audit) -> dict[str, Any]:
-        """What the copy is worth; numbers with noise are told in the mean over noise."""
+        """The utility of the copy; numbers with noise are measured in the mean over noise."""
         table = self.table
         if not self.noised:
             utility = self.rows.utility
@@ -258,7 +258,7 @@ class _Copy:
     def _privacy(
         self, audit: Audit, sizes: NDArray[np.int64], groups: NDArray[np.int64]
     ) -> dict[str, Any]:
-        """Sizes of groups by all quasi-identifiers, and all there is of those without noise.
+        """The sizes of groups by all quasi-identifiers, and the audit by those without noise.
 
         Numbers with noise may make as many groups as there are records, which nobody counts in memory.
         """
@@ -294,7 +294,7 @@ def _sums(columns: Mapping[str, pd.Series[Any]], records: NDArray[np.int64]) -> 
 
 
 def _in_utc(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Points in time with a zone are the same in another; engines write them in UTC."""
+    """Points in time in UTC, as engines write them; without a zone they stay as they are."""
     if isinstance(values.dtype, pd.DatetimeTZDtype):
         return pd.Series(values.dt.tz_convert("UTC"))
     return values
@@ -320,7 +320,7 @@ def _unique_columns(spread: Mapping[str, tuple[int, int]]) -> list[str]:
 
 
 def _key(counts: Counts) -> bytes:
-    """Tells releases of the same table apart, whatever the order of their rows."""
+    """Bytes that tell releases of the same table apart, whatever the order of their rows."""
     part = counts.first_part
     frame = pd.DataFrame({n: v.iloc[part].map(canonical) for n, v in counts.keys.items()})
     frame["\0count"] = counts.weights[part]
