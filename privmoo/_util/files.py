@@ -14,7 +14,6 @@ from privmoo.errors import FileError, Hint
 
 __all__ = [
     "REPLACE",
-    "alive",
     "check_place",
     "named_errors",
     "replacing",
@@ -227,18 +226,3 @@ def _umask() -> int:
     current = os.umask(0)
     os.umask(current)
     return current
-
-
-def alive(process: int) -> bool:
-    """Return whether a process of this machine runs.
-
-    >>> alive(os.getpid())
-    True
-    """
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it runs, but is not ours
-        return True
-    return True

@@ -215,16 +215,19 @@ def measures_from(quantities: Iterable[Quantity]) -> list[Measure]:
 
     A file is refused if it gives the name of such a measure to something else, which would not be
     checked. A measure of a plug-in that is not installed, or does not work, is left out.
+
+    Raises:
+        CheckpointError: A quantity has the name of a measure but is not that measure.
     """
     names = registry.names("measures")
-    expected = {name: (name, "after") for name in names}
-    expected |= {f"{name}_before": (name, "before") for name in names}
+    reserved = {name: (name, "after") for name in names}
+    reserved |= {f"{name}_before": (name, "before") for name in names}
     measures: list[Measure] = []
     for q in quantities:
-        if expected.get(q.key, (q.name, q.stage)) != (q.name, q.stage):
+        if reserved.get(q.key, (q.name, q.stage)) != (q.name, q.stage):
             raise CheckpointError(
-                f"front: what the file records as {q.key!r} is said to be {q.name!r} {q.stage} "
-                "suppression; use Front.load(path, problem=…)"
+                f"front: the file records {q.name!r} {q.stage} suppression under the name {q.key!r} of "
+                "another measure; use Front.load(path, problem=…)"
             )
         if q.name not in names:
             continue
@@ -255,24 +258,20 @@ def _measure_of(quantity: Quantity) -> Measure:
 
 
 def recoding_from(table: Table, described: Mapping[str, Any], index: int) -> Recoding:
-    """The recoding that `Recoding.to_json` described, for the table that the file is of."""
-    parts = described.get(str(described.get("kind")))
+    """Return the recoding of a solution in a file.
+
+    Args:
+        table: The table that the file is of.
+        described: What `Recoding.to_json` returned.
+        index: The place of the solution.
+
+    Raises:
+        CheckpointError: The recoding cannot be made for this table.
+    """
     try:
-        if isinstance(parts, Mapping):
-            for qi in table.qis:
-                _check_places(parts[qi.name], qi.n_leaves - 1)
         return from_json(table, described)
     except _WRONG:
         raise CheckpointError(
             f"front: the recoding of solution {index} in the file cannot be made for this table; use "
             "Front.load(path, problem=…)"
         ) from None
-
-
-def _check_places(given: Any, below: int) -> None:
-    """Whole numbers only: numpy would read a negative place from the end and true as 1."""
-    for place in given if isinstance(given, list) else [given]:
-        if isinstance(place, bool) or not isinstance(place, int):
-            raise TypeError
-        if place < 0 or (isinstance(given, list) and place >= below):
-            raise IndexError

@@ -227,7 +227,12 @@ class PartitionRecoding(Recoding):
 
     @classmethod
     def from_json(cls, table: Table, data: Mapping[str, Any]) -> PartitionRecoding:
-        """Read back what `to_json` wrote, for the same table; without `by`, labels are of records."""
+        """Read back what `to_json` wrote; without `by`, labels are of records.
+
+        Args:
+            table: The same table.
+            data: What `to_json` returned.
+        """
         by = data.get("by", "records")
         n = table.n_tuples if by == "tuples" else table.n_records
         labels = unpacked(data["labels"], "<i4", n)

@@ -20,11 +20,12 @@ from privmoo.data.source import WEIGHT, CopyPlan, Counts, DiskFullError
 from privmoo.errors import AuditError, ReleaseError
 from privmoo.recodings.columns import Labels, Noised, RoundedLaplace
 from privmoo.recodings.nodes import numeric_columns
-from privmoo.release.certificate import WITHOUT_NOISE, Certificate, k_by_columns
+from privmoo.release.certificate import Certificate, k_by_columns
 from privmoo.release.check import audited_value
 from privmoo.release.evidence import (
     Evidence,
     certified,
+    homogeneity_of,
     released_labels,
     sensitive_hierarchies,
 )
@@ -124,7 +125,13 @@ class _Copy:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def plan_copy(self, seed: int | None, *, shuffle: bool, spreadsheets: bool) -> CopyPlan:
-        """Return what the source must know for the copy."""
+        """Return what the source must know for the copy.
+
+        Args:
+            seed: For order and noise.
+            shuffle: Whether rows change their order.
+            spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
+        """
         noise_secret = self._secret(seed, "noise")
         return CopyPlan(
             rows=self.table.originals.rows[self.kept],
@@ -170,7 +177,13 @@ class _Copy:
         return np.frombuffer(b"".join(salts), "<u8").astype(np.uint64)
 
     def evidence(self, path: Path, written: Any, copy_plan: CopyPlan) -> Evidence:
-        """Count the file, and measure what it gives away and what it is worth."""
+        """Count the file, and measure what it gives away and what it is worth.
+
+        Args:
+            path: The copy.
+            written: What the source returned when it wrote the copy.
+            copy_plan: How it was copied.
+        """
         table = self.table
         attributes = list(table.counts.attributes)
         used = {*table.qi_names, *attributes}
@@ -196,6 +209,7 @@ class _Copy:
             n_records=audit.n_records,
             privacy=privacy,
             utility=utility,
+            homogeneity=homogeneity_of(audit),
             audited=partial(audited_value, audit=audit, utility=utility),
             labels=released_labels(table, self.rows.frame),
             unique=_unique_columns({**spread, **_spread(counts)}),
@@ -249,7 +263,7 @@ class _Copy:
         return {
             **by_all,
             "k_on": k_by_columns(by_all["k"], audit.k, self.exact),
-            WITHOUT_NOISE: audit.to_dict(),
+            "on_those_without_noise": audit.to_dict(),
         }
 
     def _check(self, counts: Counts) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from privmoo.audit import Audit
 from privmoo.data.table import Table
 from privmoo.hierarchy.canonical import canonical
 from privmoo.measures.base import Measure
@@ -23,7 +24,14 @@ from privmoo.release.certificate import (
 from privmoo.release.check import confirm
 from privmoo.release.plan import ReleasePlan
 
-__all__ = ["Evidence", "ReleaseWarning", "certified", "released_labels", "sensitive_hierarchies"]
+__all__ = [
+    "Evidence",
+    "ReleaseWarning",
+    "certified",
+    "homogeneity_of",
+    "released_labels",
+    "sensitive_hierarchies",
+]
 
 _releases: dict[str, set[bytes]] = {}
 _lock = threading.Lock()
@@ -41,6 +49,8 @@ class Evidence:
         n_records: The number of released records.
         privacy: Privacy and risk, by the audit.
         utility: Utility, by the audit.
+        homogeneity: Per sensitive attribute the share of records in groups with one value of it; the
+            groups are by the quasi-identifiers without noise.
         audited: Returns the audit's value of a measure, or None where it has none.
         labels: Per quasi-identifier the values that are released.
         unique: The columns whose values are nearly all different.
@@ -50,6 +60,7 @@ class Evidence:
     n_records: int
     privacy: Mapping[str, Any]
     utility: Mapping[str, Any]
+    homogeneity: Mapping[str, float]
     audited: Callable[[Measure], float | None]
     labels: Mapping[str, set[str]]
     unique: Sequence[str]
@@ -80,6 +91,7 @@ def certified(plan: ReleasePlan, evidence: Evidence, *, shuffled: bool) -> Certi
             labels=evidence.labels,
             privacy=evidence.privacy,
             utility=evidence.utility,
+            homogeneity=evidence.homogeneity,
             claims=claims,
             warnings=sentences,
             shuffled=shuffled,
@@ -110,6 +122,12 @@ def _number_of_release(content: str, key: bytes) -> int:
         number = len(earlier - {key}) + 1
         earlier.add(key)
     return number
+
+
+def homogeneity_of(audit: Audit) -> dict[str, float]:
+    """Return per sensitive attribute the share of records in groups with one value of it."""
+    sensitive = audit.to_dict().get("sensitive", {})
+    return {name: measured["homogeneity"] for name, measured in sensitive.items()}
 
 
 def released_labels(table: Table, frame: pd.DataFrame) -> dict[str, set[str]]:

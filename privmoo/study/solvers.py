@@ -218,6 +218,12 @@ class _AlgorithmSolver(Solver):
         return algorithm
 
     def check(self, problem: AnonymizationProblem, limit: Limit) -> None:
+        """Raise where the algorithm does not fit the problem or its population the limit.
+
+        Args:
+            problem: The problem.
+            limit: The budget of a run.
+        """
         try:
             algorithm = self.new_algorithm(problem)
         except ProblemError as error:
@@ -241,6 +247,13 @@ class _AlgorithmSolver(Solver):
     def solve(
         self, problem: AnonymizationProblem, seed: int, recorder: Recorder
     ) -> tuple[Front | None, dict[str, Any]]:
+        """Run the algorithm.
+
+        Args:
+            problem: The problem.
+            seed: The seed of the run.
+            recorder: Who listens to what the problem evaluates.
+        """
         budget = recorder.limit.budget
         try:
             with recorder.listening(problem):
@@ -281,6 +294,12 @@ class _FunctionSolver(Solver):
         self._check = check
 
     def check(self, problem: AnonymizationProblem, limit: Limit) -> None:
+        """Raise where the function cannot solve the problem within the limit.
+
+        Args:
+            problem: The problem.
+            limit: The budget of a run.
+        """
         if self._check is not None:
             try:
                 self._check(problem, limit)
@@ -295,6 +314,13 @@ class _FunctionSolver(Solver):
     def solve(
         self, problem: AnonymizationProblem, seed: int, recorder: Recorder
     ) -> tuple[Front | None, dict[str, Any]]:
+        """Call the function.
+
+        Args:
+            problem: The problem.
+            seed: The seed of the run.
+            recorder: Who listens to what the problem evaluates.
+        """
         with recorder.listening(problem):
             result = self.called(problem, seed, recorder.limit.budget)
         front = _as_front(result, problem, self.name)

@@ -74,7 +74,7 @@ def test_its_operators_keep_to_the_contract() -> None:
         (lambda: Hybrid(TABLE, patterns=NAMES, k=(1, 9)), "k: must be a whole number of at least 2"),
         (lambda: Hybrid(TABLE, patterns=NAMES, k=(2, 199)), "in the violating partition"),
         (lambda: Hybrid(TABLE, patterns=NAMES, epsilon=(0, 1)), "epsilon_violating: must be above 0"),
-        (lambda: Hybrid(TABLE, patterns=["age"]), "no categorical quasi-identifier"),
+        (lambda: Hybrid(TABLE, patterns=["age"]), "not a categorical quasi-identifier"),
         (lambda: Hybrid(TABLE, patterns=NAMES, noise_seed=-1), "noise_seed: must be a whole number"),
         (lambda: Hybrid(TABLE, patterns=NAMES, k=5), "k: must be a smallest and a largest number"),
         (lambda: Hybrid(TABLE, patterns=NAMES, epsilon=3.0), "epsilon: must be a smallest"),
