@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
+from pymoo.core.problem import Problem
 
 from privmoo.errors import ProblemError
-from privmoo.spaces.centroids import centroids_of
+from privmoo.operators.space import space_of
 
 __all__ = ["CentroidMutation"]
 
@@ -41,13 +42,13 @@ class CentroidMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
 
     def _do(
         self,
-        problem: Any,
+        problem: Problem,
         X: NDArray[Any],
         *args: Any,
         random_state: Any = None,
         **kwargs: Any,
     ) -> NDArray[np.float64]:
-        space = centroids_of(problem)
+        space = space_of(problem, "centroids")
         rng = np.random.default_rng(random_state)
         children = np.array(X, dtype=np.float64)
         matrices = space.matrices(X)
@@ -55,7 +56,7 @@ class CentroidMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
         hit = rng.random((n, clusters)) < np.maximum(self.rate, 1 / clusters)
         column = rng.integers(width, size=(n, clusters))
         rows = space.draw_records(rng, (n, clusters))
-        drawn = space.space.points[rows, column] * space.space.units[column]
+        drawn = space.coordinates.points[rows, column] * space.coordinates.units[column]
         own = np.take_along_axis(matrices, column[..., None], axis=2)[..., 0]
         span = (space.high - space.low)[column]
         near = own + rng.normal(size=(n, clusters)) * self.reach * span

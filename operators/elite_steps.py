@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
+from pymoo.core.problem import Problem
 
 from privmoo.errors import ProblemError
-from privmoo.spaces.levels import levels_of
+from privmoo.operators.space import space_of
 
 __all__ = ["EliteSteps"]
 
@@ -18,7 +19,7 @@ class EliteSteps(Mutation):  # type: ignore[misc]  # pymoo has no types
     """Some children become neighbours of the levels behind the front; the others are mutated as usual.
 
     A vector of levels is worth its whole staircase of thresholds, of which an individual has one. The
-    problem knows whose stairs are not dominated (`problem.elite`); a few steps from those, or from a mix of
+    space knows whose stairs are not dominated (`space.elite`); a few steps from those, or from a mix of
     two of them, to the next or any other level of one attribute each, is where better ones are likely.
 
     Args:
@@ -31,7 +32,7 @@ class EliteSteps(Mutation):  # type: ignore[misc]  # pymoo has no types
     >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200"]}),
     ...                  quasi_identifiers={"zip": pm.Hierarchy.masking()})
     >>> problem = Levels(table, max_suppression=1.0)
-    >>> problem.elite.add(np.array([[1]]), np.array([[-2.0, 0.5]]))
+    >>> problem.space.elite.add(np.array([[1]]), np.array([[-2.0, 0.5]]))
     >>> operator = EliteSteps(LevelMutation(0.0), share=1.0)
     >>> int(operator._do(problem, np.array([[3, 1]]), random_state=1)[0, 0]) in (0, 2)
     True
@@ -45,16 +46,16 @@ class EliteSteps(Mutation):  # type: ignore[misc]  # pymoo has no types
 
     def _do(
         self,
-        problem: Any,
+        problem: Problem,
         X: NDArray[Any],
         *args: Any,
         random_state: Any = None,
         **kwargs: Any,
     ) -> NDArray[Any]:
-        space = levels_of(problem)
+        space = space_of(problem, "levels")
         rng = np.random.default_rng(random_state)
         children = np.array(self.mutation._do(problem, X, random_state=rng))
-        elite = problem.elite.levels
+        elite = space.elite.levels
         movable = np.flatnonzero(space.highest > space.lowest)
         if not len(elite) or not len(movable):
             return children

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.duplicate import DuplicateElimination
 
-from privmoo.spaces.levels import LevelSpace
+if TYPE_CHECKING:
+    from privmoo.spaces.levels import LevelSpace
 
 __all__ = ["NewLevels"]
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
+from pymoo.core.problem import Problem
 
 from privmoo.errors import ProblemError
-from privmoo.spaces.centroids import CentroidSpace, centroids_of
+from privmoo.operators.space import space_of
+
+if TYPE_CHECKING:
+    from privmoo.spaces.centroids import CentroidSpace
 
 __all__ = ["SplitMergeDrop"]
 
@@ -40,13 +44,13 @@ class SplitMergeDrop(Mutation):  # type: ignore[misc]  # pymoo has no types
 
     def _do(
         self,
-        problem: Any,
+        problem: Problem,
         X: NDArray[Any],
         *args: Any,
         random_state: Any = None,
         **kwargs: Any,
     ) -> NDArray[np.float64]:
-        space = centroids_of(problem)
+        space = space_of(problem, "centroids")
         rng = np.random.default_rng(random_state)
         children = np.array(X, dtype=np.float64)
         end = space.n_centroid_variables
@@ -61,7 +65,7 @@ class SplitMergeDrop(Mutation):  # type: ignore[misc]  # pymoo has no types
                 own = _merge(matrix[used], n, space, rng)
             else:
                 own = matrix[rng.permutation(used)[: max(1, len(used) - n)]]
-            children[i, :end] = space.encode(own)[:end]
+            children[i, :end] = space.from_centres(own)[:end]
         space.vary_demands(children, rng, 0.3)
         return children
 
@@ -72,7 +76,7 @@ def _merge(
     own = matrix.copy()
     for _ in range(min(n, len(own) - 1)):
         a = int(rng.integers(len(own)))
-        gap = (own - own[a]) / space.space.units
+        gap = (own - own[a]) / space.coordinates.units
         distance = np.where(space.numeric, gap**2, gap != 0).sum(axis=1)
         distance[a] = np.inf
         b = int(distance.argmin())

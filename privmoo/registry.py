@@ -28,12 +28,12 @@ import pandas as pd
 
 from privmoo.errors import PluginError, nearest
 
-__all__ = ["KINDS", "PluginWarning", "load", "plugin", "plugin_names", "plugins"]
+__all__ = ["KINDS", "PluginWarning", "load", "load_object", "plugin", "plugin_names", "plugins"]
 
 KINDS = ("measures", "problems", "operators", "baselines", "datasets")
 
 
-_VIEWS: dict[str, str] = {}
+_VIEWS: dict[str, str] = {"heat_maps": "privmoo.plot.heat_maps:plot_heat_maps"}
 """Objects of higher rooms that methods of lower rooms call, as "module:object"."""
 
 
@@ -47,10 +47,17 @@ def load(kind: str, name: str) -> Any:
     Returns:
         The object itself.
     """
-    if kind == "views":
-        module, _, attribute = _VIEWS[name].partition(":")
-        return getattr(importlib.import_module(module), attribute)
-    return plugin(kind, name)
+    return load_object(_VIEWS[name]) if kind == "views" else plugin(kind, name)
+
+
+def load_object(path: str) -> Any:
+    """Import an object by its path.
+
+    >>> load_object("math:sqrt")(4)
+    2.0
+    """
+    module, _, attribute = path.partition(":")
+    return getattr(importlib.import_module(module), attribute)
 
 
 class PluginWarning(UserWarning):

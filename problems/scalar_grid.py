@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -21,6 +21,7 @@ from privmoo.front import Front
 from privmoo.problem import AnonymizationProblem
 from privmoo.problems.scalar_mo_obam import ScalarMOOBAM
 from privmoo.recodings.classes import PartitionRecoding
+from privmoo.registry import load
 from privmoo.search import make_algorithm, optimize
 
 if TYPE_CHECKING:
@@ -56,12 +57,11 @@ class ScalarGrid:
 
     def plot(self, k: int, values: Sequence[str] = ("il", "at_risk_05", "homogeneity")) -> Figure:
         """Heat maps over number of clusters and λ (Wei et al. 2025, Figure 3), one per value."""
-        from privmoo.plot.heat_maps import plot_heat_maps
-
-        own = self.frame[self.frame["k"] == k]
-        if own.empty:
+        swarms = self.frame[self.frame["k"] == k]
+        if swarms.empty:
             raise ProblemError(f"k: the grid has no swarms for k = {k}")
-        return plot_heat_maps(own, x="n_clusters", y="lam", values=values)
+        plot_heat_maps: Callable[..., Figure] = load("views", "heat_maps")
+        return plot_heat_maps(swarms, x="n_clusters", y="lam", values=values)
 
 
 def scalar_grid(
@@ -216,7 +216,7 @@ class _Swarm:
         except KeyboardInterrupt:
             return _Found({}, 0, stopped=True)
         best = front[0]
-        recoding = problem.recoding(best.x)
+        recoding = problem.space.recoding(best.x)
         row = {name: best.values[name] for name in _MEASURED}
         seconds = time.perf_counter() - began
         return _Found(

@@ -8,16 +8,19 @@ import moocore
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Archive", "non_dominated", "share_of_box"]
+from privmoo._util.dominance import non_dominated
+from privmoo.evaluation.evaluator import Evaluation, Observer
+
+__all__ = ["Archive", "share_of_box"]
 
 _SHOWN = 5_000
 _REMEMBERED = 200_000
 
 
-class Archive:
+class Archive(Observer):
     """Collects what a problem evaluates; unbounded, so that no non-dominated candidate is lost.
 
-    It listens as the problem's pymoo `callback`. Of dominated and infeasible ones it remembers objective
+    It observes the problem's evaluator. Of dominated and infeasible ones it remembers objective
     values only, for the picture.
 
     >>> archive = Archive(2)
@@ -37,6 +40,12 @@ class Archive:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def on_evaluation(self, evaluation: Evaluation) -> None:
+        """Take a batch of judged candidates, its companions first."""
+        if evaluation.companions is not None:
+            self.on_evaluation(evaluation.companions)
+        self.add(evaluation.X, {"F": evaluation.F, "G": evaluation.G})
 
     def add(self, X: Any, out: dict[str, Any]) -> None:
         """Take a batch of candidates with their minimised objectives F and violations G."""
@@ -91,20 +100,6 @@ def feasible_rows(F: NDArray[np.float64], G: NDArray[np.float64] | None) -> NDAr
     if G is None or not np.size(G):
         return np.arange(len(F))
     return np.flatnonzero((np.asarray(G).reshape(len(F), -1) <= 0).all(axis=1))
-
-
-def non_dominated(F: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which rows no other row dominates; of equal rows the first.
-
-    >>> non_dominated(np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 2.0], [2.0, 1.0]])).tolist()
-    [True, False, True, False]
-    """
-    if F.shape[1] == 1:
-        keep = np.zeros(len(F), dtype=np.bool_)
-        if len(F):  # moocore would keep the last of equal ones
-            keep[int(np.argmin(F[:, 0]))] = True
-        return keep
-    return np.asarray(moocore.is_nondominated(F), dtype=np.bool_)
 
 
 def share_of_box(

@@ -12,14 +12,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.dominance import non_dominated
 from privmoo.data.table import Table
 from privmoo.errors import InfeasibleError, ProblemError
 from privmoo.front import advice, choice, marginal_rates, preferences, questions, views
-from privmoo.front.archive import feasible_rows, non_dominated, share_of_box
+from privmoo.front.archive import feasible_rows, share_of_box
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, find, quantities_of
 from privmoo.front.solution import Solution
 
 if TYPE_CHECKING:
+    from privmoo.evaluation.evaluator import Evaluation
     from privmoo.front.gap import Gap
     from privmoo.problem import AnonymizationProblem
     from privmoo.recodings.recoding import Recoding
@@ -87,31 +89,53 @@ class Front:
         run: Mapping[str, Any] | None = None,
         dominated: NDArray[np.float64] | None = None,
     ) -> Front:
-        """The front of decision vectors: evaluated, feasible, non-dominated and distinct ones only.
+        """Return the front of decision vectors: feasible, non-dominated and distinct ones only.
 
         Args:
             problem: What they are decisions of.
-            X: One row per candidate.
+            X: One row per candidate; they are evaluated.
             known: Recodings that were found elsewhere, such as baselines, as further candidates.
             run: Facts about the search.
             dominated: Minimised objective values of other candidates, for the picture.
         """
         rows = np.array(X, copy=True)
+        evaluation = problem.evaluator.evaluate(rows) if len(rows) else None
+        return cls.judged(problem, evaluation, known=known, run=run, dominated=dominated)
+
+    @classmethod
+    def judged(
+        cls,
+        problem: AnonymizationProblem,
+        evaluation: Evaluation | None,
+        *,
+        known: Sequence[Recoding] = (),
+        run: Mapping[str, Any] | None = None,
+        dominated: NDArray[np.float64] | None = None,
+    ) -> Front:
+        """Return the front of candidates that were judged already.
+
+        Args:
+            problem: What they are decisions of.
+            evaluation: The judged candidates; None if there are none.
+            known: Recodings that were found elsewhere, such as baselines, as further candidates.
+            run: Facts about the search.
+            dominated: Minimised objective values of other candidates, for the picture.
+        """
+        rows: NDArray[Any] = np.empty(0) if evaluation is None else evaluation.X
         known = [problem.adopt(recoding) for recoding in known]
         if not len(rows) + len(known):
             raise ProblemError("front: no candidates were given")
         quantities = quantities_of(problem)
-        keys = [*(m.key for m in problem.measures), RECORDS_SUPPRESSED]
-        parts, recodings = [], [None] * len(rows) + [r.to_json() for r in known]
-        if len(rows):
-            out = problem.evaluate(rows, return_values_of=["F", "G"], return_as_dictionary=True)
-            named = problem.evaluate_measures(rows)
-            parts.append((out["F"], out["G"], np.column_stack([named[key] for key in keys])))
+        keys = problem.evaluator.names
+        parts = [] if evaluation is None else [evaluation]
+        recodings = [None] * len(rows) + [r.to_json() for r in known]
         if known:
-            parts.append(problem.judge_recodings(known))
+            parts.append(problem.evaluator.judge_recodings(known))
             encoded = np.stack([problem.encode(recoding) for recoding in known])
             rows = np.concatenate([rows, encoded]) if len(rows) else encoded
-        F, G, measured = (np.concatenate([part[i] for part in parts]) for i in range(3))
+        F, G, measured = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("F", "G", "values")
+        )
         feasible = feasible_rows(F, G)
         if not len(feasible):
             raise InfeasibleError(nothing_feasible(problem, len(rows)))

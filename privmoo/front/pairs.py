@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.dominance import non_dominated
 from privmoo.errors import ProblemError
-from privmoo.front.archive import non_dominated
 from privmoo.front.quantities import Quantity, find
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError, nearest
-from privmoo.kernels.cells import sum_cells, sum_groups
+from privmoo.kernels.cells import sum_groups
 
 if TYPE_CHECKING:
     from privmoo.recodings.cells import CellRecoding
@@ -92,15 +92,6 @@ class GroupBatch:
         sums = np.empty(len(self), values.dtype)
         sum_groups(self.starts, self.stops, values, sums)
         return sums
-
-    def cell_sums(self, leaf_values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Per group, the sum over quasi-identifiers of a value of every leaf (candidates × leaves)."""
-        result = np.empty(len(self.sizes), dtype=np.float64)
-        offsets = np.concatenate([[0], np.cumsum([qi.n_leaves for qi in self.table.qis])])
-        sum_cells(
-            self.starts, self.stops, self.firsts, self.table.tuples, offsets, leaf_values, result
-        )
-        return result
 
     def need_blocks(self, measure: str) -> NDArray[np.uint32]:
         """The blocks, or one sentence saying that clusters have none."""

@@ -12,7 +12,7 @@ from privmoo.data.columns import QuasiIdentifier
 from privmoo.data.table import Table
 from privmoo.data.tuples import distinct_tuples
 from privmoo.errors import ColumnError, HierarchyError, MeasureError, nearest
-from privmoo.evaluation.engine import Engine
+from privmoo.groups.grouper import Grouper
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.hierarchy import Hierarchy
 from privmoo.kernels.sizes import population_risks, smallest
@@ -206,7 +206,7 @@ class _Population:
                     "leave those rows out"
                 )
         self.own_tuple = _places(table, everyone)
-        self.engine = Engine(everyone, needs={"labels"}, threads=1)
+        self.grouper = Grouper(everyone, needs={"labels"})
 
     def risks(
         self, groups: GroupBatch, blocks: NDArray[np.uint32]
@@ -214,11 +214,11 @@ class _Population:
         """Smallest F, sum of F, and sum of |g|/F over the groups of every candidate."""
         least, total = np.empty(len(groups), np.int64), np.empty(len(groups), np.int64)
         shares = np.empty(len(groups))
-        step = self.engine.chunk
+        step = self.grouper.chunk
         for i in range(0, len(groups), step):
             part = slice(i, i + step)
-            everyone, _ = self.engine.groups(Candidates(blocks=blocks[part]))
-            assert everyone.labels is not None  # noqa: S101, the engine was asked for them
+            everyone = self.grouper.group(Candidates(blocks=blocks[part]))
+            assert everyone.labels is not None  # noqa: S101, the grouper was asked for them
             population_risks(
                 groups.starts[part],
                 groups.stops[part],

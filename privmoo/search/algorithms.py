@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pymoo.core.algorithm import Algorithm
 from pymoo.util.ref_dirs import get_reference_directions
 
 from privmoo.errors import ProblemError, nearest
+from privmoo.registry import load_object
 from privmoo.search.survival import SpreadSurvival
 
 if TYPE_CHECKING:
@@ -115,9 +115,8 @@ def make_algorithm(
     arguments |= {part: operators[part] for part in kind.operators if part in operators}
     if kind.spread:
         arguments["survival"] = SpreadSurvival()
-    module, _, cls = kind.path.partition(":")
-    made: type[Algorithm] = getattr(importlib.import_module(f"pymoo.algorithms.{module}"), cls)
-    return made(**(arguments | options))
+    algorithm: type[Algorithm] = load_object(f"pymoo.algorithms.{kind.path}")
+    return algorithm(**(arguments | options))
 
 
 def reference_directions(n_obj: int, population: int) -> NDArray[np.float64]:

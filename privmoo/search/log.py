@@ -22,7 +22,7 @@ import json
 import os
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.errors import CheckpointError
+from privmoo.evaluation.evaluator import Observer
 
 __all__ = ["RunLog"]
 
@@ -43,7 +44,7 @@ _HEADER, _EVALUATIONS, _PROGRESS = b"H", b"E", b"G"
 _LONGEST_HEADER = 16 << 20
 
 
-class RunLog:
+class RunLog(Observer):
     """What a run has evaluated, kept in a file; open it with the identity of the run.
 
     Args:
@@ -105,7 +106,11 @@ class RunLog:
         seed = None if header is None else header.get("seed")
         return seed if isinstance(seed, int) else None
 
-    def add(self, keys: list[bytes], values: NDArray[np.float64]) -> None:
+    def on_values(self, keys: Sequence[bytes], values: NDArray[np.float64]) -> None:
+        """Append the values of new candidates."""
+        self.add(keys, values)
+
+    def add(self, keys: Sequence[bytes], values: NDArray[np.float64]) -> None:
         """Append a batch of evaluations."""
         for length, group in itertools.groupby(range(len(keys)), key=lambda i: len(keys[i])):
             rows = list(group)

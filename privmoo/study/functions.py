@@ -14,6 +14,7 @@ from pymoo.core.problem import Problem
 from privmoo._util.digest import content_digest
 from privmoo.errors import ProblemError
 from privmoo.front.front import Front
+from privmoo.operators.space import space_of
 from privmoo.problem import AnonymizationProblem
 from privmoo.recodings.recoding import Recoding
 from privmoo.search.algorithms import described
@@ -108,9 +109,7 @@ def iterations_of(
 
 def check_exact(problem: AnonymizationProblem, limit: Limit) -> None:
     """Raise where there is no exact front to be had."""
-    from privmoo.exact.costs import space_of
-
-    space_of(problem)
+    space_of(problem, "levels")
 
 
 def described_function(function: Any, outer: tuple[Any, ...] = ()) -> dict[str, Any]:

@@ -10,8 +10,9 @@ import moocore
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.dominance import non_dominated
 from privmoo.errors import ProblemError, nearest
-from privmoo.front.archive import non_dominated, share_of_box
+from privmoo.front.archive import share_of_box
 from privmoo.front.quantities import Quantity
 
 __all__ = ["INDICATORS", "Box", "Scale", "better", "check_indicator"]

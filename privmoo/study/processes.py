@@ -48,10 +48,7 @@ def pickled_problems(problems: Mapping[str, AnonymizationProblem]) -> dict[str, 
     """Problems as bytes, without what they have evaluated and who listens to them."""
     sent = {}
     for name, problem in problems.items():
-        bare = copy.copy(problem)
-        bare.forget()
-        bare.callback = None
-        sent[name] = pickled(bare, f"problem {name!r}")
+        sent[name] = pickled(problem, f"problem {name!r}")
     return sent
 
 

@@ -7,12 +7,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
+from privmoo.evaluation.evaluator import Evaluation, Observer
 from privmoo.front.archive import Archive
 from privmoo.problem import AnonymizationProblem
 from privmoo.search.budgets import Evaluations, RunBudget, Seconds, parts_of
@@ -81,7 +81,7 @@ class Limit:
         yield from np.unique(np.ceil(steps).astype(int)).tolist()
 
 
-class Recorder:
+class Recorder(Observer):
     """Hears what a problem evaluates and keeps the front at the marks, until the budget ends.
 
     An algorithm completes its last generation; what it evaluates beyond the budget does not count, so
@@ -89,7 +89,7 @@ class Recorder:
 
     >>> recorder = Recorder(2, Limit(evaluations=3))
     >>> F = np.array([[4.0, 4.0], [3.0, 3.0], [2.0, 2.0], [1.0, 1.0]])
-    >>> recorder.hear(np.arange(4)[:, None], {"F": F})
+    >>> recorder.on_evaluation(Evaluation(np.arange(4)[:, None], F, np.zeros((4, 1)), F))
     >>> recorder.archive.F.tolist(), recorder.evaluations, [len(F) for F in recorder.fronts]
     ([[2.0, 2.0]], 4, [1, 1, 1])
     """
@@ -101,7 +101,6 @@ class Recorder:
         self.at: list[int] = []
         self.seconds: list[float] = []
         self.fronts: list[NDArray[np.float64]] = []
-        self._brought: list[tuple[Any, ...]] = []
         self._marks = limit.marks()
         self._next: float = next(self._marks)
         self._began = time.perf_counter()
@@ -116,35 +115,30 @@ class Recorder:
         """Evaluations that count."""
         return min(self.evaluations, self.limit.evaluations or self.evaluations)
 
-    def hear(self, X: Any, out: dict[str, Any]) -> None:
-        """Take a batch of evaluated candidates.
-
-        Problems of levels tell first, by `brought_by`, what candidates of the next batch bring along: that
-        counts with its candidate.
-        """
-        F = np.atleast_2d(out["F"])
-        X = X if len(X) == len(F) else [X]
-        G = np.atleast_2d(out["G"]) if out.get("G") is not None else np.empty((len(F), 0))
-        if "brought_by" in out:
-            self._brought.append((X, F, G, np.asarray(out["brought_by"])))
-            return
+    def on_evaluation(self, evaluation: Evaluation) -> None:
+        """Take a batch of judged candidates; companions count with the candidate that brought them."""
+        total = len(evaluation)
         late = self.limit.seconds is not None and self.used > self.limit.seconds
         most = math.inf if self.limit.evaluations is None else self.limit.evaluations
         begin = 0
-        while begin < len(F) and not late and self.evaluations + begin < most:
+        while begin < total and not late and self.evaluations + begin < most:
             room = min(self._next, most) - self.evaluations - begin
-            end = int(min(len(F), begin + room))
-            self.archive.add(X[begin:end], {"F": F[begin:end], "G": G[begin:end]})
-            for rows, values, violations, owners in self._brought:
-                own = (begin <= owners) & (owners < end)
-                if own.any():
-                    self.archive.add(rows[own], {"F": values[own], "G": violations[own]})
+            end = int(min(total, begin + room))
+            self._add(evaluation, slice(begin, end))
+            companions = evaluation.companions
+            if companions is not None and companions.origins is not None:
+                within = (begin <= companions.origins) & (companions.origins < end)
+                self._add(companions, within)
             if self.evaluations + end >= self._next:
                 self._keep(self.evaluations + end)
                 self._next = next(self._marks, math.inf)
             begin = end
-        self.evaluations += len(F)
-        self._brought.clear()
+        self.evaluations += total
+
+    def _add(self, evaluation: Evaluation, rows: slice | NDArray[np.bool_]) -> None:
+        X, F, G = evaluation.X[rows], evaluation.F[rows], evaluation.G[rows]
+        if len(F):
+            self.archive.add(X, {"F": F, "G": G})
 
     def _keep(self, evaluations: int) -> None:
         self.at.append(evaluations)
@@ -153,10 +147,7 @@ class Recorder:
 
     @contextmanager
     def listening(self, problem: AnonymizationProblem) -> Iterator[None]:
-        """Hear what the problem evaluates; afterwards it is as before."""
-        earlier, problem.callback = problem.callback, self.hear
+        """Hear what the problem evaluates inside the `with` block."""
         self._began = time.perf_counter()
-        try:
+        with problem.evaluator.observed_by(self):
             yield
-        finally:
-            problem.callback = earlier

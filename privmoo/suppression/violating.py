@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
 from privmoo.groups.groups import GroupBatch
-from privmoo.measures.base import Constraint
 from privmoo.suppression.policies import Suppression
+
+if TYPE_CHECKING:
+    from privmoo.measures.base import Constraint
 
 __all__ = ["ViolatingGroups"]
 
@@ -37,14 +39,14 @@ class ViolatingGroups(Suppression):
         if not constraints:
             raise ProblemError("constraints: name at least one, such as KAnonymity() >= 5")
         for constraint in constraints:
-            if not isinstance(constraint, Constraint):
+            if not (hasattr(constraint, "measure") and hasattr(constraint, "violation")):
                 raise ProblemError(
-                    f"constraints: expected such as KAnonymity() >= 5, got {constraint!r}"
+                    f"constraints: expected a bound such as KAnonymity() >= 5, got {constraint!r}"
                 )
             m = constraint.measure
             if m.needs - _READABLE:
                 raise ProblemError(
-                    f"constraints: {m.name} is no property of a single group, so no group breaks it"
+                    f"constraints: {m.name} is not a property of a single group, so no group can violate it"
                 )
             if getattr(m, "reference", "original") != "original":
                 raise ProblemError(

@@ -27,8 +27,8 @@ from scenery_compare import (
 from scenery_runs import TABLE, Levels, small
 
 import privmoo as pm
+from privmoo._util.dominance import non_dominated
 from privmoo.errors import ProblemError
-from privmoo.front.archive import non_dominated
 from privmoo.study.indicators import INDICATORS
 
 
@@ -84,13 +84,15 @@ def test_what_a_candidate_brings_along_counts_with_it() -> None:
     six = pm.Solver.algorithm("nsga2", population=6)
     found = study(six, problem, seeds=[2], budget=8)
     heard: list[np.ndarray] = []
-    problem.callback = lambda X, out: None if "brought_by" in out else heard.append(X)
+    problem.callback = lambda X, out: heard.append(X)
     algorithm = six.made(problem)
     pm.optimize(problem, algorithm, pm.Evaluations(8), seed=2, progress=False)
     rows = np.concatenate(heard)[:8]
     problem.callback = None
     sizes = np.arange(1, TABLE.n_records + 1)
-    every = np.concatenate([[problem.from_levels(row[:-1], k) for k in sizes] for row in rows])
+    every = np.concatenate(
+        [[problem.space.from_levels(row[:-1], k) for k in sizes] for row in rows]
+    )
     out = problem.evaluate(every, return_as_dictionary=True)
     F = out["F"][(out["G"] <= 0).all(axis=1)]
     expected = np.unique(F[non_dominated(F)], axis=0)
@@ -263,7 +265,7 @@ def many(_: Any) -> Any:
         ([SMALL], {"seeds": [-1]}, "seeds: must be whole numbers of at least 0, got -1"),
         ([SMALL], {"seeds": 1.5}, "seeds: must be a number or a list of seeds"),
         ([SMALL], {"seeds": [2**63]}, r"seeds: must be below 2\*\*63"),
-        (["exact"], {}, "'exact' cannot solve Cuts: lattice: works on problems of levels"),
+        (["exact"], {}, "'exact' cannot solve Cuts: problem: Cuts does not search levels"),
         (
             [pm.Solver.pso_grid(n_clusters=[2, 3], k=[2], lam=[1.0])],
             {},
