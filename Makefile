@@ -1,4 +1,4 @@
-# make demo   sets everything up in .venv and anonymises the bundled Adult data
+# make demo   sets up what the package needs in .venv and anonymises the bundled Adult data
 # make test   sets everything up and runs every check that takes minutes, not hours
 # Needs Python 3.11 or newer (another one: make PYTHON=python3.13 ...) and nothing else.
 
@@ -7,30 +7,37 @@ JOBS ?= 2
 SECONDS ?= 60
 
 BIN := .venv/bin
-STAMP := .venv/.installed
+PACKAGE := .venv/.package
+TOOLS := .venv/.tools
 NOTEBOOKS := $(wildcard notebooks/*.ipynb)
 BENCHMARKS := $(filter-out %/bench_scale.py,$(sort $(wildcard tests/benchmarks/bench_*.py)))
 ROWS ?= 1e6 1e7 1e8
 
+# A file is tested by one worker, so that its fixtures and kernels are made once.
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all lint pytest quick-notebooks notebooks bench bench-scale fuzz clean
+.PHONY: help venv demo test test-faults test-all lint ruff types pytest quick-notebooks notebooks bench \
+	bench-scale fuzz clean
 
 help:
-	@echo "make demo       optimise the bundled Adult data and write a release, a picture and a report"
-	@echo "make test       lint, types, tests, README examples, notebooks with short searches"
-	@echo "make test-all   the same and the slow reproductions"
-	@echo "make notebooks  run the notebooks in full and write their outputs into them"
-	@echo "make bench      measure the speed of the evaluation"
+	@echo "make demo         optimise the bundled Adult data and write a release, a picture and a report"
+	@echo "make test         lint, types, tests, README examples, notebooks with short searches (minutes)"
+	@echo "make test-faults  every failing system call, kills, bad inputs, all examples of property tests"
+	@echo "make test-all     everything, with the slow reproductions"
+	@echo "make notebooks    run the notebooks in full and write their outputs into them"
+	@echo "make bench        measure the speed of the evaluation"
 	@echo "make bench-scale  scan and release up to 100 million rows (ROWS=1e6 for fewer)"
-	@echo "make fuzz       feed damaged files to every reader (SECONDS=60 each)"
-	@echo "make lint       ruff and mypy only"
-	@echo "make venv       only set up .venv"
-	@echo "make clean      remove everything that was generated except .venv"
+	@echo "make fuzz         feed damaged files to every reader (SECONDS=60 each)"
+	@echo "make lint         ruff and mypy only"
+	@echo "make venv         only set up .venv with all development tools"
+	@echo "make clean        remove everything that was generated except .venv"
 
-venv: $(STAMP)
+venv: $(TOOLS)
 
-# The stamp is newer than pyproject.toml exactly when the installed project is up to date.
-$(STAMP): pyproject.toml
+# A stamp is newer than pyproject.toml exactly when what it stands for is installed and up to date:
+# the package with what it needs, and the tools for working on it.
+$(PACKAGE): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 		echo "privmoo needs Python 3.11 or newer, and $(PYTHON) is" \
 		"$$($(PYTHON) --version 2>/dev/null || echo not there); install one and run: make PYTHON=/path/to/python3.11" >&2; \
@@ -39,33 +46,48 @@ $(STAMP): pyproject.toml
 		rm -rf .venv; \
 		echo "$(PYTHON) cannot create a virtual environment; on Debian and Ubuntu: apt install python3-venv" >&2; \
 		exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(TOOLS): $(PACKAGE)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $@
 
-demo: venv
+demo: $(PACKAGE)
 	$(BIN)/privmoo demo
 
-lint: venv
+ruff: venv
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: venv
 	$(BIN)/mypy
 
-pytest: lint
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+lint: ruff types
+
+pytest: venv
+	$(PYTEST) -m "not slow and not faults" --hypothesis-profile=few
 
 # The notebooks look for PRIVMOO_QUICK and then search less. Their files stay as they are.
 quick-notebooks: venv
 ifneq ($(NOTEBOOKS),)
-	PRIVMOO_QUICK=1 $(BIN)/python -m pytest -n $(JOBS) --nbmake --nbmake-timeout=600 -p no:randomly $(NOTEBOOKS)
+	PRIVMOO_QUICK=1 $(PYTEST) --nbmake --nbmake-timeout=600 -p no:randomly $(NOTEBOOKS)
 endif
 
 notebooks: venv
 	$(BIN)/python notebooks/run.py $(NOTEBOOKS)
 
-test: lint pytest quick-notebooks
+# mypy keeps one core busy for a while; the tests run beside it.
+test: ruff
+	@$(MAKE) --no-print-directory --jobs=2 types pytest
+	@$(MAKE) --no-print-directory quick-notebooks
+
+# Property tests run again, this time with all their examples.
+test-faults: venv
+	$(PYTEST) -m "(faults or hypothesis) and not slow"
 
 test-all: lint quick-notebooks
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(PYTEST)
 
 bench: venv
 	@test -n "$(BENCHMARKS)" || { echo "there is no tests/benchmarks/bench_*.py" >&2; exit 1; }

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
 from pymoo.core.problem import Problem
 
-from privmoo.errors import ProblemError
+from privmoo._util.checks import fraction, whole_number
 from privmoo.kernels.cuts import mutate_cuts
 from privmoo.operators.space import space_of
 
@@ -47,11 +47,8 @@ class CutMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
     def __init__(self, prob: float = 0.1, *, shift: float = 0.5, reach: int = 3) -> None:
         super().__init__()
         for name, value in (("prob", prob), ("shift", shift)):
-            if not 0 <= value <= 1:
-                raise ProblemError(f"{name}: must be from 0 to 1, got {value!r}")
-        if reach != int(reach) or reach < 1:
-            raise ProblemError(f"reach: must be a whole number of at least 1, got {reach!r}")
-        self.rate, self.shift, self.reach = prob, shift, int(reach)
+            fraction(name, value)
+        self.rate, self.shift, self.reach = prob, shift, whole_number("reach", reach)
 
     def _rates(self, space: CutSpace) -> NDArray[np.float64]:
         """How likely each attribute is changed."""

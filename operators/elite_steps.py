@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
 from pymoo.core.problem import Problem
 
-from privmoo.errors import ProblemError
+from privmoo._util.checks import fraction
 from privmoo.operators.space import space_of
 
 __all__ = ["EliteSteps"]
@@ -40,8 +40,7 @@ class EliteSteps(Mutation):  # type: ignore[misc]  # pymoo has no types
 
     def __init__(self, mutation: Mutation, *, share: float = 0.75) -> None:
         super().__init__()
-        if not 0 <= share <= 1:
-            raise ProblemError(f"share: must be from 0 to 1, got {share!r}")
+        fraction("share", share)
         self.mutation, self.share = mutation, share
 
     def _do(

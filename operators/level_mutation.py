@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
 from pymoo.core.problem import Problem
 
-from privmoo.errors import ProblemError
+from privmoo._util.checks import fraction
 from privmoo.operators.space import space_of
 
 __all__ = ["LevelMutation"]
@@ -35,8 +35,7 @@ class LevelMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
     def __init__(self, rate: float = 0.1, *, step: float = 0.0) -> None:
         super().__init__()
         for name, value in (("rate", rate), ("step", step)):
-            if not 0 <= value <= 1:
-                raise ProblemError(f"{name}: must be from 0 to 1, got {value!r}")
+            fraction(name, value)
         self.rate, self.step = rate, step
 
     def _do(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pymoo.core.crossover import Crossover
 from pymoo.core.problem import Problem
 
-from privmoo.errors import ProblemError
+from privmoo._util.checks import fraction
 from privmoo.operators.space import space_of
 
 __all__ = ["ParameterCrossover"]
@@ -32,8 +32,7 @@ class ParameterCrossover(Crossover):  # type: ignore[misc]  # pymoo has no types
 
     def __init__(self, alpha: float = 0.3) -> None:
         super().__init__(2, 2)
-        if not 0 <= alpha <= 1:
-            raise ProblemError(f"alpha: must be from 0 to 1, got {alpha!r}")
+        fraction("alpha", alpha)
         self.alpha = alpha
 
     def _do(

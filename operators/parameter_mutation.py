@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
 from pymoo.core.problem import Problem
 
-from privmoo.errors import ProblemError
+from privmoo._util.checks import fraction
 from privmoo.operators.space import space_of
 
 __all__ = ["ParameterMutation"]
@@ -33,8 +33,7 @@ class ParameterMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
     def __init__(self, rate: float = 0.1, *, width: float = 0.1, anew: float = 0.1) -> None:
         super().__init__()
         for name, value in (("rate", rate), ("width", width), ("anew", anew)):
-            if not 0 <= value <= 1:
-                raise ProblemError(f"{name}: must be from 0 to 1, got {value!r}")
+            fraction(name, value)
         self.rate, self.width, self.anew = rate, width, anew
 
     def _do(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
 from pymoo.core.problem import Problem
 
-from privmoo.errors import ProblemError
+from privmoo._util.checks import fraction
 from privmoo.operators.space import space_of
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ class SplitMergeDrop(Mutation):  # type: ignore[misc]  # pymoo has no types
 
     def __init__(self, share: float = 0.1) -> None:
         super().__init__()
-        if not 0 < share <= 1:
-            raise ProblemError(f"share: must be above 0 and at most 1, got {share!r}")
+        fraction("share", share, above_zero=True)
         self.share = share
 
     def _do(

@@ -1,9 +1,14 @@
-"""The errors privmoo raises: one sentence each, saying what, where, what was got and what to do."""
+"""The errors that privmoo raises.
+
+A message is one sentence: what is wrong, where, what was found and what to do. What to do is a `Hint`
+where it differs between Python and the command line, so that each can say it in its own words.
+"""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
@@ -14,7 +19,9 @@ __all__ = [
     "CheckpointError",
     "ColumnError",
     "ConfigError",
+    "FileError",
     "HierarchyError",
+    "Hint",
     "InfeasibleError",
     "MeasureError",
     "PluginError",
@@ -26,23 +33,100 @@ __all__ = [
 ]
 
 
+@dataclass(frozen=True)
+class Hint:
+    """What a reader of an error can do, as data.
+
+    Its text is advice for Python programs. Other interfaces look at the attributes and say what to
+    do in their own words: the command line turns `parameter="force"` into `--force`.
+
+    Attributes:
+        advice: An action that is the same everywhere, such as "choose another name", or empty.
+        parameter: The parameter of privmoo that helps, if there is one.
+        value: A value for the parameter; any other value if not given.
+        call: The function that takes the parameter, if it is not the one that raised the error; without
+            a parameter, the call to use instead.
+
+    >>> print(Hint("choose another name", parameter="force", value=True))
+    choose another name or pass force=True
+    >>> print(Hint(parameter="sensitive", call="Table"))
+    pass sensitive=... to Table
+    >>> print(Hint(call="write(path)"))
+    use write(path)
+    """
+
+    advice: str = ""
+    parameter: str | None = None
+    value: object = ...
+    call: str | None = None
+
+    def __str__(self) -> str:
+        steps = [self.advice]
+        if self.parameter is not None:
+            value = "..." if self.value is ... else repr(self.value)
+            target = "" if self.call is None else f" to {self.call}"
+            steps.append(f"pass {self.parameter}={value}{target}")
+        elif self.call is not None:
+            steps.append(f"use {self.call}")
+        return " or ".join(step for step in steps if step)
+
+
 class PrivmooError(Exception):
     """Base of every error that privmoo raises on purpose.
 
-    A message never quotes a value of the data: people's values do not belong into logs. Where one value
+    A message never quotes a value of the data: people's values do not belong in logs. Where one value
     is the reason, `column` and `row` (counted from 0) say which, and `value_in(data)` shows it on request.
+
+    Args:
+        message: What is wrong, in one sentence.
+        hint: What to do, if that is not part of the message; `str(error)` puts it at the end.
+
+    >>> print(FileError("a.csv: exists already", hint=Hint("choose another name")))
+    a.csv: exists already; choose another name
     """
 
     column: str | None = None
     row: int | None = None
 
+    def __init__(self, message: str = "", *, hint: Hint | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    @property
+    def message(self) -> str:
+        """The sentence without its hint."""
+        return str(self.args[0])
+
+    def __str__(self) -> str:
+        return self.message if self.hint is None else f"{self.message}; {self.hint}"
+
+    @classmethod
+    def of(cls, error: PrivmooError, where: str) -> Self:
+        """Return an error of this class that adds a place to the message of another one.
+
+        Args:
+            error: The other error; its hint, column and row are taken over.
+            where: The place, such as a file and a section of it.
+
+        >>> print(ConfigError.of(MeasureError("k: must be at least 1"), "job.toml, [problem]"))
+        job.toml, [problem]: k: must be at least 1
+        """
+        wrapped = cls(f"{where}: {error.message}", hint=error.hint)
+        wrapped.column, wrapped.row = error.column, error.row
+        return wrapped
+
     def at(self, column: str, row: int) -> Self:
-        """The same error, knowing the place in the data."""
+        """Return the same error with the place of the value that it is about.
+
+        Args:
+            column: The column of the value.
+            row: The row of the value, counted from 0.
+        """
         self.column, self.row = column, row
         return self
 
     def value_in(self, data: pd.DataFrame) -> object:
-        """The value that the message is about.
+        """Return the value that the message is about.
 
         >>> import pandas as pd
         >>> error = TableError("column 'age', row 1: ...").at("age", 1)
@@ -61,9 +145,6 @@ class TableError(PrivmooError, ValueError):
 class ColumnError(TableError, KeyError):
     """A column that was named does not exist."""
 
-    def __str__(self) -> str:
-        return str(self.args[0])  # KeyError would show the repr
-
 
 class HierarchyError(PrivmooError, ValueError):
     """A hierarchy is not a tree, or does not fit the data."""
@@ -78,7 +159,7 @@ class ProblemError(PrivmooError, ValueError):
 
 
 class InfeasibleError(ProblemError):
-    """A search ended, and no candidate keeps all constraints."""
+    """A search ended, and no candidate satisfies all constraints."""
 
 
 class ConfigError(PrivmooError, ValueError):
@@ -90,25 +171,33 @@ class CheckpointError(PrivmooError, ValueError):
 
 
 class PluginError(PrivmooError, LookupError):
-    """A plug-in is not there, or cannot be used."""
+    """A plug-in does not exist or cannot be used."""
 
 
 class ReleaseError(PrivmooError, ValueError):
     """A table cannot be released like this."""
 
 
+class FileError(PrivmooError, ValueError):
+    """A file or folder cannot be written."""
+
+
 class AuditError(PrivmooError, ValueError):
-    """The audit could not be done, or contradicts what the optimiser claimed."""
+    """The audit is not possible, or contradicts what the optimiser claimed."""
 
 
 def nearest(name: object, options: Iterable[object]) -> str:
-    """The end of an error sentence: the closest known name, or nothing.
+    """Return the end of an error sentence that suggests the closest name, or an empty string.
+
+    Args:
+        name: The name that does not exist.
+        options: The names that exist.
 
     >>> nearest("zpi", ["zip", "age"])
     "; did you mean 'zip'?"
     >>> nearest("qqq", ["zip", "age"])
     ''
     """
-    known = [str(option) for option in options]
-    close = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    names = [str(option) for option in options]
+    matches = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    return f"; did you mean {matches[0]!r}?" if matches else ""

@@ -9,16 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.problem import Problem
 
+from privmoo._util.checks import whole_number
 from privmoo._util.digest import content_digest
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.evaluation.engine import Engine
 from privmoo.evaluation.evaluator import Evaluation, Evaluator
-from privmoo.measures.base import Constraint, FunctionMeasure, Measure
+from privmoo.measures.base import Constraint, Measure
+from privmoo.measures.function_measure import FunctionMeasure
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.recoding import Recoding
 from privmoo.spaces.base import SearchSpace, row_keys
-from privmoo.suppression.policies import NoSuppression, Suppression
+from privmoo.suppression import NoSuppression, Suppression
 
 __all__ = ["AnonymizationProblem"]
 
@@ -72,7 +74,8 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
     ) -> None:
         if not isinstance(table, Table):
             raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
-        _check_threads(threads)
+        if threads is not None:
+            threads = whole_number("threads", threads)
         self.table = table
         self.space = space
         self.objectives = tuple(self.default_objectives() if objectives is None else objectives)
@@ -248,12 +251,6 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
 
     def __deepcopy__(self, memo: dict[int, Any]) -> AnonymizationProblem:
         return self  # pymoo copies the problem every generation when it saves history
-
-
-def _check_threads(threads: int | None) -> None:
-    is_number = isinstance(threads, int | np.integer) and not isinstance(threads, bool)
-    if threads is not None and not (is_number and threads >= 1):
-        raise ProblemError(f"threads: must be a whole number of at least 1, got {threads!r}")
 
 
 def _check_parts(

@@ -20,7 +20,7 @@ from privmoo.measures import (
 )
 from privmoo.problem import AnonymizationProblem
 from privmoo.spaces.centroids import Assignment, CentroidSpace, Published, check_clusters
-from privmoo.suppression.policies import Suppression
+from privmoo.suppression import Suppression
 
 __all__ = ["Clusters", "ClustersWarning"]
 

@@ -18,7 +18,7 @@ from privmoo.measures import (
 )
 from privmoo.problem import AnonymizationProblem
 from privmoo.spaces.cuts import CutSpace
-from privmoo.suppression.policies import Suppression
+from privmoo.suppression import Suppression
 
 __all__ = ["Cuts"]
 

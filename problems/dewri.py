@@ -17,7 +17,7 @@ from privmoo.measures import (
     WeightedK,
 )
 from privmoo.problems.cuts import Cuts
-from privmoo.suppression.policies import BelowAverage, Budget, KLBudget
+from privmoo.suppression import BelowAverage, Budget, KLBudget
 
 __all__ = ["AnySuppression", "BudgetSuppression", "KLSafe", "ZeroSuppression"]
 

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.checks import whole_number
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.front import Front
-from privmoo.hybrid.checks import check_numbers, check_table, check_whole
+from privmoo.hybrid.checks import check_numbers, check_table
 from privmoo.hybrid.parameter_space import HybridParameterSpace
 from privmoo.hybrid.patterns import Patterns, find_patterns
 from privmoo.hybrid.space import HybridParameters, HybridSpace
@@ -27,7 +28,7 @@ from privmoo.measures import (
     Originality,
 )
 from privmoo.problem import AnonymizationProblem
-from privmoo.suppression.policies import Suppression
+from privmoo.suppression import Suppression
 
 __all__ = ["Hybrid"]
 
@@ -106,7 +107,7 @@ class Hybrid(AnonymizationProblem):
     ) -> None:
         check_table(table)
         check_numbers(table, sensitivity, bounds, weight)
-        check_whole("noise_seed", noise_seed, 0)
+        whole_number("noise_seed", noise_seed, at_least=0)
         if split is None:
             names = _friendly(table, patterns)
             split = split_by_patterns(
@@ -165,7 +166,7 @@ class Hybrid(AnonymizationProblem):
             A row per solution and measure: its value with the noise that is released, and mean, standard
             deviation, smallest and largest value under the other draws.
         """
-        check_whole("repeats", repeats, 2)
+        whole_number("repeats", repeats, at_least=2)
         rows = np.atleast_2d(X.X if isinstance(X, Front) else np.asarray(X))
         if rows.dtype == object or rows.ndim != 2 or rows.shape[1] != self.n_var:
             raise ProblemError(f"spread: takes a front or rows of {self.n_var} variables")

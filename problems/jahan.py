@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
+from privmoo._util.checks import whole_number
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.measures import GeneralLoss, KAnonymity, SuppressedShare, Transparency
 from privmoo.operators import HashDuplicates, LevelCrossover, LevelMutation, LevelSampling
 from privmoo.problem import AnonymizationProblem
 from privmoo.spaces.levels import RecordLevelSpace
-from privmoo.suppression.policies import ExplicitRecords
+from privmoo.suppression import ExplicitRecords
 
 __all__ = ["LevelsAndSuppression"]
 
@@ -56,8 +55,7 @@ class LevelsAndSuppression(AnonymizationProblem):
             type(self).__name__,
             "use Levels(table, max_suppression=…), whose threshold says which records are published",
         )
-        if isinstance(min_k, bool) or not isinstance(min_k, int | np.integer) or min_k < 1:
-            raise ProblemError(f"min_k: must be a whole number of at least 1, got {min_k!r}")
+        whole_number("min_k", min_k)
         if min_k > table.n_persons:
             raise ProblemError(
                 f"min_k: {min_k} is more than the table has ({table.n_persons}); choose a smaller one"

@@ -17,7 +17,7 @@ from privmoo.measures import (
 )
 from privmoo.problem import AnonymizationProblem
 from privmoo.spaces.levels import LevelSpace, ThresholdLevelSpace
-from privmoo.suppression.policies import Suppression
+from privmoo.suppression import Suppression
 
 __all__ = ["Levels"]
 

@@ -11,7 +11,7 @@ from privmoo.errors import ProblemError
 from privmoo.measures import Constraint, InformationLoss, Measure, MinimumEntropy
 from privmoo.problems.clusters import Clusters
 from privmoo.spaces.centroids import Assignment, Published
-from privmoo.suppression.policies import Suppression
+from privmoo.suppression import Suppression
 
 __all__ = ["MOOBAM"]
 

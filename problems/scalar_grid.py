@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from privmoo._util.checks import whole_number
 from privmoo.data.points import Scale
 from privmoo.data.table import Table
 from privmoo.errors import InfeasibleError, ProblemError
@@ -113,8 +114,7 @@ def scalar_grid(
     for name, given in lists.items():
         if isinstance(given, str) or not isinstance(given, Sequence) or not len(given):
             raise ProblemError(f"{name}: give a list of at least one number, got {given!r}")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ProblemError(f"seed: must be a whole number of at least 0, got {seed!r}")
+    whole_number("seed", seed, at_least=0)
     common: dict[str, Any] = {
         "penalty": penalty,
         "scale": scale,

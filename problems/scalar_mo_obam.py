@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import fraction, is_number
 from privmoo.data.points import Scale
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
@@ -56,10 +57,10 @@ class WeighedLoss(Measure):
         penalty: float = 0.0,
         k: int = 2,
     ) -> None:
-        self.lam = _in_unit("lam", lam)
-        if least_loss is not None and not (_is_number(least_loss) and least_loss >= 0):
+        self.lam = fraction("lam", lam)
+        if least_loss is not None and not (is_number(least_loss) and 0 <= least_loss < math.inf):
             raise ProblemError(f"least_loss: must be a number from 0, got {least_loss!r}")
-        if not (_is_number(penalty) and penalty >= 0):
+        if not (is_number(penalty) and 0 <= penalty < math.inf):
             raise ProblemError(
                 f"penalty: must be a number from 0, got {penalty!r}; it is added to what is minimised"
             )
@@ -177,14 +178,3 @@ def table_entropy(table: Table) -> float:
         shares = attribute.totals[attribute.totals > 0] / table.n_records
         total -= float((shares * np.log2(shares)).sum())
     return total
-
-
-def _is_number(value: Any) -> bool:
-    is_real = isinstance(value, int | float | np.integer | np.floating)
-    return is_real and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _in_unit(name: str, value: Any) -> float:
-    if not (_is_number(value) and 0 <= value <= 1):
-        raise ProblemError(f"{name}: must be a number from 0 to 1, got {value!r}")
-    return float(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,9 +19,27 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 from hypothesis import settings
 
+# A shell starts background jobs (`make test &`) with Ctrl-C ignored, and every child inherits that.
+# Tests of Ctrl-C need the usual handler, here and in the processes that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+# `make test` only glances at every property; `make test-faults` tries as many examples as it asks for.
+settings.register_profile("few", settings(), max_examples=15)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With the profile `few`, also limit tests that state a number of examples themselves."""
+    if settings.get_current_profile_name() != "few":
+        return
+    stated = "_hypothesis_internal_use_settings"
+    for item in items:
+        function = getattr(item, "obj", None)
+        if own := getattr(function, stated, None):
+            most = min(own.max_examples, settings().max_examples)
+            setattr(function, stated, settings(own, max_examples=most))
 
 
 @pytest.fixture(scope="session")

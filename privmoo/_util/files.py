@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from privmoo.errors import ReleaseError
+from privmoo.errors import FileError, Hint
 
-__all__ = ["alive", "check_place", "replacing", "told", "write_all", "write_text"]
+__all__ = ["REPLACE", "alive", "check_place", "replacing", "told", "write_all", "write_text"]
+
+REPLACE = Hint("choose another name", parameter="force", value=True)
 
 
 @contextmanager
@@ -66,7 +68,7 @@ def write_all(
     >>> say = lambda path: path.write_text("whole")
     >>> write_all({folder / "a": say, folder / "b": say}, force=True)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    privmoo.errors.ReleaseError: ...b: is a folder; choose another name
+    privmoo.errors.FileError: ...b: is a folder; choose another name
     >>> [p.name for p in folder.iterdir()]
     ['b']
     """
@@ -107,15 +109,13 @@ def check_place(target: Path, *, force: bool) -> None:
     """Raise one sentence where a file cannot be put, as far as that can be known before."""
     with told(target):
         if target.is_dir():
-            raise ReleaseError(f"{target}: is a folder; choose another name")
+            raise FileError(f"{target}: is a folder; choose another name")
         if os.path.lexists(target) and not force:
-            raise ReleaseError(f"{target}: exists already; choose another name or pass force=True")
+            raise FileError(f"{target}: exists already", hint=REPLACE)
         if not target.parent.is_dir():
-            raise ReleaseError(
-                f"{target}: there is no folder {str(target.parent)!r}; make it first"
-            )
+            raise FileError(f"{target}: there is no folder {str(target.parent)!r}; make it first")
         if not os.access(target.parent, os.W_OK | os.X_OK):
-            raise ReleaseError(
+            raise FileError(
                 f"{target}: the folder {str(target.parent)!r} is not yours to write in; choose another"
             )
 
@@ -127,7 +127,7 @@ def told(target: Path) -> Iterator[None]:
         yield
     except OSError as problem:
         reason = problem.strerror or type(problem).__name__
-        raise ReleaseError(f"{target}: cannot be written ({reason})") from problem
+        raise FileError(f"{target}: cannot be written ({reason})") from problem
 
 
 @contextmanager
@@ -138,9 +138,9 @@ def _beside(target: Path) -> Iterator[Path]:
             dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix
         )
     except ValueError:  # a null byte in the name
-        raise ReleaseError(f"{str(target)!r}: is no name of a file; choose another") from None
+        raise FileError(f"{str(target)!r}: is not a valid file name; choose another") from None
     except OSError as problem:
-        raise ReleaseError(f"{target}: cannot be written ({problem.strerror})") from problem
+        raise FileError(f"{target}: cannot be written ({problem.strerror})") from problem
     temporary = Path(name)
     try:
         _lock(handle)

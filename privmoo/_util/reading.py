@@ -14,7 +14,7 @@ from typing import IO, Any, TextIO
 
 import pandas as pd
 
-from privmoo.errors import TableError
+from privmoo.errors import Hint, TableError
 
 __all__ = [
     "PLAIN",
@@ -118,8 +118,8 @@ def _told(path: Path, encoding: str) -> Iterator[None]:
         raise
     except UnicodeDecodeError:
         raise TableError(
-            f"{path}: is not {encoding.removesuffix('-sig')} text; convert it, or read it with its "
-            "encoding, e.g. Table.read_csv(..., encoding='latin-1')"
+            f"{path}: is not {encoding.removesuffix('-sig')} text",
+            hint=Hint("convert it", parameter="encoding", value="latin-1", call="Table.read_csv"),
         ) from None
     except LookupError:
         raise TableError(f"encoding: {encoding!r} is not known to Python") from None

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.checks import whole_number
 from privmoo.data.roles import check_columns, column_names
 from privmoo.data.table import Table
 from privmoo.errors import ColumnError, TableError, nearest
@@ -90,7 +91,4 @@ def read_whole(what: str, given: int | Iterable[int]) -> list[int]:
     [2, 3]
     """
     values = list(given) if isinstance(given, Iterable) else [given]
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise TableError(f"{what}: must be a whole number from 1, got {value!r}")
-    return [int(value) for value in values]
+    return [whole_number(what, value, error=TableError) for value in values]

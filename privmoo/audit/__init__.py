@@ -7,7 +7,9 @@ original and release (`privmoo.audit.utility`).
 
 from __future__ import annotations
 
+from privmoo.audit import privacy, risk  # their functions become the audit's formulas
 from privmoo.audit.counts import Counts, ValueCounts
+from privmoo.audit.formulas import formula
 from privmoo.audit.frame import count_frame, group_sizes
 from privmoo.audit.labels import check_covers
 from privmoo.audit.records import disclosure_risks, kept_values, mean_levels, numbers_of_labels
@@ -30,11 +32,14 @@ __all__ = [
     "count_frame",
     "count_tables",
     "disclosure_risks",
+    "formula",
     "group_sizes",
     "information_loss",
     "kept_values",
     "mean_levels",
     "nearly_unique",
     "numbers_of_labels",
+    "privacy",
+    "risk",
     "utility",
 ]

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privmoo.audit.counts import Counts, ValueCounts
+from privmoo.audit.formulas import formula
 from privmoo.errors import AuditError, nearest
 
 __all__ = [
@@ -27,6 +28,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 
+@formula()
 def k(counts: Counts) -> float:
     """Smallest group, in persons where a subject is known (Samarati 2001; Sweeney 2002).
 
@@ -36,6 +38,7 @@ def k(counts: Counts) -> float:
     return float(counts.hidden.min())
 
 
+@formula()
 def weighted_k(counts: Counts) -> float:
     """Σ|g|²/n: the size of the group a random record is in (Dewri et al. 2011, 5.3.1).
 
@@ -45,6 +48,7 @@ def weighted_k(counts: Counts) -> float:
     return float((counts.sizes * counts.hidden).sum() / counts.n_records)
 
 
+@formula()
 def average_k(counts: Counts) -> float:
     """Records (persons, where a subject is known) per group.
 
@@ -54,6 +58,7 @@ def average_k(counts: Counts) -> float:
     return float(counts.hidden.sum() / counts.n_groups)
 
 
+@formula("distinct_l", "p", combine=min)
 def distinct_l(values: ValueCounts) -> float:
     """Fewest distinct values in a group: distinct ℓ-diversity, and p of p-sensitivity.
 
@@ -63,6 +68,7 @@ def distinct_l(values: ValueCounts) -> float:
     return float(np.bincount(values.group, minlength=len(values.sizes)).min())
 
 
+@formula(combine=min)
 def entropy_l(values: ValueCounts) -> float:
     """Exponential of the smallest entropy of a group (Machanavajjhala et al. 2007).
 
@@ -72,6 +78,7 @@ def entropy_l(values: ValueCounts) -> float:
     return float(np.exp(_entropies(values).min()))
 
 
+@formula(combine=sum)
 def min_entropy(values: ValueCounts) -> float:
     """Smallest entropy of a group, in bits (Wei et al. 2024, Eq. 1 and 2).
 
@@ -81,6 +88,7 @@ def min_entropy(values: ValueCounts) -> float:
     return float(_entropies(values).min() / np.log(2))
 
 
+@formula("l", combine=min)
 def frequency_l(values: ValueCounts) -> float:
     """Smallest |g| / count of the most frequent value (Dewri et al. 2011, Definition 4).
 
@@ -90,6 +98,7 @@ def frequency_l(values: ValueCounts) -> float:
     return float((values.sizes / _largest(values)).min())
 
 
+@formula()
 def weighted_l(counts: Counts) -> float:
     """Mean over records of their group's ℓ, the least over the sensitive attributes.
 
@@ -105,6 +114,7 @@ def weighted_l(counts: Counts) -> float:
     return float((counts.sizes * least).sum() / counts.n_records)
 
 
+@formula(combine=max)
 def alpha(values: ValueCounts) -> float:
     """Largest relative frequency of a value in a group (Wong et al. 2006, (α,k)-anonymity).
 
@@ -114,6 +124,7 @@ def alpha(values: ValueCounts) -> float:
     return float((_largest(values) / values.sizes).max())
 
 
+@formula(combine=min)
 def recursive_l(values: ValueCounts, c: float) -> float:
     """Largest ℓ with r₁ < c(r_ℓ+…+r_m) in every group, 0 if none (Machanavajjhala et al.).
 
@@ -132,6 +143,7 @@ def recursive_l(values: ValueCounts, c: float) -> float:
     return float(np.add.reduceat(holds.astype(np.int64), values.starts).min())
 
 
+@formula(combine=max)
 def t(values: ValueCounts, distance: str = "equal", reference: str = "released") -> float:
     """Largest earth mover's distance between a group and the reference (Li et al. 2007).
 
@@ -156,6 +168,7 @@ def t(values: ValueCounts, distance: str = "equal", reference: str = "released")
     )
 
 
+@formula(combine=max)
 def beta(values: ValueCounts, enhanced: bool = False, reference: str = "released") -> float:
     """Largest relative gain (p−q)/q of a value (Cao & Karras 2012).
 
@@ -172,6 +185,7 @@ def beta(values: ValueCounts, enhanced: bool = False, reference: str = "released
     return max(0.0, float(gain.max()))
 
 
+@formula(combine=max)
 def delta(values: ValueCounts, reference: str = "released") -> float:
     """Largest |log₂(p/q)| of a value present in a group (Brickell & Shmatikov 2008, as in ARX).
 

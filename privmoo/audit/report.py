@@ -11,42 +11,15 @@ from typing import Any
 import numpy.typing as npt
 import pandas as pd
 
-from privmoo.audit import privacy, risk
+from privmoo.audit import risk
 from privmoo.audit.counts import Counts, ValueCounts
+from privmoo.audit.formulas import OF_GROUPS, OF_VALUES
 from privmoo.audit.frame import count_frame
 from privmoo.audit.values import factorize
 from privmoo.errors import AuditError, ColumnError, nearest
 
 __all__ = ["Audit", "audit", "nearly_unique"]
 
-_OF_GROUPS: dict[str, Callable[..., float]] = {
-    "k": privacy.k,
-    "weighted_k": privacy.weighted_k,
-    "average_k": privacy.average_k,
-    "weighted_l": privacy.weighted_l,
-    "prosecutor_risk": risk.prosecutor_risk,
-    "journalist_risk": risk.journalist_risk,
-    "marketer_risk": risk.marketer_risk,
-    "at_risk": risk.at_risk,
-    "homogeneity": risk.homogeneity,
-    "uniqueness": risk.uniqueness,
-    "classification": risk.classification,
-}
-# with several sensitive attributes the worst counts; MO-OBAM's entropy is a sum
-_OF_VALUES: dict[str, tuple[Callable[..., float], Callable[[list[float]], float]]] = {
-    "distinct_l": (privacy.distinct_l, min),
-    "p": (privacy.distinct_l, min),
-    "entropy_l": (privacy.entropy_l, min),
-    "l": (privacy.frequency_l, min),
-    "recursive_l": (privacy.recursive_l, min),
-    "alpha": (privacy.alpha, max),
-    "t": (privacy.t, max),
-    "beta": (privacy.beta, max),
-    "delta": (privacy.delta, max),
-    "min_entropy": (privacy.min_entropy, sum),
-    "skewness": (risk.skewness, max),
-    "similarity": (risk.similarity, max),
-}
 _ATTRIBUTE_TABLE = ("distinct_l", "entropy_l", "l", "alpha", "t", "beta", "delta")
 
 
@@ -125,18 +98,18 @@ class Audit:
         >>> audit(df, quasi_identifiers=["age"], sensitive=["job"]).measure("at_risk", tau=0.6)
         0.3333333333333333
         """
-        if name in _OF_GROUPS:
-            function = _OF_GROUPS[name]
+        if name in OF_GROUPS:
+            function = OF_GROUPS[name]
             if attribute is not None:
                 raise AuditError(f"measure: {name!r} does not take an attribute")
             if "sampling_fraction" in inspect.signature(function).parameters:
                 params.setdefault("sampling_fraction", self.sampling_fraction)
             return _call(name, function, self.counts, params)
-        if name in _OF_VALUES:
-            function, combine = _OF_VALUES[name]
+        if name in OF_VALUES:
+            function, combine = OF_VALUES[name]
             chosen = self._attributes(name, attribute)
             return float(combine([_call(name, function, values, params) for values in chosen]))
-        known = [*_OF_GROUPS, *_OF_VALUES]
+        known = [*OF_GROUPS, *OF_VALUES]
         raise AuditError(f"measure: {name!r} is not known to the audit{nearest(name, known)}")
 
     def _attributes(self, measure: str, attribute: Hashable | None) -> list[ValueCounts]:

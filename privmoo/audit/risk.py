@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privmoo.audit.counts import Counts, ValueCounts
+from privmoo.audit.formulas import formula
 from privmoo.errors import AuditError
 
 __all__ = [
@@ -24,6 +25,7 @@ BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 
 
+@formula()
 def prosecutor_risk(counts: Counts, statistic: str = "max") -> float:
     """1/|g|, the largest or the average over records (El Emam 2013).
 
@@ -37,6 +39,7 @@ def prosecutor_risk(counts: Counts, statistic: str = "max") -> float:
     return float((counts.sizes / counts.hidden).sum() / counts.n_records)
 
 
+@formula()
 def journalist_risk(
     counts: Counts, statistic: str = "max", sampling_fraction: float | None = None
 ) -> float:
@@ -54,6 +57,7 @@ def journalist_risk(
     return max(counts.n_groups / float(size.sum()), _success(counts, size))
 
 
+@formula()
 def marketer_risk(counts: Counts, sampling_fraction: float | None = None) -> float:
     """Expected share of released records that link correctly: the mean of 1/F (El Emam 2013).
 
@@ -63,6 +67,7 @@ def marketer_risk(counts: Counts, sampling_fraction: float | None = None) -> flo
     return _success(counts, _population_sizes(counts, sampling_fraction))
 
 
+@formula()
 def at_risk(counts: Counts, tau: float, count: bool = False) -> float:
     """Records with 1/|g| > τ, strictly, as share or as number (Wei et al. 2025).
 
@@ -73,6 +78,7 @@ def at_risk(counts: Counts, tau: float, count: bool = False) -> float:
     return _records(counts, 1.0 / counts.hidden > tau, count)
 
 
+@formula()
 def uniqueness(counts: Counts) -> float:
     """Share of records alone in their group.
 
@@ -82,6 +88,7 @@ def uniqueness(counts: Counts) -> float:
     return _records(counts, counts.hidden == 1, count=False)
 
 
+@formula()
 def homogeneity(counts: Counts, count: bool = False) -> float:
     """Records whose group has one single value in any sensitive attribute (Wei et al. 2025).
 
@@ -97,6 +104,7 @@ def homogeneity(counts: Counts, count: bool = False) -> float:
     return _records(counts, single, count)
 
 
+@formula(combine=max)
 def skewness(values: ValueCounts, factor: float) -> float:
     """Share of records whose group has a value `factor` times more frequent than the table.
 
@@ -113,6 +121,7 @@ def skewness(values: ValueCounts, factor: float) -> float:
     return _share(values, np.logical_or.reduceat(gain > factor, values.starts))
 
 
+@formula(combine=max)
 def similarity(values: ValueCounts, level: int) -> float:
     """Share of records whose group's values all lie under one node of a level of the hierarchy.
 
@@ -125,6 +134,7 @@ def similarity(values: ValueCounts, level: int) -> float:
     return _share(values, np.bincount(nodes.group, minlength=len(values.sizes)) == 1)
 
 
+@formula()
 def classification(counts: Counts) -> float:
     """Share of released records that differ from their group's majority (Iyengar 2002).
 

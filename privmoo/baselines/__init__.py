@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from privmoo import registry
 from privmoo.baselines.k_member import k_member
 from privmoo.baselines.mdav import mdav
 from privmoo.baselines.mondrian import mondrian
@@ -22,37 +23,29 @@ __all__ = [
     "zheng",
 ]
 
-_ALL: dict[str, Callable[..., Recoding]] = {
-    "mdav": mdav,
-    "zheng": zheng,
-    "k_member": k_member,
-    "mondrian": mondrian,
-    "ward": ward,
-}
-
 
 def names() -> list[str]:
-    """The baselines' names.
+    """Return the names of the built-in baselines, in order.
 
     >>> names()
-    ['mdav', 'zheng', 'k_member', 'mondrian', 'ward']
+    ['k_member', 'mdav', 'mondrian', 'ward', 'zheng']
     """
-    return list(_ALL)
+    return registry.built_in_names("baselines")
 
 
 def by_name(name: str) -> Callable[..., Recoding]:
-    """The baseline of a name: one of privmoo's own, or one of a plug-in.
+    """Return the baseline with a name: a built-in one, or one of a plug-in.
+
+    Raises:
+        ProblemError: If there is no such baseline.
 
     >>> by_name("mdav").__name__
     'mdav'
     """
-    if name in _ALL:
-        return _ALL[name]
-    from privmoo.registry import plugin, plugin_names
-
-    others = plugin_names("baselines")
-    if name in others:
-        found: Callable[..., Recoding] = plugin("baselines", name)
-        return found
-    known = [*_ALL, *others]
-    raise ProblemError(f"baseline: {name!r} is none of {', '.join(known)}{nearest(name, known)}")
+    if not registry.contains("baselines", name):
+        known_names = registry.names("baselines")
+        raise ProblemError(
+            f"baseline: {name!r} is none of {', '.join(known_names)}{nearest(name, known_names)}"
+        )
+    baseline: Callable[..., Recoding] = registry.load("baselines", name)
+    return baseline

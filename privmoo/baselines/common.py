@@ -8,9 +8,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import choice, whole_number
 from privmoo.data.points import Space
 from privmoo.data.table import Table
-from privmoo.errors import ProblemError, nearest
+from privmoo.errors import ProblemError
 from privmoo.kernels.k_member import Classes
 from privmoo.recodings.classes import PartitionRecoding, cluster_recoding, range_recoding
 
@@ -22,8 +23,7 @@ Publish = Literal["mean", "range"]
 def check(table: Table, k: int, *, diversity: int = 1) -> None:
     """Refuse what no partition of the table can keep, in one sentence."""
     table.need_records("baseline")
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 2:
-        raise ProblemError(f"k: must be a whole number of at least 2, got {k!r}")
+    whole_number("k", k, at_least=2)
     if k > table.n_records:
         raise ProblemError(f"k: must be at most the {table.n_records} records, got {k}")
     if table.subjects is not None:
@@ -31,8 +31,7 @@ def check(table: Table, k: int, *, diversity: int = 1) -> None:
             "table: has several rows per person, and k would count rows, not persons; give a table "
             "without subject= that has one row per person"
         )
-    if isinstance(diversity, bool) or not isinstance(diversity, int | np.integer) or diversity < 1:
-        raise ProblemError(f"l: must be a whole number of at least 1, got {diversity!r}")
+    whole_number("l", diversity)
     if diversity > 1 and not table.sensitive:
         raise ProblemError(
             f"l: {diversity} values of a sensitive attribute are wanted, but the table has none; give "
@@ -189,10 +188,6 @@ def publish(
     table: Table, labels: NDArray[np.int64], release: Publish, *, by: Literal["records", "tuples"]
 ) -> PartitionRecoding:
     """Publish the mean and mode, or the range, of every class."""
-    known = get_args(Publish)
-    if release not in known:
-        raise ProblemError(
-            f"release: must be 'mean' or 'range', got {release!r}{nearest(release, known)}"
-        )
+    choice("release", release, get_args(Publish))
     make = cluster_recoding if release == "mean" else range_recoding
     return make(table, labels, by=by)

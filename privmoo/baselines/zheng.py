@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+from privmoo._util.checks import choice
 from privmoo.baselines.common import publish
 from privmoo.baselines.k_member import grown_labels
 from privmoo.data.points import Scale
 from privmoo.data.table import Table
-from privmoo.errors import ProblemError, nearest
 from privmoo.recodings.classes import PartitionRecoding
 
 __all__ = ["zheng"]
@@ -55,11 +55,7 @@ def zheng(
     >>> zheng(table, 2, 2).apply(table, np.arange(5))["age"].tolist()
     [21.0, 52.0, 21.0, 52.0, 21.0]
     """
-    known = get_args(Start)
-    if start not in known:
-        raise ProblemError(
-            f"start: must be 'farthest' or 'nearest', got {start!r}{nearest(start, known)}"
-        )
+    choice("start", start, get_args(Start))
     labels = grown_labels(
         table, k, scale=scale, l=l, by_increase=False, near_start=start == "nearest"
     )

@@ -1,1 +1,1 @@
-"""The command line: verbs in `job`, `publishing`, `looking`, `studies` and `catalogue`."""
+"""The command line: one module per verb in `commands`, and what the verbs share."""

@@ -1,4 +1,4 @@
-"""What the command line says, and what it must not."""
+"""The terminal: text, tables and commands to type, without characters that would control it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["cleaned", "command", "complain", "say", "state", "tabulate"]
+__all__ = ["command_line", "complain", "print_table", "printable", "say", "state"]
 
 
 @dataclass
@@ -20,7 +20,7 @@ class State:
 
     Attributes:
         show_values: Whether messages may show the value that they are about.
-        data: What reads the records that the command works on.
+        data: A function that reads the records that the command works on.
     """
 
     show_values: bool = False
@@ -30,19 +30,19 @@ class State:
 state = State()
 
 
-def cleaned(text: object) -> str:
-    r"""Text without characters that would command a terminal; lines stay lines.
+def printable(text: object) -> str:
+    r"""Replace characters that would control a terminal; line breaks stay.
 
-    >>> cleaned("a\x1b[31mb")
+    >>> printable("a\x1b[31mb")
     'a�[31mb'
     """
     return "".join(c if c.isprintable() or c == "\n" else "�" for c in str(text))
 
 
-def command(*words: object) -> str:
-    """A command of privmoo as it can be typed, with quotes around names that have spaces.
+def command_line(*words: object) -> str:
+    """Return a privmoo command that can be typed, with quotes around names that have spaces.
 
-    >>> command("check", "my data/privmoo.toml")
+    >>> command_line("check", "my data/privmoo.toml")
     "privmoo check 'my data/privmoo.toml'"
     """
     return shlex.join(["privmoo", *map(str, words)])
@@ -50,16 +50,21 @@ def command(*words: object) -> str:
 
 def say(text: object = "") -> None:
     """Print to the standard output."""
-    print(cleaned(text), flush=True)
+    print(printable(text), flush=True)
 
 
 def complain(text: object) -> None:
     """Print one sentence to the standard error."""
-    print(f"privmoo: {cleaned(text)}", file=sys.stderr, flush=True)
+    print(f"privmoo: {printable(text)}", file=sys.stderr, flush=True)
 
 
-def tabulate(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table, as wide as the terminal; without one, as wide as it is."""
+def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table that fits the terminal; a file or pipe gets 200 columns of text.
+
+    Args:
+        head: The names of the columns.
+        rows: The cells of each row.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -67,8 +72,8 @@ def tabulate(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in head:
-        table.add_column(Text(cleaned(name)), overflow="fold")
+        table.add_column(Text(printable(name)), overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cleaned(cell)) for cell in row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     width = None if sys.stdout.isatty() else 200
     Console(markup=False, highlight=False, width=width).print(table)

@@ -1,4 +1,4 @@
-"""Errors as one sentence and an exit code; values of the data stay out of both."""
+"""Failures: one sentence and an exit code for every error, without values of the data."""
 
 from __future__ import annotations
 
@@ -7,66 +7,66 @@ import sys
 import traceback
 
 from privmoo.cli.console import complain, state
-from privmoo.cli.wording import as_typed
+from privmoo.cli.hints import sentence
 from privmoo.errors import InfeasibleError, PrivmooError
 
-__all__ = ["told"]
+__all__ = ["report_failure"]
 
-FAULT, WRONG, INFEASIBLE = 1, 2, 3
+INTERNAL, WRONG_INPUT, INFEASIBLE = 1, 2, 3
 
 
-def told(error: Exception) -> int:
-    """Say what went wrong, and give the exit code."""
+def report_failure(error: Exception) -> int:
+    """Print what went wrong and return the exit code."""
     if isinstance(error, PrivmooError):
-        complain(f"{as_typed(str(error))}{_value(error)}")
-        return INFEASIBLE if isinstance(error, InfeasibleError) else WRONG
+        complain(f"{sentence(error)}{_value_note(error)}")
+        return INFEASIBLE if isinstance(error, InfeasibleError) else WRONG_INPUT
     if isinstance(error, BrokenPipeError):
-        _leave_output()
+        _discard_output()
         return 0
-    if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # of typer
+    if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # typer's errors
         context = getattr(error, "ctx", None)
         if not error.format_message() and context is not None:
             print(context.get_help())
-            return WRONG
+            return WRONG_INPUT
         command = "" if context is None else f" (see: {context.command_path} --help)"
         complain(f"{error.format_message()}{command}")
-        return WRONG
+        return WRONG_INPUT
     if isinstance(error, MemoryError):
-        complain("the memory is not enough; close other programs, or use a larger machine")
-        return WRONG
+        complain("there is not enough memory; close other programs, or use a larger machine")
+        return WRONG_INPUT
     if isinstance(error, OSError):
-        _leave_output()
-        where = "" if error.filename is None else f"{error.filename}: "
-        complain(f"{where}{error.strerror or type(error).__name__}")
-        return WRONG
-    return _fault(error)
+        _discard_output()
+        place = "" if error.filename is None else f"{error.filename}: "
+        complain(f"{place}{error.strerror or type(error).__name__}")
+        return WRONG_INPUT
+    return _report_internal_error(error)
 
 
-def _leave_output() -> None:
-    """Where output cannot be written nothing more may be, not even when the process ends."""
+def _discard_output() -> None:
+    """Send the standard output nowhere if it cannot be written, so that the process can end."""
     try:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _value(error: PrivmooError) -> str:
+def _value_note(error: PrivmooError) -> str:
     if not state.show_values or state.data is None:
         return ""
     try:
         return f" (the value is {error.value_in(state.data())!r})"
-    except Exception:  # the data cannot be read, or the error is about no value
+    except Exception:  # the data cannot be read, or the error is not about a value
         return ""
 
 
-def _fault(error: Exception) -> int:
-    """What should not happen: named by its place, because its message may quote the data."""
+def _report_internal_error(error: Exception) -> int:
+    """Name the place of an error that should not happen; its message may quote the data."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{os.path.basename(last.filename)}, line {last.lineno}"
     complain(
-        f"a fault of privmoo itself ({type(error).__name__} in {place}); please report it, without your "
-        "data. With --show-values all of it is shown, which may quote values."
+        f"internal error ({type(error).__name__} in {place}); please report it without your data; "
+        "--show-values prints all of it, which may quote values"
     )
     if state.show_values:
         traceback.print_exception(error)
-    return FAULT
+    return INTERNAL

@@ -1,14 +1,15 @@
-"""The command `privmoo`: its verbs, and how errors become sentences and exit codes."""
+"""The command `privmoo`: collects its verbs and turns errors into sentences and exit codes."""
 
 from __future__ import annotations
 
+import importlib.metadata
 import io
 import sys
 
 import typer
 
-from privmoo.cli import catalogue, job, looking, publishing, studies
-from privmoo.cli.console import complain, state
+from privmoo.cli.console import complain, say, state
+from privmoo.registry import modules
 
 __all__ = ["app", "main", "outcome"]
 
@@ -17,50 +18,56 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Publish a table of people's records: the whole trade-off between privacy and usefulness, and "
-    "certified releases from it.",
-    epilog="A file and a duty: privmoo init data.csv; privmoo check privmoo.toml; privmoo run privmoo.toml "
-    "-o out; privmoo choose out --max-loss 0.25 --best k; privmoo release out --solution 17 -o public.csv",
+    help="Publish a table of people's records: compute the whole trade-off between privacy and "
+    "usefulness, choose a solution, and write a certified release.",
+    epilog="""\b
+From a file to a release:
+  privmoo init data.csv
+  privmoo check privmoo.toml
+  privmoo run privmoo.toml -o out
+  privmoo choose out --max-loss 0.25 --best k
+  privmoo release out --solution 17 -o public.csv""",
 )
 
 
+def _print_version(requested: bool) -> None:
+    if requested:
+        say(f"privmoo {importlib.metadata.version('privmoo')}")
+        raise typer.Exit
+
+
 @app.callback()
-def options(
+def _options(
     show_values: bool = typer.Option(
-        False, "--show-values", help="Let error messages show the value that they are about."
+        False, "--show-values", help="Allow error messages to show the value that they are about."
+    ),
+    version: bool = typer.Option(
+        False,
+        "--version",
+        callback=_print_version,
+        is_eager=True,
+        help="Print the version and exit.",
     ),
 ) -> None:
-    """Options of all commands."""
+    """Set the options of all commands."""
     state.show_values = show_values
 
 
-for verb in (
-    job.init,
-    job.check,
-    job.run,
-    publishing.choose,
-    publishing.release,
-    looking.audit,
-    looking.analyse,
-    studies.compare,
-    catalogue.demo,
-    catalogue.datasets,
-    catalogue.plugins,
-):
-    settings = getattr(verb, "settings", {})
-    app.command(**settings)(verb)
+_COMMANDS = {verb: module.command for verb, module in modules("privmoo.cli.commands").items()}
+for verb in sorted(_COMMANDS, key=lambda verb: (_COMMANDS[verb].order, verb)):
+    _COMMANDS[verb].add_to(app, verb)
 
 
 def main() -> None:
-    """Run the command line, and end with its exit code.
+    """Run the command line and exit with its code.
 
-    0: done. 1: a fault of privmoo. 2: wrong input. 3: nothing feasible. 130: interrupted.
+    0: success. 1: an internal error. 2: wrong input. 3: nothing feasible. 130: interrupted.
     """
     sys.exit(outcome())
 
 
 def outcome() -> int:
-    """The exit code of the command."""
+    """Run the command line and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show all letters
@@ -71,8 +78,8 @@ def outcome() -> int:
     except (KeyboardInterrupt, typer.Abort):
         complain("stopped")
         return 130
-    except Exception as error:  # everything ends in one sentence
-        from privmoo.cli.failures import told
+    except Exception as error:  # every failure ends in one sentence
+        from privmoo.cli.failures import report_failure
 
-        return told(error)
+        return report_failure(error)
     return code if isinstance(code, int) else 0

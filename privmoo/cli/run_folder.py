@@ -1,4 +1,4 @@
-"""RunFolder: what `privmoo run` leaves in a folder, whole or not at all, and who reads it again."""
+"""RunFolder: the results of `privmoo run`, written completely or not at all, and read again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privmoo._util.files import write_all, write_text
-from privmoo.errors import CheckpointError, ReleaseError
+from privmoo.cli.console import state
+from privmoo.errors import CheckpointError, FileError
 
 if TYPE_CHECKING:
     from privmoo.config import Config
@@ -43,112 +44,123 @@ class RunFolder:
     # Writing
 
     def begin(self, *, resume: bool, force: bool) -> None:
-        """Make the folder ready for a run, or say why it cannot be."""
+        """Make the folder ready for a run.
+
+        Args:
+            resume: Whether an interrupted run is continued.
+            force: Whether earlier results are replaced.
+
+        Raises:
+            CheckpointError: If there are earlier results or no run to resume, or if the folder cannot
+                be written.
+        """
         finished, begun = self._facts.exists(), self.checkpoint.exists()
         if resume and not begun:
-            what = "it is finished" if finished else "there is none"
-            raise CheckpointError(f"{self.path}: has no run to resume, {what}")
+            reason = "; its run is finished" if finished else ""
+            raise CheckpointError(f"{self.path}: contains no run to resume{reason}")
         if finished and not force and not resume:
             raise CheckpointError(
-                f"{self.path}: has the results of a run; choose another folder, or replace them with "
-                "--force"
+                f"{self.path}: contains the results of a run; choose another folder, or replace them "
+                "with --force"
             )
         if begun and not resume and not force:
             raise CheckpointError(
-                f"{self.path}: has a run that was interrupted; continue it with --resume, or begin "
-                "anew with --force"
+                f"{self.path}: contains an interrupted run; continue it with --resume, or start again "
+                "with --force"
             )
         try:
-            # Fronts and checkpoints are made from the data: nobody else's to read.
+            # Fronts and checkpoints are computed from the data: nobody else may read them.
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             if begun and not resume:
                 self.checkpoint.unlink()
-            for left in self.path.glob(".new-*"):  # of a run that was killed
-                shutil.rmtree(left, ignore_errors=True)
+            for leftover in self.path.glob(".new-*"):  # of a run that was killed
+                shutil.rmtree(leftover, ignore_errors=True)
         except OSError as error:
             raise CheckpointError(
-                f"{self.path}: is no folder to write in ({error.strerror})"
+                f"{self.path}: cannot be used as a folder for results ({error.strerror})"
             ) from error
 
     def finish(self, config: Config, front: Front, inputs: dict[str, str]) -> list[Path]:
-        """Write the results: all files or none, then the checkpoint goes.
+        """Write the results, all files or none, and delete the checkpoint.
 
         Args:
             config: The job.
             front: Its front.
             inputs: Hashes of its files as they were before they were read.
+
+        Returns:
+            The files.
         """
         try:
             files = self._write(config, front, inputs)
-        except (OSError, ReleaseError) as error:
+        except (OSError, FileError) as error:
             system = error if isinstance(error, OSError) else error.__cause__
             reason = getattr(system, "strerror", None) or type(system).__name__
             raise CheckpointError(
-                f"{self.path}: the results cannot be written ({reason}); mend that, then continue with "
-                "--resume"
+                f"{self.path}: the results cannot be written ({reason}); correct that, then continue "
+                "with --resume"
             ) from error
-        with suppress(OSError):  # what is left is a checkpoint too many
+        with suppress(OSError):  # at worst, an unneeded checkpoint stays
             self.checkpoint.unlink(missing_ok=True)
         return files
 
     def _write(self, config: Config, front: Front, inputs: dict[str, str]) -> list[Path]:
         with tempfile.TemporaryDirectory(dir=self.path, prefix=".new-") as name:
-            made = Path(name)
-            _make(front, made)
+            folder = Path(name)
+            _write_views(front, folder)
             facts = {
                 "format": _FORM,
                 "config": os.path.relpath(config.path, self.path),
                 "inputs": inputs,
-                **facts_of(config, front),
-                "files": {file: _hash(made / file) for file in _FILES},
+                **_describe(config, front),
+                "files": {file: _hash(folder / file) for file in _FILES},
             }
             text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
             writers: dict[Path, Callable[[Path], Any]] = {
-                self.path / file: partial(os.replace, made / file) for file in _FILES
+                self.path / file: partial(os.replace, folder / file) for file in _FILES
             }
             writers[self._facts] = lambda path: path.write_text(text, encoding="utf-8")
-            # All of it is made from the data, and for its publisher only.
+            # All of it is computed from the data, and only for its publisher.
             write_all(writers, force=True, private=True)
         return list(writers)
 
     # Reading
 
     def facts(self) -> dict[str, Any]:
-        """What run.json says."""
+        """Return the content of run.json."""
         if not self._facts.is_file():
-            begun = self.checkpoint.exists()
-            hint = (
-                "; its run was interrupted, continue it with privmoo run --resume" if begun else ""
+            interrupted = "; its run was interrupted, continue it with privmoo run --resume"
+            raise CheckpointError(
+                f"{self.path} does not contain a finished run"
+                f"{interrupted if self.checkpoint.exists() else ''}"
             )
-            raise CheckpointError(f"{self.path}: is no folder of a finished run{hint}")
-        facts = self._json(self._facts)
-        good = (
+        facts: dict[str, Any] = self._json(self._facts)
+        valid = (
             isinstance(facts, dict)
             and facts.get("format") == _FORM
             and isinstance(facts.get("config"), str)
             and isinstance(facts.get("inputs"), dict)
             and isinstance(facts.get("files"), dict)
         )
-        if not good:
-            raise CheckpointError(f"{self._facts}: is not what privmoo run writes")
-        found: dict[str, Any] = facts
-        return found
+        if not valid:
+            raise CheckpointError(f"{self._facts}: was not written by privmoo run")
+        return facts
 
     def load(self) -> tuple[Config, Front]:
-        """The job and its front, on the same data as then."""
+        """Return the job and its front; raise if the data or the job has changed since the run."""
         from privmoo.config import Config
         from privmoo.front import Front
 
         facts = self.facts()
         if _hash(self.path / "front.npz") != facts["files"].get("front.npz"):
             raise CheckpointError(
-                f"{self.path}: front.npz is not the one of run.json; run it again with "
+                f"{self.path}: front.npz does not belong to run.json; run the job again with "
                 f"{'--resume' if self.checkpoint.exists() else '--force'}"
             )
         job = Path(os.path.normpath(self.path.absolute() / facts["config"]))
         if not job.exists():
             raise CheckpointError(
-                f"{self.path}: its job is not at {job} any more; put both where they were, or run it again"
+                f"{self.path}: its job is no longer at {job}; move it back, or run it again"
             )
         config = Config.load(self.path / facts["config"])
         now = hashes(config)
@@ -159,29 +171,63 @@ class RunFolder:
                 if now.get(name) != facts["inputs"].get(name)
             )
             raise CheckpointError(
-                f"{changed[0]}: has changed since the run, so its solutions no longer fit; run it again"
+                f"{changed[0]}: has changed since the run, so its solutions no longer apply; run it again"
             )
         return config, Front.load(self.path / "front.npz", problem=config.problem)
 
-    # What was released
+    def front(self, *, target: Path | None = None) -> Front:
+        """Return the front of the run, and remember its records for messages that may show values.
+
+        Args:
+            target: A file that is going to be written; it may not be one that the run has read.
+        """
+        config, front = self.load()
+        state.data = config.frame
+        inputs = config.inputs if target is not None and target.exists() else []
+        if target is not None and any(target.samefile(path) for path in inputs):
+            raise FileError(f"{target}: the run was made from this file; choose another name")
+        return front
+
+    # Releases
 
     @property
     def front_hash(self) -> str:
-        """Which front it is, so that the number of a solution means one solution."""
+        """The hash of the front; a solution's number has a meaning only together with it."""
         return str(self.facts()["files"].get("front.npz"))
 
-    def released(self) -> list[dict[str, Any]]:
-        """The releases that were written from this run."""
+    def releases(self) -> list[dict[str, Any]]:
+        """Return the releases that were written from this run."""
         if not self._released.is_file():
             return []
-        found = self._json(self._released)
-        if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
-            raise CheckpointError(f"{self._released}: is not what privmoo release writes")
-        return found
+        releases = self._json(self._released)
+        if not isinstance(releases, list) or not all(isinstance(entry, dict) for entry in releases):
+            raise CheckpointError(f"{self._released}: was not written by privmoo release")
+        return releases
 
-    def remember(self, entry: dict[str, Any]) -> None:
-        """Add a release to those that were written."""
-        text = json.dumps([*self.released(), entry], indent=2, ensure_ascii=False) + "\n"
+    def notes_on_earlier_releases(self, number: int) -> list[str]:
+        """Return what to know about earlier releases before a solution is released.
+
+        Args:
+            number: The number of the solution.
+        """
+        current = self.front_hash
+        releases = self.releases()
+        numbers = {str(e.get("solution")) for e in releases if e.get("front") == current}
+        numbers.discard(str(number))
+        sources = [f"solution {', '.join(sorted(numbers))} of this run"] if numbers else []
+        if any(entry.get("front") != current for entry in releases):
+            # The numbers of another front mean nothing here.
+            sources.append("a solution of an earlier run in this folder")
+        if not sources:
+            return []
+        return [
+            f"{' and '.join(sources)} was written before; whoever holds two different releases of the "
+            "same people can intersect them: publish only one"
+        ]
+
+    def remember_release(self, entry: dict[str, Any]) -> None:
+        """Add a release to the list of those that were written."""
+        text = json.dumps([*self.releases(), entry], indent=2, ensure_ascii=False) + "\n"
         write_text(self._released, text, force=True)
 
     def _json(self, path: Path) -> Any:
@@ -190,19 +236,19 @@ class RunFolder:
                 raise ValueError
             return json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
-            raise CheckpointError(f"{path}: cannot be read, or is damaged") from None
+            raise CheckpointError(f"{path}: cannot be read or is damaged") from None
 
 
 def hashes(config: Config) -> dict[str, str]:
-    """SHA-256 of every file that decides the result, by its name beside the job's."""
+    """Return the SHA-256 of every file that decides the result, by its path relative to the job."""
     return {
         os.path.relpath(path, config.path.parent): _hash(path)
         for path in dict.fromkeys(config.inputs)
     }
 
 
-def facts_of(config: Config, front: Front) -> dict[str, Any]:
-    """What a run was, as plain data."""
+def _describe(config: Config, front: Front) -> dict[str, Any]:
+    """Return the problem, the search and the result of a run as plain data."""
     from privmoo._util.packing import plain
 
     return {
@@ -213,7 +259,8 @@ def facts_of(config: Config, front: Front) -> dict[str, Any]:
     }
 
 
-def _make(front: Front, folder: Path) -> None:
+def _write_views(front: Front, folder: Path) -> None:
+    """Write a front with its table, picture and page."""
     import matplotlib
 
     matplotlib.use("Agg")  # no window, wherever it runs
@@ -230,7 +277,7 @@ def _make(front: Front, folder: Path) -> None:
 
 def _hash(path: Path) -> str:
     if path.exists() and not path.is_file():  # a pipe could keep us waiting for ever
-        raise CheckpointError(f"{path}: is no plain file")
+        raise CheckpointError(f"{path}: is not a regular file")
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

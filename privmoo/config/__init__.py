@@ -1,4 +1,4 @@
-"""A whole job in one TOML file: the data, the roles of its columns, the problem, the search."""
+"""Jobs in TOML files: the data, the roles of its columns, the problem, the search."""
 
 from __future__ import annotations
 

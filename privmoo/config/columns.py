@@ -1,4 +1,4 @@
-"""Columns as a TOML file states them: a role, or a table with role, hierarchy and bounds."""
+"""Columns in a TOML file: a role, or a table with role, hierarchy and bounds."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _OF_QUASI_IDENTIFIERS = ("weight", "min_level", "max_level", "fixed_cuts")
 
 @dataclass(frozen=True)
 class Column:
-    """What the file says of one column.
+    """What a file says about one column.
 
     Attributes:
         name: The column.
         role: One of `ROLES`.
-        hierarchy: How its values are generalised, or, of a sensitive column, which are alike.
+        hierarchy: How its values are generalised; for a sensitive column, which values are similar.
         qi: The full description of a quasi-identifier.
-        files: Where the hierarchy was read.
+        files: The files that the hierarchy was read from.
     """
 
     name: str
@@ -38,27 +38,32 @@ class Column:
     files: tuple[Path, ...] = ()
 
 
-def columns_of(given: Mapping[str, Any], file: str, folder: Path) -> dict[str, Column]:
-    """The table [columns].
+def columns_of(entries: Mapping[str, Any], file: str, folder: Path) -> dict[str, Column]:
+    """Read the table [columns].
+
+    Args:
+        entries: The entries of the table.
+        file: The name of the file, for messages.
+        folder: The folder that file names are relative to.
 
     >>> list(columns_of({"age": {"role": "quasi-identifying"}}, "job.toml", Path()))
     ['age']
     """
-    found = {name: _column(name, entry, file, folder) for name, entry in given.items()}
-    if not any(column.role == "quasi-identifying" for column in found.values()):
+    columns = {name: _column(name, entry, file, folder) for name, entry in entries.items()}
+    if not any(column.role == "quasi-identifying" for column in columns.values()):
         raise ConfigError(
             f"{file}, [columns]: none is quasi-identifying; name the columns that an attacker may know"
         )
-    return found
+    return columns
 
 
-def _column(name: str, given: Any, file: str, folder: Path) -> Column:
+def _column(name: str, entry: Any, file: str, folder: Path) -> Column:
     where = f"{file}, [columns], {name!r}"
-    if isinstance(given, str):
-        given = {"role": given}
-    if not isinstance(given, dict):
+    if isinstance(entry, str):
+        entry = {"role": entry}
+    if not isinstance(entry, dict):
         raise ConfigError(f"{where}: must be a role in quotes ({', '.join(ROLES)}) or a table")
-    section = Section(where, given)
+    section = Section(where, entry)
     role = section.choice("role", ROLES)
     stated = section.peek("hierarchy")
     section.take("hierarchy", type(stated) if isinstance(stated, dict) else str, None)
@@ -73,10 +78,10 @@ def _column(name: str, given: Any, file: str, folder: Path) -> Column:
             if section.peek(key) is not None
         }
     for key in section.rest():
-        known = ["role", "hierarchy", *_OF_QUASI_IDENTIFIERS]
         if key in _OF_QUASI_IDENTIFIERS:
             raise ConfigError(f"{where}: {key!r} is for quasi-identifying columns")
-        raise ConfigError(f"{where}: unknown key {key!r}{nearest(key, known)}")
+        keys = ["role", "hierarchy", *_OF_QUASI_IDENTIFIERS]
+        raise ConfigError(f"{where}: unknown key {key!r}{nearest(key, keys)}")
     hierarchy: Hierarchy | None = None
     files: list[Path] = []
     if stated is not None:
@@ -86,5 +91,5 @@ def _column(name: str, given: Any, file: str, folder: Path) -> Column:
         try:
             qi = QuasiIdentifier(hierarchy=hierarchy, **bounds)
         except PrivmooError as error:
-            raise ConfigError(f"{where}: {error}") from error
+            raise ConfigError.of(error, where) from error
     return Column(name, role, hierarchy, qi, tuple(files))

@@ -1,7 +1,8 @@
-"""Config: a job read from a TOML file, checked before any data is."""
+"""Config: a job in a TOML file, which is checked before any data is read."""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,15 +28,16 @@ __all__ = ["Config"]
 
 _MAX_BYTES = 4 * 1024 * 1024
 _TABLES = ("data", "columns", "problem", "search")
+_QUOTED = re.compile(r"""\(?(['"]).*\1,?\)?""")
 _DATA_FILES = (".csv", ".tsv", ".txt", ".gz", ".parquet")
 
 
 @dataclass(frozen=True)
 class Config:
-    """A whole job: which file, what its columns are, which problem, which search.
+    """A whole job: the file, the roles of its columns, the problem and the search.
 
-    Made by `Config.load` from a file such as this one, in which everything but the file and at least one
-    quasi-identifying column may be left out::
+    `Config.load` reads a file such as this one. Everything but the file and one quasi-identifying column
+    may be left out::
 
         [data]
         file = "people.csv"
@@ -57,12 +59,12 @@ class Config:
         seed = 7
 
     Attributes:
-        path: The file.
+        path: The TOML file.
         data: The table [data]: file, separator, encoding, missing values and so on.
-        columns: The columns that are named, by name.
+        columns: The columns that the file names, by name.
         problem_name: The name of the problem's class.
-        problem_parameters: Its parameters as they stand in the file.
-        search: How it is solved.
+        problem_parameters: The parameters of the problem as the file states them.
+        search: How the problem is solved.
     """
 
     path: Path
@@ -74,21 +76,23 @@ class Config:
 
     @classmethod
     def load(cls, path: str | Path) -> Config:
-        """Read a file, and check all that can be checked without the data.
+        """Read a file, and check everything that can be checked without the data.
 
         Args:
-            path: The TOML file; names of files in it are relative to its folder.
+            path: The TOML file; file names in it are relative to its folder.
+
+        Raises:
+            ConfigError: If the file cannot be used; the message names the place.
         """
         file = Path(path)
         document = Section(file.name, _read(file))
         data = _data(Section(f"{file.name}, [data]", document.take("data", dict)))
         columns = columns_of(document.take("columns", dict), file.name, file.parent)
-        for role in ("target", "subject"):
-            name = data[role]
-            if name in columns and columns[name].role == "identifying" and role == "target":
-                raise ConfigError(
-                    f"{file.name}, [data]: the target {name!r} is identifying, so no release has it"
-                )
+        target = data["target"]
+        if target in columns and columns[target].role == "identifying":
+            raise ConfigError(
+                f"{file.name}, [data]: the target {target!r} is identifying, so no release contains it"
+            )
         problem = Section(f"{file.name}, [problem]", document.take("problem", dict, {}))
         name = problem.take("name", str, "BudgetSuppression")
         parameters = problem.rest()
@@ -101,12 +105,12 @@ class Config:
 
     @property
     def source(self) -> Path:
-        """The file of the records; of a scan a folder or a pattern, too."""
+        """The file of the records; for a scan also a folder or a pattern."""
         return self.path.parent / str(self.data["file"])
 
     @property
     def inputs(self) -> list[Path]:
-        """All files that decide the result: this one, the records, the hierarchies."""
+        """All files that decide the result: the job, the records and the hierarchies."""
         files = [path for column in self.columns.values() for path in column.files]
         records = [self.source]
         if self.data["scan"]:
@@ -116,7 +120,7 @@ class Config:
         return [self.path, *records, *dict.fromkeys(files)]
 
     def frame(self) -> pd.DataFrame:
-        """The records as they are in the file."""
+        """Read the records as they are in the file."""
         return read_records(
             self.source,
             separator=self.data["separator"],
@@ -126,7 +130,7 @@ class Config:
 
     @cached_property
     def table(self) -> Table:
-        """The records with their roles, read when first asked for."""
+        """The records with their roles; they are read at the first access."""
         by_role: dict[str, list[Column]] = {}
         for column in self.columns.values():
             by_role.setdefault(column.role, []).append(column)
@@ -152,25 +156,25 @@ class Config:
 
     @cached_property
     def problem(self) -> AnonymizationProblem:
-        """The problem on the table."""
+        """The problem with the table."""
         where = f"{self.path.name}, [problem]"
         return problem_of(self.problem_name, self.problem_parameters, self.table, where)
 
     def optimize(self, *, progress: bool = True, checkpoint: str | Path | None = None) -> Front:
-        """Search for the front, as [search] says.
+        """Search for the front as [search] says.
 
         Args:
-            progress: Whether to show a bar.
-            checkpoint: As for `privmoo.optimize`.
+            progress: Whether to show a progress bar.
+            checkpoint: The file to continue from, as for `privmoo.optimize`.
         """
         return self.search.run(self.problem, progress=progress, checkpoint=checkpoint)
 
 
 def _read(file: Path) -> dict[str, Any]:
-    """The content of a TOML file, from whoever wrote it."""
+    """Read a TOML file that anybody may have written."""
     try:
-        if file.exists() and not file.is_file():
-            raise ConfigError(f"{file}: is no plain file")  # a pipe could keep us waiting for ever
+        if file.exists() and not file.is_file():  # a pipe could keep us waiting for ever
+            raise ConfigError(f"{file}: is not a regular file")
         with file.open("rb") as stream:
             content = stream.read(_MAX_BYTES + 1)
     except ConfigError:
@@ -187,20 +191,22 @@ def _read(file: Path) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise ConfigError(f"{file.name}: is not UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file.name}: is not TOML: {_reason(error)}") from None
+        raise ConfigError(f"{file.name}: is not valid TOML: {_reason(error)}") from None
     except RecursionError:
         raise ConfigError(f"{file.name}: is nested too deeply to be a job") from None
 
 
 def _reason(error: tomllib.TOMLDecodeError) -> str:
-    """What Python says is wrong, without the text that it quotes."""
-    said = str(error)
-    place = said[said.rfind("(at ") :] if "(at " in said else ""
-    return " ".join([said.split(":")[0].split("'")[0].split("(at ")[0].strip(), place]).strip()
+    """Return what Python says is wrong; text of the file that it quotes becomes an ellipsis."""
+    message = str(error)
+    if message.startswith("Expected"):  # it quotes the syntax only
+        return message
+    return _QUOTED.sub("…", message)
 
 
 def _data(section: Section) -> dict[str, Any]:
-    found = {
+    """Read the table [data]."""
+    data = {
         "file": section.take("file", str),
         "separator": section.take("separator", str, None),
         "encoding": section.take("encoding", str, "utf-8-sig"),
@@ -217,13 +223,13 @@ def _data(section: Section) -> dict[str, Any]:
     }
     section.end()
     for key in ("memory", "max_tuples", "temporary"):
-        if found[key] is not None and not found["scan"]:
-            raise ConfigError(f"{section.where}: {key!r} goes with scan = true")
-    known = found["scan"] or found["file"].lower().endswith(_DATA_FILES)
-    if not known or not found["file"] or "\0" in found["file"]:
+        if data[key] is not None and not data["scan"]:
+            raise ConfigError(f"{section.where}: {key!r} needs scan = true")
+    readable = data["scan"] or data["file"].lower().endswith(_DATA_FILES)
+    if not readable or not data["file"] or "\0" in data["file"]:
         raise ConfigError(
             f"{section.where}: 'file' must be a name ending in {', '.join(_DATA_FILES)}"
         )
-    if found["separator"] is not None and len(found["separator"]) != 1:
+    if data["separator"] is not None and len(data["separator"]) != 1:
         raise ConfigError(f"{section.where}: 'separator' must be one character")
-    return found
+    return data

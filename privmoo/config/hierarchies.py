@@ -1,7 +1,8 @@
-"""Hierarchies as a TOML file states them: a word, a file, or a table with its kind."""
+"""Hierarchies in a TOML file: a kind, the name of a file, or a table with a kind and its arguments."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,40 +12,7 @@ from privmoo.hierarchy import Hierarchy
 
 __all__ = ["KINDS", "hierarchy_of"]
 
-KINDS = ("flat", "ordered", "masking", "intervals", "tree")
 _FILES = (".csv", ".gz")
-
-
-def hierarchy_of(given: Any, where: str, folder: Path) -> tuple[Hierarchy, list[Path]]:
-    """A hierarchy, and the files it was read from.
-
-    Args:
-        given: `"flat"`, `"ordered"`, `"masking"`, the name of a file, or a table with `kind` and the
-            arguments of that builder.
-        where: For messages.
-        folder: What names of files are relative to.
-
-    >>> hierarchy_of({"kind": "ordered", "values": ["low", "high"]}, "job.toml", Path())[0].leaves
-    ('low', 'high')
-    """
-    if isinstance(given, str) and given.endswith(_FILES):
-        path = folder / given
-        return _made(lambda: Hierarchy.read_csv(path), where), [path]
-    entries = {"kind": given} if isinstance(given, str) else given
-    if not isinstance(entries, dict):
-        raise ConfigError(
-            f"{where}: 'hierarchy' must be one of {', '.join(KINDS)}, the name of a .csv file, or a table"
-        )
-    section = Section(f"{where}, hierarchy", entries)
-    kind = section.take("kind", str)
-    if kind not in KINDS:
-        raise ConfigError(
-            f"{where}: hierarchy {kind!r} is none of {', '.join(KINDS)}, and no .csv file"
-            f"{nearest(kind, KINDS)}"
-        )
-    arguments = _ARGUMENTS[kind](section)
-    section.end()
-    return _made(lambda: getattr(Hierarchy, kind)(**arguments), where), []
 
 
 def _flat(section: Section) -> dict[str, Any]:
@@ -92,15 +60,47 @@ _ARGUMENTS = {
     "intervals": _intervals,
     "tree": _tree,
 }
+KINDS = tuple(_ARGUMENTS)
 
 
-def _made(make: Any, where: str) -> Hierarchy:
+def hierarchy_of(entry: Any, where: str, folder: Path) -> tuple[Hierarchy, list[Path]]:
+    """Return a hierarchy and the files that it was read from.
+
+    Args:
+        entry: `"flat"`, `"ordered"`, `"masking"`, the name of a file, or a table with `kind` and the
+            arguments of that builder.
+        where: The file and the table, for messages.
+        folder: The folder that file names are relative to.
+
+    >>> hierarchy_of({"kind": "ordered", "values": ["low", "high"]}, "job.toml", Path())[0].leaves
+    ('low', 'high')
+    """
+    if isinstance(entry, str) and entry.endswith(_FILES):
+        path = folder / entry
+        return _build(lambda: Hierarchy.read_csv(path), where), [path]
+    entries = {"kind": entry} if isinstance(entry, str) else entry
+    if not isinstance(entries, dict):
+        raise ConfigError(
+            f"{where}: 'hierarchy' must be one of {', '.join(KINDS)}, the name of a .csv file, or a table"
+        )
+    section = Section(f"{where}, hierarchy", entries)
+    kind = section.take("kind", str)
+    if kind not in KINDS:
+        raise ConfigError(
+            f"{where}: hierarchy {kind!r} is not one of {', '.join(KINDS)}, nor a .csv file"
+            f"{nearest(kind, KINDS)}"
+        )
+    arguments = _ARGUMENTS[kind](section)
+    section.end()
+    return _build(lambda: getattr(Hierarchy, kind)(**arguments), where), []
+
+
+def _build(builder: Callable[[], Hierarchy], where: str) -> Hierarchy:
     try:
-        made: Hierarchy = make()
+        return builder()
     except PrivmooError as error:
-        raise ConfigError(f"{where}: {error}") from error
+        raise ConfigError.of(error, where) from error
     except (TypeError, ValueError, OverflowError) as error:
         raise ConfigError(
-            f"{where}: the hierarchy cannot be made ({type(error).__name__}); look at its arguments"
+            f"{where}: the hierarchy cannot be built ({type(error).__name__}); check its arguments"
         ) from error
-    return made

@@ -1,4 +1,4 @@
-"""Problems as a TOML file states them: a name, and any of the parameters of its class."""
+"""Problems in a TOML file: a name, and any of the parameters of the class."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from privmoo import problems
+from privmoo import registry
 from privmoo.config.measures import constraints_of, measures_of, policy_of
 from privmoo.data.table import Table
 from privmoo.errors import ConfigError, PrivmooError, nearest
 from privmoo.problem import AnonymizationProblem
-from privmoo.registry import plugin, plugin_names
 
 __all__ = ["check_parameters", "parameters_of", "problem_class", "problem_names", "problem_of"]
 
@@ -22,93 +21,105 @@ _READERS = {
     "suppression": policy_of,
 }
 _OF_ALL = (*_READERS, "threads")
-# Objects that no file can state; what they are made from can be stated instead.
+# Objects that no file can state; a file states what they are built from instead.
 _UNSTATED = {"table", ("Hybrid", "split")}
 
 
 def problem_names() -> list[str]:
-    """The problems by name: privmoo's own, and those of plug-ins.
+    """Return the names of the problems, built-in ones and those of plug-ins.
 
     >>> problem_names()[:3]
-    ['MOOBAM', 'AnySuppression', 'BudgetSuppression']
+    ['AnySuppression', 'BudgetSuppression', 'Clusters']
     """
-    own = [
-        name
-        for name in problems.__all__
-        if isinstance(made := getattr(problems, name), type)
-        and issubclass(made, AnonymizationProblem)
-    ]
-    return [*own, *plugin_names("problems")]
+    return registry.names("problems")
 
 
 def problem_class(name: str, where: str) -> type[AnonymizationProblem]:
-    """The class of a name."""
-    known = problem_names()
-    if name not in known:
+    """Return the class of a problem.
+
+    Args:
+        name: The name of the problem.
+        where: The file and the table, for messages.
+    """
+    names = problem_names()
+    if name not in names:
         raise ConfigError(
-            f"{where}: the problem {name!r} is none of {', '.join(known)}{nearest(name, known)}"
+            f"{where}: the problem {name!r} is not one of {', '.join(names)}{nearest(name, names)}"
         )
-    found: type[AnonymizationProblem]
-    found = getattr(problems, name) if name in problems.__all__ else plugin("problems", name)
-    return found
+    problem: type[AnonymizationProblem] = registry.load("problems", name)
+    return problem
 
 
-def parameters_of(made: type[AnonymizationProblem]) -> dict[str, inspect.Parameter]:
-    """The parameters of a problem that a file can state.
+def parameters_of(problem: type[AnonymizationProblem]) -> dict[str, inspect.Parameter]:
+    """Return the parameters of a problem that a file can state.
 
-    >>> list(parameters_of(problems.LevelsAndSuppression))
+    >>> from privmoo.problems import LevelsAndSuppression
+    >>> list(parameters_of(LevelsAndSuppression))
     ['min_k', 'stairs', 'threads']
     """
-    stated = dict(inspect.signature(made).parameters)
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in stated.values()):
-        # `**options` are handed on to the base of all problems.
+    parameters = dict(inspect.signature(problem).parameters)
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        # `**options` are passed on to the base of all problems.
         base = inspect.signature(AnonymizationProblem).parameters
-        stated = {**{name: base[name] for name in _OF_ALL}, **stated}
+        parameters = {**{name: base[name] for name in _OF_ALL}, **parameters}
     return {
         name: parameter
-        for name, parameter in stated.items()
+        for name, parameter in parameters.items()
         if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
         and name not in _UNSTATED
-        and (made.__name__, name) not in _UNSTATED
+        and (problem.__name__, name) not in _UNSTATED
     }
 
 
-def check_parameters(name: str, given: Mapping[str, Any], where: str) -> None:
-    """Raise where a parameter is unknown or missing; needs no table."""
-    known = parameters_of(problem_class(name, where))
-    for key in given:
-        if key not in known:
-            hint = nearest(key, known) or f"; there are {', '.join(known)}"
-            raise ConfigError(f"{where}: {name} has no parameter {key!r}{hint}")
-    for key, parameter in known.items():
-        if parameter.default is parameter.empty and key not in given and key not in _OF_ALL:
+def check_parameters(name: str, stated: Mapping[str, Any], where: str) -> None:
+    """Raise an error if a parameter is unknown or missing; this needs no table.
+
+    Args:
+        name: The name of the problem.
+        stated: The parameters that the file states.
+        where: The file and the table, for messages.
+    """
+    parameters = parameters_of(problem_class(name, where))
+    for key in stated:
+        if key not in parameters:
+            suggestion = nearest(key, parameters) or f"; there are {', '.join(parameters)}"
+            raise ConfigError(f"{where}: {name} has no parameter {key!r}{suggestion}")
+    for key, parameter in parameters.items():
+        if parameter.default is parameter.empty and key not in stated and key not in _OF_ALL:
             raise ConfigError(f"{where}: {name} needs {key!r}")
 
 
 def problem_of(
-    name: str, given: Mapping[str, Any], table: Table, where: str
+    name: str, stated: Mapping[str, Any], table: Table, where: str
 ) -> AnonymizationProblem:
-    """The problem of a name on a table, with the parameters that are stated."""
-    check_parameters(name, given, where)
+    """Build a problem with the parameters that the file states.
+
+    Args:
+        name: The name of the problem.
+        stated: The parameters that the file states.
+        table: The table of the problem.
+        where: The file and the table, for messages.
+    """
+    check_parameters(name, stated, where)
     arguments: dict[str, Any] = {
         key: _READERS[key](value, f"{where}, {key}") if key in _READERS else _frozen(value)
-        for key, value in given.items()
+        for key, value in stated.items()
     }
     try:
-        made: Any = problem_class(name, where)
-        found: AnonymizationProblem = made(table, **arguments)
-        return found
+        problem: Any = problem_class(name, where)
+        built: AnonymizationProblem = problem(table, **arguments)
+        return built
     except PrivmooError as error:
-        raise ConfigError(f"{where}: {error}") from error
+        raise ConfigError.of(error, where) from error
     except (TypeError, ValueError, OverflowError, LookupError) as error:
         raise ConfigError(
-            f"{where}: {name} cannot be made with these parameters ({type(error).__name__}); look at "
+            f"{where}: {name} cannot be built with these parameters ({type(error).__name__}); check "
             f"{', '.join(arguments) or 'the table'}"
         ) from error
 
 
 def _frozen(value: Any) -> Any:
-    """Lists as tuples, all the way down."""
+    """Turn lists into tuples, at every depth."""
     if isinstance(value, list):
         return tuple(_frozen(entry) for entry in value)
     if isinstance(value, dict):

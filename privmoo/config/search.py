@@ -1,4 +1,4 @@
-"""The search as a TOML file states it: algorithm, population, budget, seed."""
+"""The search in a TOML file: algorithm, population, budget, seed."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Search:
     Attributes:
         algorithm: A name of `algorithm_names()`, or `"exact"` for the proven front of a problem of
             levels; the problem's default if not given.
-        population: Its size; the problem's default if not given.
+        population: The size of the population; the problem's default if not given.
         generations: The budget in generations.
-        evaluations: In evaluations.
-        seconds: In seconds; the first budget that is used up ends the search.
-        seed: Makes the search repeatable.
+        evaluations: The budget in evaluations.
+        seconds: The budget in seconds; the first budget that is used up ends the search.
+        seed: The seed, which makes the search repeatable.
     """
 
     algorithm: str | None = None
@@ -49,9 +49,8 @@ class Search:
         """Read the table [search]."""
         from privmoo.search.algorithms import algorithm_names
 
-        known = [*algorithm_names(), EXACT]
-        found = cls(
-            algorithm=section.choice("algorithm", known, None),
+        search = cls(
+            algorithm=section.choice("algorithm", [*algorithm_names(), EXACT], None),
             population=section.take("population", int, None),
             generations=section.take("generations", int, None),
             evaluations=section.take("evaluations", int, None),
@@ -60,35 +59,35 @@ class Search:
         )
         section.end()
         try:
-            found.budget()
+            search.budget()
         except PrivmooError as error:
-            raise ConfigError(f"{section.where}: {error}") from error
-        if found.algorithm == EXACT:
+            raise ConfigError.of(error, section.where) from error
+        if search.algorithm == EXACT:
             for key in ("population", "generations", "evaluations"):
-                if getattr(found, key) is not None:
+                if getattr(search, key) is not None:
                     raise ConfigError(
-                        f"{section.where}: {key!r} means nothing to the exact algorithm; leave it out"
+                        f"{section.where}: {key!r} has no meaning for the exact algorithm; leave it out"
                     )
-        if found.seed is not None and not 0 <= found.seed < 2**32:
+        if search.seed is not None and not 0 <= search.seed < 2**32:
             raise ConfigError(f"{section.where}: 'seed' must be at least 0 and below 2**32")
-        if found.population is not None and not 2 <= found.population <= _LARGEST:
+        if search.population is not None and not 2 <= search.population <= _LARGEST:
             raise ConfigError(
                 f"{section.where}: 'population' must be at least 2 and at most {_LARGEST:,}"
             )
-        return found
+        return search
 
     def budget(self) -> RunBudget | None:
-        """The budgets that are stated, joined; None for the problem's default."""
+        """Return all budgets of the file combined; None for the problem's default."""
         from privmoo.search.budgets import Evaluations, Generations, Seconds
 
-        stated: list[RunBudget] = []
+        budgets: list[RunBudget] = []
         if self.generations is not None:
-            stated.append(Generations(self.generations))
+            budgets.append(Generations(self.generations))
         if self.evaluations is not None:
-            stated.append(Evaluations(self.evaluations))
+            budgets.append(Evaluations(self.evaluations))
         if self.seconds is not None:
-            stated.append(Seconds(self.seconds))
-        return reduce(or_, stated) if stated else None
+            budgets.append(Seconds(self.seconds))
+        return reduce(or_, budgets) if budgets else None
 
     def run(
         self,
@@ -97,7 +96,13 @@ class Search:
         progress: bool = True,
         checkpoint: str | Path | None = None,
     ) -> Front:
-        """Search for the front of a problem."""
+        """Search for the front of a problem.
+
+        Args:
+            problem: The problem.
+            progress: Whether to show a progress bar.
+            checkpoint: The file to continue from, as for `privmoo.optimize`.
+        """
         from privmoo.exact import exact_front
         from privmoo.search.algorithms import make_algorithm
         from privmoo.search.optimization import optimize
@@ -117,9 +122,9 @@ class Search:
         )
 
     def cut_short(self, front: Front) -> bool:
-        """Whether an exact search was interrupted: nothing else ends it without a proof."""
+        """Return whether an exact search was interrupted: nothing else ends it without a proof."""
         return self.algorithm == EXACT and not front.proven and self.seconds is None
 
     def to_dict(self) -> dict[str, Any]:
-        """What is stated, as plain data."""
+        """Return what the file states as plain data."""
         return {key: value for key in _KEYS if (value := getattr(self, key)) is not None}

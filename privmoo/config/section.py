@@ -1,4 +1,4 @@
-"""Section: one table of a TOML file, read key by key; what is left over is a mistake."""
+"""Section: one table of a TOML file, which is read key by key; unknown keys are mistakes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _MISSING = object()
 
 
 class Section:
-    """Entries of a table that know where they stand.
+    """The entries of a table together with their place.
 
     Args:
         where: The file and the table, for messages.
-        entries: What stands there.
+        entries: The entries of the table.
 
     >>> section = Section("job.toml, [search]", {"sed": 1})
     >>> section.take("seed", int, None)
@@ -37,11 +37,17 @@ class Section:
     def __init__(self, where: str, entries: Mapping[str, Any]) -> None:
         self.where = where
         self._entries = dict(entries)
-        self._known: list[str] = []
+        self._keys: list[str] = []
 
     def take(self, name: str, kind: type, default: Any = _MISSING) -> Any:
-        """The value of a key, which must be of a kind; without a default it must be there."""
-        self._known.append(name)
+        """Remove and return the value of a key.
+
+        Args:
+            name: The key.
+            kind: The type that the value must have.
+            default: The value of a missing key; without it, a missing key is an error.
+        """
+        self._keys.append(name)
         if name not in self._entries:
             if default is _MISSING:
                 raise ConfigError(f"{self.where}: {name!r} is missing; it must be {_WORDS[kind]}")
@@ -49,46 +55,63 @@ class Section:
         value = self._entries.pop(name)
         fits = isinstance(value, kind) or (kind is float and isinstance(value, int))
         if not fits or (isinstance(value, bool) and kind is not bool):
-            raise ConfigError(f"{self.where}: {name!r} must be {_WORDS[kind]}, got {_told(value)}")
+            raise ConfigError(
+                f"{self.where}: {name!r} must be {_WORDS[kind]}, got {_kind_of(value)}"
+            )
         return value
 
     def peek(self, name: str) -> Any:
-        """The value of a key, which stays; None where there is none."""
+        """Return the value of a key without removing it; None if there is none."""
         return self._entries.get(name)
 
     def choice(self, name: str, options: Iterable[str], default: Any = _MISSING) -> Any:
-        """The value of a key that is one of some words."""
+        """Remove and return the value of a key that is one of several words.
+
+        Args:
+            name: The key.
+            options: The words.
+            default: The value of a missing key; without it, a missing key is an error.
+        """
         value = self.take(name, str, default)
-        known = list(options)
-        if value is not default and value not in known:
+        words = list(options)
+        if value is not default and value not in words:
             raise ConfigError(
-                f"{self.where}: {name!r} is {value!r}, which is none of {', '.join(known)}"
-                f"{nearest(value, known)}"
+                f"{self.where}: {name!r} is {value!r}, which is not one of {', '.join(words)}"
+                f"{nearest(value, words)}"
             )
         return value
 
     def texts(self, name: str, default: Any = _MISSING) -> Any:
-        """The value of a key that is a list of texts."""
+        """Remove and return the value of a key that is a list of texts.
+
+        Args:
+            name: The key.
+            default: The value of a missing key; without it, a missing key is an error.
+        """
         value = self.take(name, list, default)
         if value is not default and not all(isinstance(entry, str) for entry in value):
             raise ConfigError(f"{self.where}: {name!r} must be a list of texts in quotes")
         return value
 
     def rest(self) -> dict[str, Any]:
-        """All that was not taken, for somebody else to check."""
-        left, self._entries = self._entries, {}
-        return left
+        """Remove and return all remaining entries; the caller checks them."""
+        remaining, self._entries = self._entries, {}
+        return remaining
 
     def end(self, also: Iterable[str] = ()) -> None:
-        """Raise where something is left that nobody knows."""
+        """Raise an error if there are entries that nobody has taken.
+
+        Args:
+            also: Further keys that could have been given.
+        """
         for name in self._entries:
-            known = [*self._known, *also]
-            hint = nearest(name, known) or f"; there are {', '.join(known)}"
-            raise ConfigError(f"{self.where}: unknown key {name!r}{hint}")
+            keys = [*self._keys, *also]
+            suggestion = nearest(name, keys) or f"; there are {', '.join(keys)}"
+            raise ConfigError(f"{self.where}: unknown key {name!r}{suggestion}")
 
 
-def _told(value: Any) -> str:
-    """A value of a TOML file by its kind: files may quote people's values."""
+def _kind_of(value: Any) -> str:
+    """Return the kind of a value in words; the value itself may be one of a person."""
     for kind in (bool, str, int, float, list, dict):
         if isinstance(value, kind):
             return _WORDS[kind]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privmoo.errors import HierarchyError, TableError
 from privmoo.hierarchy import Hierarchy
 
-__all__ = ["Attribute", "QIColumn", "QuasiIdentifier", "no_records", "small_uint"]
+__all__ = ["QI", "Attribute", "QIColumn", "QuasiIdentifier", "no_records", "small_uint"]
 
 _SAMPLE = "draw some into memory with table.sample(n)"
 
@@ -43,6 +43,9 @@ class QuasiIdentifier:
             raise TableError(
                 f"quasi_identifiers: weight must be a finite number of at least 0, got {self.weight!r}"
             )
+
+
+QI = QuasiIdentifier
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""From rows to the columns of a table: single records, or distinct ones with how often each occurs."""
+"""From rows to the columns of a table: single records, or distinct ones with their weights."""
 
 from __future__ import annotations
 
@@ -17,61 +17,71 @@ from privmoo.errors import TableError
 from privmoo.hierarchy import Hierarchy
 from privmoo.hierarchy.canonical import Distinct, RowNumbers, distinct
 
-__all__ = ["Encoded", "Rows", "encode", "frozen", "summed"]
+__all__ = ["Encoded", "Rows", "encode", "frozen", "sums_by_owner"]
 
 IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows with their values, and how many records each stands for.
+    """Rows of values, and the number of records of each.
 
     Attributes:
-        columns: The values of quasi-identifiers, and of sensitive and target attributes; an attribute
-            that has a part of its own has the values of that part.
-        numbers: Per column the row numbers for messages, where they are not the positions.
-        counts: Records of every row; one each by default.
-        parts: Which rows count an attribute, where every attribute has rows of its own; all records
-            are counted by each part.
+        columns: The values of quasi-identifiers, and of sensitive and target attributes. An attribute
+            that is in `parts` has the values of its part only.
+        numbers: Returns the row numbers of a column for messages, where they are not the positions.
+        weights: The number of records of every row; None where every row is one record.
+        parts: The rows that count an attribute, where every attribute has its own; every part counts all
+            records.
     """
 
     columns: pd.DataFrame | Mapping[str, pd.Series[Any]]
     numbers: Callable[[str], RowNumbers | None] = field(default=lambda name: None)
-    counts: IntArray | None = None
+    weights: IntArray | None = None
     parts: Mapping[str, slice] = field(default_factory=dict)
 
     def part(self, attribute: str | None) -> slice:
-        """The rows that count an attribute, or tuples."""
+        """Return the rows that count an attribute; with None, the rows that count tuples."""
         if attribute is None or attribute not in self.parts:
             return next(iter(self.parts.values()), slice(None))
         return self.parts[attribute]
 
-    def column(self, name: str) -> Distinct:
-        """The distinct values of a quasi-identifier; every part has all of them."""
-        found = distinct(self.columns[name], name, self.numbers(name))
-        if self.counts is None:
-            return found
-        once = np.zeros_like(self.counts)
-        once[self.part(None)] = self.counts[self.part(None)]
-        return found._replace(counts=once)
+    def quasi_identifier(self, name: str) -> Distinct:
+        """Return the distinct values of a quasi-identifier; every part has all of them."""
+        values = distinct(self.columns[name], name, self.numbers(name))
+        if self.weights is None:
+            return values
+        counted_once = np.zeros_like(self.weights)
+        counted_once[self.part(None)] = self.weights[self.part(None)]
+        return values._replace(counts=counted_once)
 
     def attribute(self, name: str) -> Distinct:
-        """The distinct values of an attribute."""
-        values = self.columns[name]
-        if self.counts is None:
-            return distinct(values, name, self.numbers(name))
-        own = self.part(name)
-        values = values if name in self.parts else values.iloc[own]
-        return distinct(values, name, self.numbers(name))._replace(counts=self.counts[own])
+        """Return the distinct values of an attribute."""
+        column = self.columns[name]
+        if self.weights is None:
+            return distinct(column, name, self.numbers(name))
+        part = self.part(name)
+        column = column if name in self.parts else column.iloc[part]
+        return distinct(column, name, self.numbers(name))._replace(counts=self.weights[part])
 
-    def records(self, attribute: str | None = None) -> IntArray | None:
-        """Records of the rows of a part; None where each is one."""
-        return None if self.counts is None else self.counts[self.part(attribute)]
+    def weights_of(self, attribute: str | None = None) -> IntArray | None:
+        """Return the weights of the rows of a part; None where every row is one record."""
+        return None if self.weights is None else self.weights[self.part(attribute)]
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """The columns of a table as the optimiser sees them."""
+    """The columns of a table as the optimiser sees them.
+
+    Attributes:
+        qis: The quasi-identifiers, bound to the data.
+        sort_order: The quasi-identifiers in the order by which tuples are sorted.
+        tuples: The distinct tuples of leaf codes.
+        row_tuple: The tuple of every encoded row.
+        weights: The number of records of every tuple.
+        sensitive: The sensitive attributes by name.
+        target: The attribute to predict.
+    """
 
     qis: tuple[QIColumn, ...]
     sort_order: tuple[int, ...]
@@ -92,42 +102,57 @@ def encode(
 ) -> Encoded:
     """Bind hierarchies to the values, and count tuples and the values of attributes in them.
 
+    Args:
+        rows: The rows.
+        quasi_identifiers: The description of every quasi-identifier.
+        sensitive: The hierarchy of every sensitive attribute, or None.
+        target: The name of the attribute to predict.
+        domain: `"hierarchy"` keeps all leaves of a hierarchy, `"observed"` those in the data.
+
     >>> frame = pd.DataFrame({"age": [31, 45, 31]})
-    >>> rows = Rows(frame, counts=np.array([2, 1, 4]))
+    >>> rows = Rows(frame, weights=np.array([2, 1, 4]))
     >>> encode(rows, {"age": QuasiIdentifier()}, {}, None, domain="hierarchy").weights.tolist()
     [6, 1]
     """
     codes: list[NDArray[Any]] = []
     columns: list[QIColumn] = []
     for name, qi in quasi_identifiers.items():
-        values = rows.column(name)
+        values = rows.quasi_identifier(name)
         check_missing(values)
-        bound = (qi.hierarchy or Hierarchy.flat()).bind(values)
+        hierarchy = (qi.hierarchy or Hierarchy.flat()).bind(values)
         if domain == "observed":
-            bound = bound.observed(values)
-        known = set(bound.leaves)
-        exact = all(value in known for value in values.spelled())
+            hierarchy = hierarchy.observed(values)
+        leaves = set(hierarchy.leaves)
+        exact = all(value in leaves for value in values.spelled())
         as_is = one_spelling(rows.columns[name], values)
-        column = QIColumn.bind(name, qi, bound, exact=exact, as_is=as_is)
-        codes.append(bound.encode(values).astype(small_uint(column.n_leaves)))
+        column = QIColumn.bind(name, qi, hierarchy, exact=exact, as_is=as_is)
+        codes.append(hierarchy.encode(values).astype(small_uint(column.n_leaves)))
         columns.append(column)
     if not any(qi.weight for qi in columns):
         raise TableError("quasi_identifiers: all weights are 0; at least one must count")
     # The attribute with most leaves leads the order: its blocks are then runs of tuples.
     sort_order = tuple(np.argsort([-c.n_leaves for c in columns], kind="stable").tolist())
     tuples, row_tuple, weights = distinct_tuples(codes, [c.n_leaves for c in columns], sort_order)
-    counts = rows.records()
-    if counts is not None:
-        weights = summed(row_tuple[rows.part(None)], counts, len(tuples))
-    found = {
+    row_weights = rows.weights_of()
+    if row_weights is not None:
+        weights = sums_by_owner(row_tuple[rows.part(None)], row_weights, len(tuples))
+    attributes = {
         name: _attribute(rows, name, hierarchy, "sensitive", row_tuple, weights)
         for name, hierarchy in sensitive.items()
     }
-    aim = None
+    predicted = None
     if target is not None:
-        aim = found.get(target) or _attribute(rows, target, None, "target", row_tuple, weights)
+        predicted = attributes.get(target) or _attribute(
+            rows, target, None, "target", row_tuple, weights
+        )
     return Encoded(
-        tuple(columns), sort_order, frozen(tuples), frozen(row_tuple), frozen(weights), found, aim
+        tuple(columns),
+        sort_order,
+        frozen(tuples),
+        frozen(row_tuple),
+        frozen(weights),
+        attributes,
+        predicted,
     )
 
 
@@ -139,23 +164,24 @@ def _attribute(
     row_tuple: NDArray[np.int32],
     weights: IntArray,
 ) -> Attribute:
-    data = rows.attribute(name)
-    check_missing(data)
-    bound = (hierarchy or Hierarchy.flat()).bind(data)
-    known = set(bound.leaves)
-    if not all(value in known for value in data.spelled()):
+    """Count the values of an attribute in every tuple."""
+    values = rows.attribute(name)
+    check_missing(values)
+    bound = (hierarchy or Hierarchy.flat()).bind(values)
+    leaves = set(bound.leaves)
+    if not all(value in leaves for value in values.spelled()):
         raise TableError(
             f"{role}: the hierarchy of {name!r} has intervals as leaves, but the column is "
             "released as it is; give it one whose leaves are its values"
         )
-    row_codes = bound.encode(data).astype(small_uint(bound.n_leaves))
+    row_codes = bound.encode(values).astype(small_uint(bound.n_leaves))
     if len(np.unique(row_codes)) < 2:
         raise TableError(
             f"{role}: column {name!r} has a single value in all {int(weights.sum())} rows, "
             "so there is nothing to protect or predict; give it another role"
         )
     offsets, codes, counts = sparse_counts(
-        row_tuple[rows.part(name)], row_codes, len(weights), bound.n_leaves, rows.records(name)
+        row_tuple[rows.part(name)], row_codes, len(weights), bound.n_leaves, rows.weights_of(name)
     )
     return Attribute(
         name=name,
@@ -165,25 +191,30 @@ def _attribute(
         offsets=frozen(offsets),
         codes=frozen(codes),
         counts=frozen(counts),
-        codes_of_rows=frozen(row_codes) if rows.counts is None else None,
-        kind=data.kind,
-        ordered=data.ordered,
-        has_missing=data.has_missing,
+        codes_of_rows=frozen(row_codes) if rows.weights is None else None,
+        kind=values.kind,
+        ordered=values.ordered,
+        has_missing=values.has_missing,
     )
 
 
-def summed(owner: NDArray[Any], counts: IntArray, n: int) -> IntArray:
-    """The sum of counts of every owner; exact, unlike a sum of floats.
+def sums_by_owner(owners: NDArray[Any], numbers: IntArray, n_owners: int) -> IntArray:
+    """Return the sum of numbers of every owner; it is exact, unlike a sum of floats.
 
-    >>> summed(np.array([1, 0, 1]), np.array([2, 3, 4]), 2).tolist()
+    Args:
+        owners: The owner of every number.
+        numbers: The numbers.
+        n_owners: How many owners there are.
+
+    >>> sums_by_owner(np.array([1, 0, 1]), np.array([2, 3, 4]), 2).tolist()
     [3, 6]
     """
-    total = np.zeros(n, dtype=np.int64)
-    np.add.at(total, owner, counts)
-    return total
+    totals = np.zeros(n_owners, dtype=np.int64)
+    np.add.at(totals, owners, numbers)
+    return totals
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, read-only."""
+    """Return the same array, read-only."""
     array.setflags(write=False)
     return array

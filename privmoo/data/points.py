@@ -8,11 +8,12 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import choice
+from privmoo.data.facts import no_distance
 from privmoo.data.table import Table
-from privmoo.errors import ProblemError, nearest
-from privmoo.measures.common import no_distance
+from privmoo.errors import ProblemError
 
-__all__ = ["Scale", "Space", "check_scale"]
+__all__ = ["Scale", "Space"]
 
 Scale = Literal["raw", "standard", "minmax"]
 
@@ -47,7 +48,7 @@ class Space:
     @classmethod
     def of(cls, table: Table, scale: Scale = "raw") -> Space:
         """The points of a table's distinct tuples."""
-        check_scale(scale)
+        choice("scale", scale, get_args(Scale))
         points = np.empty((table.n_tuples, table.n_qis))
         units = np.ones(table.n_qis)
         for j, qi in enumerate(table.qis):
@@ -62,14 +63,6 @@ class Space:
             points[:, j] = values / units[j]
         numeric = np.array([qi.numbers is not None for qi in table.qis])
         return cls(points, numeric, units, points.min(axis=0), points.max(axis=0))
-
-
-def check_scale(scale: object) -> None:
-    """Raise unless a scale is one of the known ones."""
-    known = get_args(Scale)
-    if scale not in known:
-        words = ", ".join(repr(word) for word in known)
-        raise ProblemError(f"scale: must be one of {words}, got {scale!r}{nearest(scale, known)}")
 
 
 def _unit(values: NDArray[np.float64], weights: NDArray[np.int64], scale: Scale) -> float:

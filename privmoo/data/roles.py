@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from privmoo._util.checks import choice
 from privmoo.data.columns import QuasiIdentifier
 from privmoo.errors import ColumnError, TableError, nearest
 from privmoo.hierarchy import Hierarchy
@@ -16,8 +19,7 @@ from privmoo.hierarchy.canonical import MISSING, Distinct
 __all__ = [
     "AttributeSpec",
     "QISpec",
-    "assign_roles",
-    "check_choice",
+    "Roles",
     "check_columns",
     "check_missing",
     "check_rows",
@@ -29,13 +31,6 @@ __all__ = [
 
 QISpec = Sequence[str] | Mapping[str, Hierarchy | QuasiIdentifier | None]
 AttributeSpec = str | Sequence[str] | Mapping[str, Hierarchy | None]
-
-
-def check_choice(name: str, value: str, options: Iterable[str]) -> None:
-    """Raise unless a word is one of some."""
-    if value not in options:
-        known = ", ".join(repr(o) for o in options)
-        raise TableError(f"{name}: must be one of {known}, got {value!r}")
 
 
 def column_names(given: str | Sequence[str] | None) -> list[str]:
@@ -99,46 +94,97 @@ def check_columns(data: pd.DataFrame) -> None:
         raise TableError(f"data: column name {twice[0]!r} occurs more than once; rename one")
 
 
-def assign_roles(
-    columns: list[str],
-    given: dict[str, list[str]],
-    *,
-    target: str | None,
-    subject: str | None,
-    others: str,
-) -> dict[str, str]:
-    """The role of every column."""
-    roles: dict[str, str] = {}
-    argument = {
-        "quasi-identifying": "quasi_identifiers",
-        "sensitive": "sensitive",
-        "identifying": "identifiers",
-        "insensitive": "insensitive",
-    }
-    for role, names in given.items():
-        for name in names:
-            if name not in columns:
-                raise ColumnError(
-                    f"{argument[role]}: column {name!r} is not in the data{nearest(name, columns)}"
-                )
-            if roles.get(name, role) != role:
-                raise TableError(
-                    f"{argument[role]}: column {name!r} already is {roles[name]}; give it one role"
-                )
-            roles[name] = role
-    for what, extra in (("target", target), ("subject", subject)):
-        if extra is not None and extra not in columns:
-            raise ColumnError(
-                f"{what}: column {extra!r} is not in the data{nearest(extra, columns)}"
+@dataclass(frozen=True, kw_only=True)
+class Roles:
+    """The roles of a table's columns as a user gives them; see `Table` for the arguments.
+
+    >>> roles = Roles(quasi_identifiers=["age"], sensitive="ill")
+    >>> roles.by_column(["name", "age", "ill"])
+    {'name': 'identifying', 'age': 'quasi-identifying', 'ill': 'sensitive'}
+    """
+
+    quasi_identifiers: QISpec
+    sensitive: AttributeSpec = ()
+    identifiers: str | Sequence[str] = ()
+    insensitive: str | Sequence[str] = ()
+    target: str | None = None
+    subject: str | None = None
+    missing: Literal["value", "drop"] = "value"
+    others: Literal["identifying", "insensitive"] = "identifying"
+    domain: Literal["hierarchy", "observed"] = "hierarchy"
+
+    def __post_init__(self) -> None:
+        choice("missing", self.missing, ("value", "drop"), error=TableError)
+        choice("others", self.others, ("identifying", "insensitive"), error=TableError)
+        choice("domain", self.domain, ("hierarchy", "observed"), error=TableError)
+
+    @cached_property
+    def qis(self) -> dict[str, QuasiIdentifier]:
+        """The description of every quasi-identifier."""
+        return read_quasi_identifiers(self.quasi_identifiers)
+
+    @cached_property
+    def hierarchies(self) -> dict[str, Hierarchy | None]:
+        """The hierarchy of every sensitive attribute, or None."""
+        return read_attributes(self.sensitive)
+
+    @property
+    def attributes(self) -> list[str]:
+        """The sensitive attributes, and the target where it has no other role that is counted."""
+        names = list(self.hierarchies)
+        if self.target is not None and self.target not in {*names, *self.qis}:
+            names.append(self.target)
+        return names
+
+    @property
+    def used(self) -> list[str]:
+        """The columns whose values are looked at: all with a role that is counted."""
+        names = [*self.qis, *self.attributes]
+        if self.subject is not None and self.subject not in names:
+            names.append(self.subject)
+        return names
+
+    def by_column(self, columns: list[str]) -> dict[str, str]:
+        """Return the role of every column.
+
+        Args:
+            columns: The columns of the data.
+
+        Raises:
+            ColumnError: A named column is not in the data.
+            TableError: A column has two roles.
+        """
+        roles: dict[str, str] = {}
+        for argument, role, names in (
+            ("quasi_identifiers", "quasi-identifying", list(self.qis)),
+            ("sensitive", "sensitive", list(self.hierarchies)),
+            ("identifiers", "identifying", column_names(self.identifiers)),
+            ("insensitive", "insensitive", column_names(self.insensitive)),
+        ):
+            for name in names:
+                _check_column(argument, name, columns)
+                if roles.get(name, role) != role:
+                    raise TableError(
+                        f"{argument}: column {name!r} already is {roles[name]}; give it one role"
+                    )
+                roles[name] = role
+        target, subject = self.target, self.subject
+        for argument, extra in (("target", target), ("subject", subject)):
+            if extra is not None:
+                _check_column(argument, extra, columns)
+        if target is not None and roles.setdefault(target, "insensitive") == "identifying":
+            raise TableError(f"target: column {target!r} is identifying and will not be released")
+        if subject is not None and roles.setdefault(subject, "identifying") != "identifying":
+            raise TableError(
+                f"subject: column {subject!r} is {roles[subject]}; a subject key identifies persons, "
+                "so it can only be identifying"
             )
-    if target is not None and roles.setdefault(target, "insensitive") == "identifying":
-        raise TableError(f"target: column {target!r} is identifying and will not be released")
-    if subject is not None and roles.setdefault(subject, "identifying") != "identifying":
-        raise TableError(
-            f"subject: column {subject!r} is {roles[subject]}; a subject key identifies persons, "
-            "so it can only be identifying"
-        )
-    return {name: roles.get(name, others) for name in columns}
+        return {name: roles.get(name, self.others) for name in columns}
+
+
+def _check_column(argument: str, name: str, columns: list[str]) -> None:
+    if name not in columns:
+        raise ColumnError(f"{argument}: column {name!r} is not in the data{nearest(name, columns)}")
 
 
 def one_spelling(column: pd.Series[Any], values: Distinct) -> bool:

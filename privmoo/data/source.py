@@ -1,85 +1,122 @@
-"""What a scanned table asks of an engine: counts, a sample, a row number, a mapped copy."""
+"""Source: where the records of a table are, and how they are read, counted and copied."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.engines.noise import Noised
+from privmoo.data.noise import RowNoise
+from privmoo.errors import TableError
 
-__all__ = ["COUNT", "Counted", "Mapped", "Sample", "Source"]
+__all__ = [
+    "WEIGHT",
+    "CopyPlan",
+    "Counts",
+    "DiskFullError",
+    "ScanEngine",
+    "ScanOptions",
+    "Source",
+    "SourceSample",
+    "too_many_combinations",
+]
 
 IntArray = NDArray[np.int64]
-COUNT = "\x01count"
-"""The column of counts; no other can have its name."""
+WEIGHT = "\x01count"
+"""The name of the column of weights in a frame; no column of the data can have it."""
+
+
+class DiskFullError(TableError):
+    """There is no space left on the disk."""
 
 
 @dataclass(frozen=True)
-class Sample:
-    """Some rows of a source, whether they are all, and about how many there are, if that is seen."""
+class SourceSample:
+    """A few rows of a source, read cheaply.
+
+    Attributes:
+        frame: The rows.
+        complete: Whether the source has no other rows.
+        n_rows: The estimated number of rows of the source; None where it cannot be estimated.
+    """
 
     frame: pd.DataFrame
-    whole: bool
+    complete: bool
     n_rows: int | None = None
 
 
 @dataclass(frozen=True)
-class Counted:
-    """How often combinations of keys, and of keys with each attribute, occur.
+class Counts:
+    """How many records have each combination of keys, and of keys with the values of an attribute.
 
-    Rows of the parts follow each other: first the combinations with the first attribute, and so on; all
-    records are counted by each part. Without attributes there is one part, called "".
+    The rows form one part per attribute: first the combinations with the first attribute, then those with
+    the second, and so on. Every part counts all records. Without attributes there is one part, named "".
 
     Attributes:
         keys: Per key column the values of all rows, as a table in memory would have them.
-        raw: The same as the engine has them, to be given back to it in `Mapped`; any type.
+        engine_keys: The same values as the engine holds them, of any type; only the engine reads them.
         attributes: Per attribute the values of the rows of its part.
-        counts: Records of every row.
-        parts: Where the part of every attribute is.
-        combinations: Gives a number for every row, equal where the engine's keys are equal.
-        n_dropped: Records left out because a value is missing.
-        kinds: What else the engine must remember about columns for a copy.
+        weights: The number of records of every row.
+        parts: The rows of every attribute's part.
+        combinations: Returns a number for every row, equal where the engine's keys are equal.
+        n_dropped: The number of records that were left out because a value is missing.
+        column_kinds: What else the engine must remember about columns for a copy.
     """
 
     keys: Mapping[str, pd.Series[Any]]
-    raw: Any
+    engine_keys: Any
     attributes: Mapping[str, pd.Series[Any]]
-    counts: IntArray
+    weights: IntArray
     parts: Mapping[str, slice]
     combinations: Callable[[], IntArray]
     n_dropped: int = 0
-    kinds: Any = None
+    column_kinds: Any = None
 
-    def tables(self, names: Sequence[str]) -> dict[str, pd.DataFrame]:
-        """One table of counts for every attribute, with these keys."""
-        found = {}
-        for name, part in self.parts.items():
-            own = {n: self.keys[n].iloc[part].reset_index(drop=True) for n in names}
-            if name in self.attributes:
-                own[name] = self.attributes[name]
-            found[name] = pd.DataFrame(own).assign(**{COUNT: self.counts[part]})
-        return found
+    @property
+    def first_part(self) -> slice:
+        """The rows of the first part; like every part, it counts all records."""
+        return next(iter(self.parts.values()))
+
+    @property
+    def n_records(self) -> int:
+        """The number of records that were counted."""
+        return int(self.weights[self.first_part].sum())
+
+    def frames(self, names: Sequence[str]) -> dict[str, pd.DataFrame]:
+        """Return one frame per attribute: keys, the attribute's values, and weights in column `WEIGHT`.
+
+        Args:
+            names: The keys that the frames contain.
+        """
+        frames = {}
+        for attribute, part in self.parts.items():
+            columns = {name: self.keys[name].iloc[part].reset_index(drop=True) for name in names}
+            if attribute in self.attributes:
+                columns[attribute] = self.attributes[attribute]
+            frames[attribute] = pd.DataFrame(columns).assign(**{WEIGHT: self.weights[part]})
+        return frames
 
 
 @dataclass(frozen=True)
-class Mapped:
-    """How a source is copied: the released values of every kept combination of keys.
+class CopyPlan:
+    """How a source is copied: the released values of every row of `Table.originals` that is kept.
 
     Attributes:
-        rows: Rows of `Counted.raw` that are kept, one for every combination.
-        values: Per key column the released value of each of these rows.
+        rows: The kept rows, as numbers of `Originals.rows`.
+        values: Per quasi-identifier the released value of each of these rows.
         columns: The columns of the copy, in their order.
         complete: Columns in which no value may be missing; other records are left out.
-        secret: What the order of the copy is made from; None keeps the order.
-        spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
-        noise: Per key column whose numbers get noise, what noise.
-        noise_secret: What the draws of the noise are made from.
+        secret: Determines the random order of the copy; None keeps the order of the records, in memory
+            that of `rows`.
+        spreadsheets: Whether texts that a spreadsheet would execute as a formula get an apostrophe.
+        noise: The noise of every quasi-identifier whose numbers get noise.
+        noise_secret: Determines the draws of the noise.
     """
 
     rows: IntArray
@@ -88,39 +125,44 @@ class Mapped:
     complete: Sequence[str] = ()
     secret: str | None = None
     spreadsheets: bool = False
-    noise: Mapping[str, Noised] = field(default_factory=dict)
+    noise: Mapping[str, RowNoise] = field(default_factory=dict)
     noise_secret: str = ""
 
 
 class Source(Protocol):
-    """A table that stays where it is; messages call it by its `name`."""
+    """The records of a table, wherever they are."""
 
     @property
     def in_parts(self) -> bool:
-        """Whether a copy is a folder of parts, not one file."""
+        """Whether a copy is a folder of parts instead of one file."""
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name in messages."""
 
     @property
     def columns(self) -> list[str]:
-        """Its columns, in their order."""
+        """The names of the columns, in their order."""
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What tells it from another one without reading it, for fingerprints."""
+        """What distinguishes the source from others without reading it; part of fingerprints."""
 
     @property
     def paths(self) -> Sequence[Path]:
-        """The files that it is read from, as far as they are known; nothing may be written over them."""
+        """The files it is read from, as far as they are known; a release must not overwrite them."""
 
     @property
     def n_rows(self) -> int | None:
-        """Its rows, as far as that is known without reading it."""
+        """The number of rows; None where it is not known before reading."""
 
-    def sample(self, columns: Sequence[str], n_rows: int) -> Sample:
-        """About so many rows from all over it, cheaply."""
+    def sample(self, columns: Sequence[str], n_rows: int) -> SourceSample:
+        """Read a few rows from all over the source, cheaply.
+
+        Args:
+            columns: The columns to read.
+            n_rows: About how many rows.
+        """
 
     def count(
         self,
@@ -130,30 +172,59 @@ class Source(Protocol):
         complete: Sequence[str] = (),
         others: Sequence[str] = (),
         most: int,
-    ) -> Counted:
-        """Count combinations; at most so many rows per part, or an error.
+    ) -> Counts:
+        """Count the combinations of keys, and of keys with each attribute.
 
-        Records that miss a value in a `complete` column are left out; `others` will be copied.
+        Args:
+            keys: The quasi-identifiers.
+            attributes: The sensitive attributes and the target.
+            complete: Columns in which no value may be missing; other records are left out.
+            others: Further columns that a copy will contain.
+            most: The largest number of rows of a part.
+
+        Raises:
+            TableError: There are more combinations than `most`.
         """
 
-    def first_rows(
-        self, column: str, counted: Counted, *, complete: Sequence[str] = ()
-    ) -> IntArray:
-        """Per row of the column in `counted`, the first record that has its value, from 0."""
+    def first_rows(self, column: str, counts: Counts, *, complete: Sequence[str] = ()) -> IntArray:
+        """Return the first record, from 0, that has the value of each row of a column in `counts`.
+
+        Args:
+            column: The column.
+            counts: The counts whose rows are meant.
+            complete: Columns in which no value may be missing.
+        """
 
     def draw(
         self,
-        counted: Counted,
+        counts: Counts,
         columns: Sequence[str],
         n: int,
         secret: str,
         *,
         complete: Sequence[str] = (),
     ) -> pd.DataFrame:
-        """So many records at random, or all; the same ones for the same secret, in a random order."""
+        """Draw records at random, in a random order.
 
-    def copy(self, counted: Counted, mapped: Mapped, path: Path) -> Any:
-        """Write the copy to a file, `.csv` or `.parquet`; what is returned helps to read it back."""
+        Args:
+            counts: What was counted.
+            columns: The columns of the records.
+            n: The number of records; all records if there are fewer.
+            secret: Determines the choice.
+            complete: Columns in which no value may be missing.
+        """
+
+    def copy(self, counts: Counts, plan: CopyPlan, path: Path) -> Any:
+        """Write a copy with released values, and return what is needed to read it back.
+
+        Args:
+            counts: What was counted.
+            plan: The released values and the order.
+            path: The file to write, `.csv` or `.parquet`; where the source is `in_parts`, an empty folder.
+
+        Raises:
+            DiskFullError: There is no space left.
+        """
 
     def recount(
         self,
@@ -162,10 +233,99 @@ class Source(Protocol):
         keys: Sequence[str],
         attributes: Sequence[str],
         others: Sequence[str],
-    ) -> tuple[Counted, dict[str, tuple[int, int]]]:
-        """Count a copy from its file; per column of `others`, distinct and present values (about)."""
+    ) -> tuple[Counts, dict[str, tuple[int, int]]]:
+        """Count a copy from its file.
+
+        Args:
+            path: The copy.
+            written: What `copy` returned.
+            keys: The quasi-identifiers.
+            attributes: The sensitive attributes and the target.
+            others: Further columns of the copy.
+
+        Returns:
+            The counts, and per column of `others` about how many distinct values and how many present
+            values it has.
+        """
 
     def group_sizes(
         self, path: Path, written: Any, keys: Sequence[str]
     ) -> tuple[IntArray, IntArray]:
-        """Sizes that groups of a copy have, and how many groups have each; any number of groups."""
+        """Return the sizes that groups of a copy have, and how many groups have each.
+
+        Args:
+            path: The copy.
+            written: What `copy` returned.
+            keys: The columns whose equal values form a group; there may be any number of groups.
+        """
+
+
+@dataclass(frozen=True)
+class ScanOptions:
+    """How `Table.scan` reads a source; see there."""
+
+    separator: str | None = None
+    encoding: str = "utf-8-sig"
+    missing_values: Sequence[str] = ("",)
+    memory: str | int = "1GB"
+    threads: int | None = None
+    temporary: str | Path | None = None
+    progress: bool = False
+
+    @property
+    def changed(self) -> list[str]:
+        """The names of the options that differ from their defaults.
+
+        >>> ScanOptions(threads=2, missing_values=[""]).changed
+        ['threads']
+        """
+        return [
+            option.name
+            for option in fields(self)
+            if _comparable(getattr(self, option.name)) != _comparable(option.default)
+        ]
+
+
+def _comparable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+class ScanEngine(ABC):
+    """Opens sources of one kind.
+
+    A folder in `privmoo/engines` has one subclass in its `__init__`, and is found by it; another package
+    registers its own under `privmoo.engines`. Importing it must not import the engine's library.
+
+    Attributes:
+        name: The name in the registry.
+        reads: What it reads, for messages, such as "a Dask DataFrame".
+    """
+
+    name: ClassVar[str] = ""
+    reads: ClassVar[str] = ""
+
+    @abstractmethod
+    def accepts(self, source: Any) -> bool:
+        """Return whether the engine can open this; nothing is read for the answer."""
+
+    @abstractmethod
+    def open(self, source: Any, options: ScanOptions) -> Source:
+        """Open a source that the engine accepts.
+
+        Args:
+            source: What a user passed to `Table.scan`.
+            options: How to read it; an engine refuses options that it does not have.
+        """
+
+
+def too_many_combinations(name: str, most: int) -> TableError:
+    """Return the error for a source whose distinct combinations do not fit.
+
+    Args:
+        name: The source.
+        most: The largest number that fits.
+    """
+    return TableError(
+        f"{name}: has more than {most:,} distinct combinations of quasi-identifiers (with values of an "
+        "attribute); round or shorten the columns with most values, or give a larger max_tuples"
+    )

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import hashlib
 import html
+import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo._util.digest import row_hashes
-from privmoo.data.columns import Attribute, QIColumn
+from privmoo import registry
+from privmoo._util.checks import whole_number
+from privmoo.data.columns import Attribute, QIColumn, QuasiIdentifier, no_records
 from privmoo.data.encoding import Encoded, Rows, encode, frozen
-from privmoo.data.roles import (
-    AttributeSpec,
-    QISpec,
-    assign_roles,
-    check_choice,
-    check_columns,
-    check_rows,
-    column_names,
-    read_attributes,
-    read_quasi_identifiers,
-)
-from privmoo.data.tuples import sparse_counts, subject_links
+from privmoo.data.fingerprints import content_digest, fingerprint_digest
+from privmoo.data.memory import MemorySource
+from privmoo.data.originals import Originals
+from privmoo.data.roles import AttributeSpec, QISpec, Roles, check_columns, check_rows
+from privmoo.data.scanning import count_source, open_source
+from privmoo.data.source import Counts, ScanOptions, Source
+from privmoo.data.tuples import SubjectLinks, sparse_counts, subject_links
 from privmoo.errors import TableError
+
+if TYPE_CHECKING:
+    from privmoo.audit import Audit
 
 __all__ = ["Table"]
 
@@ -59,6 +58,8 @@ class Table:
     (4, 3, [2, 1, 1])
     """
 
+    subjects: SubjectLinks | None
+
     def __init__(
         self,
         data: pd.DataFrame,
@@ -73,88 +74,163 @@ class Table:
         others: Literal["identifying", "insensitive"] = "identifying",
         domain: Literal["hierarchy", "observed"] = "hierarchy",
     ) -> None:
-        check_choice("missing", missing, ("value", "drop"))
-        check_choice("others", others, ("identifying", "insensitive"))
-        check_choice("domain", domain, ("hierarchy", "observed"))
-        given_qis = read_quasi_identifiers(quasi_identifiers)
-        given_sensitive = read_attributes(sensitive)
-        check_columns(data)
-        self.roles = assign_roles(
-            list(data.columns),
-            {
-                "quasi-identifying": list(given_qis),
-                "sensitive": list(given_sensitive),
-                "identifying": column_names(identifiers),
-                "insensitive": column_names(insensitive),
-            },
+        roles = Roles(
+            quasi_identifiers=quasi_identifiers,
+            sensitive=sensitive,
+            identifiers=identifiers,
+            insensitive=insensitive,
             target=target,
             subject=subject,
+            missing=missing,
             others=others,
+            domain=domain,
         )
-        self.target_name = target
-        self.subject_name = subject
-        self.domain = domain
-        used = [*given_qis, *given_sensitive]
-        used += [name for name in (target, subject) if name is not None and name not in used]
+        check_columns(data)
+        self._assign(roles, list(data.columns))
         # Copy on write: later changes of `data` do not reach the table.
         frame = data.copy(deep=False)
-        self._source_rows: NDArray[np.int64] | None = None
+        complete_rows: NDArray[np.int64] | None = None
         if missing == "drop":
-            complete = ~frame[used].isna().any(axis=1)
-            frame = frame[complete]
-            self._source_rows = np.flatnonzero(complete.to_numpy())
+            complete_rows = np.flatnonzero(~frame[roles.used].isna().any(axis=1))
+            frame = frame.iloc[complete_rows]
+        frame = frame.reset_index(drop=True)
         self.n_dropped = len(data) - len(frame)
-        self._frame = frame.reset_index(drop=True)
-        self.n_records = len(self._frame)
-        check_rows(self._frame, used, n=self.n_records, dropped=self.n_dropped)
-
-        rows = Rows(self.frame, lambda name: self._source_rows)
-        self._adopt(encode(rows, given_qis, given_sensitive, target, domain=domain))
-        self.subjects = (
-            None
-            if subject is None
-            else subject_links(self.frame[subject], self.row_tuple, self.n_tuples)
+        self.n_records = len(frame)
+        check_rows(frame, roles.used, n=self.n_records, dropped=self.n_dropped)
+        self.source: Source = MemorySource(frame)
+        self._adopt(
+            encode(
+                Rows(frame, lambda name: complete_rows),
+                roles.qis,
+                roles.hierarchies,
+                target,
+                domain=domain,
+            )
         )
+        self._records: Originals | None = Originals.of_records(frame, self._encoded_rows)
+        if subject is not None:
+            self.subjects = subject_links(frame[subject], self._encoded_rows, self.n_tuples)
         self._is_frozen = True
-
-    has_records = True  # a row is one record; of a scanned table, only counts are known
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The records, all columns; changing it does not change the table (copy on write)."""
-        return self._frame.copy(deep=False)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if vars(self).get("_is_frozen", False):
             raise AttributeError(f"a Table is frozen: {name!r} cannot be set; make a new Table")
         super().__setattr__(name, value)
 
+    def _assign(self, roles: Roles, columns: list[str]) -> None:
+        """Set what the roles say, without looking at values."""
+        self.roles: dict[str, str] = roles.by_column(columns)
+        self.target_name = roles.target
+        self.subject_name = roles.subject
+        self.subjects = None
+        self.domain = roles.domain
+        self.complete: tuple[str, ...] = tuple(roles.used) if roles.missing == "drop" else ()
+        """Columns in which no value may be missing."""
+
     def _adopt(self, encoded: Encoded) -> None:
         """Take over the columns as the optimiser sees them."""
         self.qis: tuple[QIColumn, ...] = encoded.qis
         self.sort_order = encoded.sort_order
         self.tuples: NDArray[Any] = encoded.tuples
-        self._row_tuple: NDArray[np.int32] = encoded.row_tuple
+        self._encoded_rows: NDArray[np.int32] = encoded.row_tuple
         self.weights: NDArray[np.int64] = encoded.weights
         self.sensitive: dict[str, Attribute] = encoded.sensitive
         self.target: Attribute | None = encoded.target
 
+    # Records, or counts of them
+
+    @property
+    def has_records(self) -> bool:
+        """Whether single records are in memory; of a scanned table, only counts are."""
+        return self._records is not None
+
+    @property
+    def records(self) -> Originals:
+        """The single records: original values, and the tuple of every record.
+
+        Raises:
+            TableError: Only counts are known, as of a scanned table.
+        """
+        return self._need("records")
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The records, all columns; changing it does not change the table (copy on write)."""
+        return self._need("frame").frame.copy(deep=False)
+
     @property
     def row_tuple(self) -> NDArray[np.int32]:
         """The tuple of every record."""
-        return self._row_tuple
+        return self._need("row_tuple").tuples
 
-    @property
-    def originals(self) -> pd.DataFrame:
-        """The original values of every record; of a scanned table, every combination of them once."""
-        return self.frame
+    @cached_property
+    def originals(self) -> Originals:
+        """The original values: of every record, or of a scanned table every combination once."""
+        return self._records or Originals.of_counts(self.counts, self._encoded_rows)
+
+    @cached_property
+    def counts(self) -> Counts:
+        """How many records have each combination of original values; a scanned table holds only these."""
+        names = [*self.sensitive]
+        if self.target_name is not None and self.target_name not in {*names, *self.qi_names}:
+            names.append(self.target_name)
+        return self.source.count(self.qi_names, names, most=self.n_records)
 
     def need_records(self, what: str, instead: str | None = None) -> None:
-        """Raise where single records are not known: a scanned table has only counts."""
+        """Raise where single records are not known: a scanned table has only counts.
 
-    def rows(self) -> tuple[Table, NDArray[np.int64] | None]:
-        """A table whose rows stand for all records, and for how many each; None where for one."""
-        return self, None
+        Args:
+            what: What needs them, for the message.
+            instead: What to do instead; by default to draw a sample.
+        """
+        self._need(what, instead)
+
+    def _need(self, what: str, instead: str | None = None) -> Originals:
+        if self._records is None:
+            raise no_records(what, instead)
+        return self._records
+
+    def sample(self, n: int, *, seed: int | None = None) -> Table:
+        """Draw records at random, as a table in memory with the same hierarchies.
+
+        For what needs single records: parameters that were found on a sample are used on all records.
+        Identifying columns are left out.
+
+        Args:
+            n: The number of records; all records if there are fewer.
+            seed: Determines the choice; by default nobody can repeat it.
+        """
+        n = whole_number("n", n, error=TableError)
+        if seed is not None:
+            whole_number("seed", seed, at_least=0, error=TableError)
+        secret = secrets.token_hex(16) if seed is None else f"sample {seed}"
+        frame = self.source.draw(
+            self.counts, self.released_columns, n, secret, complete=self.complete
+        )
+        columns = {**self.counts.keys, **self.counts.attributes}
+        # As in the whole: a sample without missing values could have another type.
+        frame = frame.astype({name: c.dtype for name, c in columns.items() if name in frame})
+        return Table(
+            frame,
+            quasi_identifiers={
+                qi.name: QuasiIdentifier(
+                    hierarchy=qi.hierarchy,
+                    weight=qi.weight,
+                    min_level=qi.min_level,
+                    max_level=None if qi.hierarchy is None else qi.max_level,
+                    fixed_cuts=[qi.leaves[i + 1] for i in qi.fixed_cuts],
+                )
+                for qi in self.qis
+            },
+            sensitive={name: a.hierarchy for name, a in self.sensitive.items()},
+            insensitive=[n for n in self.columns_of("insensitive") if n != self.target_name],
+            target=self.target_name,
+        )
+
+    def audit(self) -> Audit:
+        """Measure what the original records reveal as they are."""
+        report: Audit = registry.load("views", "audit_table")(self)
+        return report
 
     def split(self, parts: NDArray[Any]) -> Table:
         """The same records with more tuples: those of one tuple stay together only within a part.
@@ -168,6 +244,7 @@ class Table:
         >>> table.split(np.array([0, 1, 0])).weights.tolist()
         [1, 1, 1]
         """
+        records = self._need("split")
         parts = np.asarray(parts)
         if parts.shape != (self.n_records,) or parts.dtype.kind not in "iu" or parts.min() < 0:
             raise TableError(
@@ -176,25 +253,28 @@ class Table:
             )
         parts = np.unique(parts, return_inverse=True)[1]
         width = int(parts.max()) + 1
-        pairs = self.row_tuple.astype(np.int64) * width + parts
-        found, row_tuple, weights = np.unique(pairs, return_inverse=True, return_counts=True)
-        owner = row_tuple.astype(np.int32)
-        other = object.__new__(Table)
-        vars(other).update(
-            {name: value for name, value in vars(self).items() if name not in _CACHED},
-            tuples=frozen(self.tuples[found // width]),
-            _row_tuple=frozen(owner),
-            weights=frozen(weights.astype(np.int64)),
-        )
-        recounted = {name: _recount(a, owner, len(found)) for name, a in self.sensitive.items()}
-        vars(other)["sensitive"] = recounted
-        if self.target is not None:
-            known = recounted.get(self.target.name)
-            vars(other)["target"] = known or _recount(self.target, owner, len(found))
+        keys = records.tuples.astype(np.int64) * width + parts
+        pairs, owners, weights = np.unique(keys, return_inverse=True, return_counts=True)
+        row_tuple = frozen(owners.astype(np.int32))
+        n_tuples = len(pairs)
+        sensitive = {name: _recount(a, row_tuple, n_tuples) for name, a in self.sensitive.items()}
+        target, subjects = self.target, self.subjects
+        if target is not None:
+            target = sensitive.get(target.name) or _recount(target, row_tuple, n_tuples)
         if self.subject_name is not None:
-            subject = self._frame[self.subject_name]
-            vars(other)["subjects"] = subject_links(subject, owner, len(found))
-        return other
+            subjects = subject_links(records.frame[self.subject_name], row_tuple, n_tuples)
+        split = object.__new__(Table)
+        vars(split).update(
+            {name: value for name, value in vars(self).items() if name not in _CACHED},
+            tuples=frozen(self.tuples[pairs // width]),
+            weights=frozen(weights.astype(np.int64)),
+            sensitive=sensitive,
+            target=target,
+            subjects=subjects,
+            _encoded_rows=row_tuple,
+            _records=replace(records, tuples=row_tuple),
+        )
+        return split
 
     @classmethod
     def read_csv(
@@ -264,20 +344,26 @@ class Table:
             progress: Whether progress is shown.
             **roles: As for `Table`.
         """
-        from privmoo.engines.scanned import scan
-
-        return scan(
-            source,
+        options = ScanOptions(
             separator=separator,
             missing_values=missing_values,
             encoding=encoding,
-            max_tuples=max_tuples,
             memory=memory,
             threads=threads,
             temporary=temporary,
             progress=progress,
-            **roles,
         )
+        table = object.__new__(cls)
+        table.source = open_source(source, options)
+        given = Roles(**roles)
+        table._assign(given, table.source.columns)
+        counts, encoded = count_source(table.source, given, table.roles, max_tuples)
+        table.n_dropped, table.n_records = counts.n_dropped, counts.n_records
+        table._adopt(encoded)
+        table._records = None
+        table.counts = counts
+        table._is_frozen = True
+        return table
 
     @property
     def n_tuples(self) -> int:
@@ -300,8 +386,8 @@ class Table:
         return [name for name, role in self.roles.items() if role != "identifying"]
 
     def columns_of(self, role: str) -> list[str]:
-        """Columns with a role: identifying, quasi-identifying, sensitive or insensitive."""
-        return [name for name, own in self.roles.items() if own == role]
+        """Return the columns with a role: identifying, quasi-identifying, sensitive or insensitive."""
+        return [name for name, assigned in self.roles.items() if assigned == role]
 
     @property
     def n_persons(self) -> int:
@@ -310,41 +396,19 @@ class Table:
 
     @cached_property
     def content(self) -> str:
-        """SHA-256 of the released columns' original values, whatever roles and hierarchies they have."""
-        digest = hashlib.sha256()
-        for name in sorted(self.released_columns):
-            digest.update(name.encode())
-            digest.update(row_hashes(self._frame[name]).tobytes())
-        return digest.hexdigest()
+        """SHA-256 of the original values, whatever roles and hierarchies they have.
+
+        Of a scanned table: of what its source says of itself, and of the values of quasi-identifiers.
+        """
+        return content_digest(self)
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of roles, hierarchies and every released value, in row order."""
-        digest = hashlib.sha256()
-        self._digest_roles(digest)
-        digest.update(np.ascontiguousarray(self.row_tuple).tobytes())
-        quasi = set(self.qi_names)
-        for name in self.released_columns:
-            if name not in quasi:
-                digest.update(name.encode())
-                digest.update(row_hashes(self.frame[name]).tobytes())
-        if self.subjects is not None:
-            digest.update(self.subjects.row_subject.tobytes())
-        return digest.hexdigest()
+        """SHA-256 of roles, hierarchies and every released value, in row order.
 
-    def _digest_roles(self, digest: Any) -> None:
-        """What tells tables apart but for single records."""
-        digest.update(
-            repr((sorted(self.roles.items()), self.target_name, self.subject_name)).encode()
-        )
-        for qi in self.qis:
-            digest.update(
-                repr((qi.name, qi.leaves, qi.weight, qi.min_level, qi.max_level)).encode()
-            )
-            digest.update(repr(qi.fixed_cuts).encode())
-            digest.update(b"" if qi.hierarchy is None else qi.hierarchy.fingerprint)
-        for array in (self.tuples, self.weights):
-            digest.update(np.ascontiguousarray(array).tobytes())
+        Of a scanned table: of roles, hierarchies, counts, and of what its source says of itself.
+        """
+        return fingerprint_digest(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Table:
         return self  # frozen, and large
@@ -362,10 +426,10 @@ class Table:
         if self.n_dropped:
             rows.append(("rows dropped for missing values", f"{self.n_dropped:,}"))
         for qi in self.qis:
-            what = "no hierarchy" if qi.hierarchy is None else f"{qi.hierarchy.n_levels} levels"
+            levels = "no hierarchy" if qi.hierarchy is None else f"{qi.hierarchy.n_levels} levels"
             if qi.hierarchy is not None and not qi.hierarchy.constrained:
-                what = "any cut of its order"
-            rows.append((f"quasi-identifier {qi.name}", f"{qi.n_leaves} leaves, {what}"))
+                levels = "any cut of its order"
+            rows.append((f"quasi-identifier {qi.name}", f"{qi.n_leaves} leaves, {levels}"))
         for role in ("sensitive", "insensitive", "identifying"):
             names = self.columns_of(role)
             if names:
@@ -388,11 +452,11 @@ class Table:
         return f"<table>{cells}</table>"
 
 
-_CACHED = ("content", "fingerprint")
+_CACHED = ("content", "fingerprint", "originals", "counts")
 
 
 def _recount(attribute: Attribute, row_tuple: NDArray[np.int32], n_tuples: int) -> Attribute:
-    """The same attribute counted in other tuples."""
+    """Return the same attribute, counted in other tuples."""
     offsets, codes, counts = sparse_counts(
         row_tuple, attribute.row_codes, n_tuples, attribute.n_values
     )

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pandas as pd
 
-from privmoo.datasets import adult_uci, german_uci
-from privmoo.datasets.adult_uci import adult, adult_frame, adult_hierarchies
+from privmoo.datasets.adult import SETTINGS, adult, adult_frame, adult_hierarchies
 from privmoo.datasets.arx import load_arx
-from privmoo.datasets.german_uci import (
+from privmoo.datasets.german_credit import (
+    SETTING,
     german_credit,
     german_credit_frame,
     german_credit_hierarchies,
 )
 from privmoo.datasets.majeed2023 import majeed2023_results
-from privmoo.datasets.sparcs import load_sparcs, sparcs_case, sparcs_hierarchies
+from privmoo.datasets.sparcs import load_sparcs, sparcs_hierarchies
+from privmoo.datasets.sparcs_cases import sparcs_case
 from privmoo.datasets.sparcs_like import sparcs_like
 from privmoo.datasets.synthea import load_synthea
 from privmoo.datasets.wei2025 import wei2025_f1, wei2025_results
@@ -45,7 +46,7 @@ def names() -> list[str]:
     >>> names()[0]
     "adult('dewri')"
     """
-    return [*(f"adult({setting!r})" for setting in adult_uci.SETTINGS), "german_credit()"]
+    return [*(f"adult({setting!r})" for setting in SETTINGS), "german_credit()"]
 
 
 def describe() -> pd.DataFrame:
@@ -54,7 +55,7 @@ def describe() -> pd.DataFrame:
     >>> int(describe().loc["adult('wei')", "records"])
     45222
     """
-    settings = [*adult_uci.SETTINGS.values(), german_uci.SETTING]
+    settings = [*SETTINGS.values(), SETTING]
     return pd.DataFrame(
         {
             "records": [setting.n_records for setting in settings],

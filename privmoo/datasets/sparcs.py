@@ -6,24 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from privmoo.data.roles import check_columns
-from privmoo.data.table import Table
 from privmoo.datasets._files import read_strings
+from privmoo.datasets.sparcs_areas import AREAS, REDACTED, REGIONS
+from privmoo.datasets.sparcs_like import facilities
 from privmoo.errors import ColumnError, TableError, nearest
 from privmoo.hierarchy import Hierarchy
 
-__all__ = [
-    "AREAS",
-    "CASE_QUASI_IDENTIFIERS",
-    "CASE_SENSITIVE",
-    "REDACTED",
-    "load_sparcs",
-    "sparcs_case",
-    "sparcs_hierarchies",
-]
+__all__ = ["clean_column", "load_sparcs", "sparcs_hierarchies"]
 
 # What every year's export has; the rest differs from year to year.
 REQUIRED = ("Age Group", "Gender", "Race", "Ethnicity", "Length of Stay")
@@ -42,38 +34,6 @@ WHOLE = (
 )
 AMOUNTS = ("Total Charges", "Total Costs")
 
-AREAS: dict[str, tuple[str, ...]] = {
-    "Western NY": (
-        *("Allegany", "Cattaraugus", "Chautauqua", "Erie"),
-        *("Genesee", "Niagara", "Orleans", "Wyoming"),
-    ),
-    "Finger Lakes": (
-        *("Chemung", "Livingston", "Monroe", "Ontario", "Schuyler"),
-        *("Seneca", "Steuben", "Wayne", "Yates"),
-    ),
-    "Central NY": (
-        *("Cayuga", "Cortland", "Herkimer", "Jefferson", "Lewis", "Madison"),
-        *("Oneida", "Onondaga", "Oswego", "St Lawrence", "Tompkins"),
-    ),
-    "Southern Tier": ("Broome", "Chenango", "Tioga"),
-    "Capital/Adirond": (
-        *("Albany", "Clinton", "Columbia", "Delaware", "Essex", "Franklin"),
-        *("Fulton", "Greene", "Hamilton", "Montgomery", "Otsego", "Rensselaer"),
-        *("Saratoga", "Schenectady", "Schoharie", "Warren", "Washington"),
-    ),
-    "Hudson Valley": (
-        *("Dutchess", "Orange", "Putnam", "Rockland"),
-        *("Sullivan", "Ulster", "Westchester"),
-    ),
-    "New York City": ("Bronx", "Kings", "Manhattan", "Queens", "Richmond"),
-    "Long Island": ("Nassau", "Suffolk"),
-}
-"""The counties of every health service area, as SPARCS spells them."""
-
-_REGIONS: dict[str, tuple[str, ...]] = {
-    "Upstate": ("Western NY", "Finger Lakes", "Central NY", "Southern Tier", "Capital/Adirond"),
-    "Downstate": ("Hudson Valley", "New York City", "Long Island"),
-}
 _PAYMENT = {
     "Public": [
         *("Medicaid", "Medicare"),
@@ -94,9 +54,9 @@ _ZIPS = {
     "OOS": None,
 }
 _TREES: dict[str, Any] = {
-    "Health Service Area": {region: list(areas) for region, areas in _REGIONS.items()},
+    "Health Service Area": {region: list(areas) for region, areas in REGIONS.items()},
     "Hospital County": {
-        region: {area: list(AREAS[area]) for area in areas} for region, areas in _REGIONS.items()
+        region: {area: list(AREAS[area]) for area in areas} for region, areas in REGIONS.items()
     },
     "Age Group": {
         "0 to 29": ["0 to 17", "18 to 29"],
@@ -155,27 +115,6 @@ _TREES: dict[str, Any] = {
 }
 _PLACES = ("Operating Certificate Number", "Permanent Facility Id", "Facility Id", "Facility Name")
 _UNKNOWN = "unknown"
-REDACTED = "Redacted for Confidentiality"
-"""The name of a facility that the state hides, together with its numbers and its county."""
-
-CASE_QUASI_IDENTIFIERS = (
-    "Health Service Area",
-    "Hospital County",
-    "Age Group",
-    "Zip Code - 3 digits",
-    "Gender",
-    "Race",
-    "Ethnicity",
-    "Length of Stay",
-    "Type of Admission",
-    "Patient Disposition",
-    "Payment Typology 1",
-    "Emergency Department Indicator",
-    "APR Severity of Illness Description",
-    "APR Risk of Mortality",
-)
-"""The test cases use the first 8, 10, 12 or all 14 of these."""
-CASE_SENSITIVE = "CCS Diagnosis Description"
 
 
 def load_sparcs(path: str | Path, *, columns: Sequence[str] | None = None) -> pd.DataFrame:
@@ -204,7 +143,7 @@ def load_sparcs(path: str | Path, *, columns: Sequence[str] | None = None) -> pd
     for name in REQUIRED:
         if name not in frame.columns:
             raise TableError(
-                f"{path}: column {name!r} is missing, so this is no SPARCS export"
+                f"{path}: column {name!r} is missing, so this is not a SPARCS export"
                 f"{nearest(name, frame.columns)}"
             )
     for name in columns or ():
@@ -212,11 +151,18 @@ def load_sparcs(path: str | Path, *, columns: Sequence[str] | None = None) -> pd
             raise ColumnError(f"{path}: has no column {name!r}{nearest(name, frame.columns)}")
     if columns is not None:
         frame = frame[list(columns)]
-    cleaned = {name: _clean(path, frame[name], str(name)) for name in frame.columns}
+    cleaned = {name: clean_column(path, frame[name], str(name)) for name in frame.columns}
     return pd.DataFrame(cleaned)
 
 
-def _clean(path: str | Path, cells: pd.Series[str], name: str) -> pd.Series[Any]:
+def clean_column(path: str | Path, cells: pd.Series[str], name: str) -> pd.Series[Any]:
+    """Return a column of an export as numbers or texts; raise where a number is expected and missing.
+
+    Args:
+        path: The file, for the error.
+        cells: The cells as texts.
+        name: The column's name.
+    """
     text = cells.str.strip()
     text = text.mask(text == "")
     if name not in WHOLE and name not in AMOUNTS:
@@ -240,9 +186,9 @@ def _clean(path: str | Path, cells: pd.Series[str], name: str) -> pd.Series[Any]
 
 
 def sparcs_hierarchies(data: pd.DataFrame | None = None) -> dict[str, Hierarchy]:
-    """A hierarchy for each column of SPARCS that can be a quasi-identifier.
+    """Return a hierarchy for each column of SPARCS that can be a quasi-identifier.
 
-    They are for the columns as `load_sparcs` gives them. Certificates and facilities become county,
+    They fit the columns as `load_sparcs` returns them. Certificates and facilities become county,
     health service area and region; which county they are in is read from the data.
 
     Args:
@@ -253,8 +199,6 @@ def sparcs_hierarchies(data: pd.DataFrame | None = None) -> dict[str, Hierarchy]
     (('Nassau', 'Suffolk'), 4)
     """
     if data is None:
-        from privmoo.datasets.sparcs_like import facilities
-
         data = facilities()
     check_columns(data)
     hierarchies = {name: Hierarchy.tree(tree) for name, tree in _TREES.items()}
@@ -268,72 +212,15 @@ def sparcs_hierarchies(data: pd.DataFrame | None = None) -> dict[str, Hierarchy]
 
 
 def _places(data: pd.DataFrame, name: str) -> Hierarchy:
-    """Facility, county, area, region; one that is listed in several counties is in the first."""
+    """Build facility, county, area, region; a facility listed in several counties is in the first."""
     area_of = {county: area for area, counties in AREAS.items() for county in counties}
-    region_of = {area: region for region, areas in _REGIONS.items() for area in areas}
+    region_of = {area: region for region, areas in REGIONS.items() for area in areas}
     rows: dict[object, list[str]] = {}
     pairs = data[[name, "Hospital County"]].drop_duplicates().dropna(subset=[name])
-    for place, given in pairs.itertuples(index=False, name=None):
-        county = given if given in area_of else _UNKNOWN
+    for place, listed in pairs.itertuples(index=False, name=None):
+        county = listed if listed in area_of else _UNKNOWN
         area = area_of.get(county, _UNKNOWN)
         rows.setdefault(place, [county, area, region_of.get(area, _UNKNOWN), "*"])
     if name == "Facility Name":
         rows.setdefault(REDACTED, [_UNKNOWN, _UNKNOWN, _UNKNOWN, "*"])
     return Hierarchy.levels(rows)
-
-
-def sparcs_case(number: int, data: pd.DataFrame | Table | None = None, *, seed: int = 0) -> Table:
-    """One of the sixteen test cases T1 to T16 of Jahan et al. (2025), as far as they are known.
-
-    | cases | T1–T4 | T5–T8 | T9–T12 | T13–T16 |
-    | --- | --- | --- | --- | --- |
-    | quasi-identifiers | 8 | 10 | 12 | 14 |
-
-    Of each four, the first two have 200 records and the last two 400. The paper names neither the
-    quasi-identifiers nor the records, so both are a choice made here: `CASE_QUASI_IDENTIFIERS` in
-    their order, and records drawn without replacement. T1 and T2 share no record, nor do T3 and T4;
-    T3 is T1 and T2 together. T5, T9 and T13 have the records of T1, and so on. The sensitive column
-    is the CCS diagnosis description, as in the paper's analysis.
-
-    Args:
-        number: From 1 to 16.
-        data: SPARCS records, 800 for every case; by default 1,000 invented ones (`sparcs_like`).
-        seed: For drawing, and for inventing, the records.
-
-    >>> case = sparcs_case(16)
-    >>> case.n_records, case.n_qis
-    (400, 14)
-    """
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 16:
-        raise TableError(f"number: the test cases are 1 to 16, got {number!r}")
-    four, place = divmod(number - 1, 4)
-    size, part = (200, place) if place < 2 else (400, place - 2)
-    names = [*CASE_QUASI_IDENTIFIERS[: 8 + 2 * four], CASE_SENSITIVE]
-    if data is None:
-        from privmoo.datasets.sparcs_like import sparcs_like
-
-        frame = sparcs_like(1000, seed=seed)
-    else:
-        frame = data.frame if isinstance(data, Table) else data
-    check_columns(frame)
-    for name in names:
-        if name not in frame.columns:
-            raise ColumnError(f"data: has no column {name!r}{nearest(name, frame.columns)}")
-    needed = size * (part + 1)
-    if len(frame) < needed:
-        raise TableError(
-            f"data: {len(frame):,} records are too few for T{number}, which needs {needed}"
-        )
-    order = np.random.default_rng(seed).permutation(len(frame))
-    rows = np.sort(order[size * part : needed])
-    chosen = frame.iloc[rows][names].reset_index(drop=True)
-    days = chosen["Length of Stay"]
-    if not pd.api.types.is_numeric_dtype(days):  # as in the export, where '120 +' occurs
-        texts = days.astype(object).map(str, na_action="ignore")
-        chosen["Length of Stay"] = _clean("data", texts, "Length of Stay")
-    hierarchies = sparcs_hierarchies(chosen)
-    return Table(
-        chosen,
-        quasi_identifiers={name: hierarchies[name] for name in names[:-1]},
-        sensitive=CASE_SENSITIVE,
-    )

@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.datasets.sparcs import AREAS, REDACTED
+from privmoo._util.checks import whole_number
+from privmoo.datasets.sparcs_areas import AREAS, REDACTED
 from privmoo.errors import TableError
 
 __all__ = ["facilities", "sparcs_like"]
@@ -222,7 +223,7 @@ def facilities() -> pd.DataFrame:
 
 
 def sparcs_like(n_records: int = 1000, seed: int = 0) -> pd.DataFrame:
-    """Invented hospital discharges, with the columns and spellings that `load_sparcs` gives.
+    """Invent hospital discharges, with the columns and spellings of New York's SPARCS.
 
     No row is a real patient's. Diagnoses depend on age, sex on the diagnosis, ZIP code on the
     county, race on the area, severity on age, risk and stay on severity, payment and disposition
@@ -236,8 +237,7 @@ def sparcs_like(n_records: int = 1000, seed: int = 0) -> pd.DataFrame:
     >>> frame.shape, set(frame["Gender"]) == {"F", "M"}
     ((200, 34), True)
     """
-    if isinstance(n_records, bool) or not isinstance(n_records, int) or n_records < 1:
-        raise TableError(f"n_records: must be a whole number from 1, got {n_records!r}")
+    n_records = whole_number("n_records", n_records, error=TableError)
     rng = np.random.default_rng(seed)
     age = _draw(rng, [(16, 11, 20, 28, 25)], np.zeros(n_records, dtype=np.int64))
     columns = {**_places(rng, n_records), "Age Group": _named(AGES, age)}

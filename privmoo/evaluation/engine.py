@@ -21,7 +21,9 @@ from privmoo.groups.grouper import Grouper
 from privmoo.groups.groups import GroupBatch, Grouping
 from privmoo.groups.layout import Workspace
 from privmoo.recodings.candidates import Candidates
-from privmoo.suppression.policies import NoSuppression, Suppression, above_thresholds
+from privmoo.suppression.base import Suppression
+from privmoo.suppression.no_suppression import NoSuppression
+from privmoo.suppression.ranks import above_thresholds
 from privmoo.suppression.removal import keep_groups, keep_records
 from privmoo.suppression.staircase import Stairs, stairs_of
 

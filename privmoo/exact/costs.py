@@ -13,7 +13,7 @@ from privmoo.measures import GeneralLoss, KAnonymity, Measure, SuppressedShare, 
 from privmoo.operators.space import space_of
 from privmoo.problem import AnonymizationProblem
 from privmoo.spaces.levels import LevelSpace
-from privmoo.suppression.policies import ExplicitRecords, NoSuppression
+from privmoo.suppression import ExplicitRecords, NoSuppression
 from privmoo.suppression.staircase import most_suppressed
 
 __all__ = ["SweepGoal", "goal_of"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import is_number
 from privmoo.errors import ProblemError, nearest
 from privmoo.front.quantities import Quantity, find
 from privmoo.front.solution import Solution
@@ -23,7 +23,6 @@ __all__ = [
     "check_value",
     "compromise",
     "excess",
-    "is_number",
     "knee",
     "limit_in_words",
     "limited",
@@ -77,13 +76,6 @@ def check_value(quantity: Quantity, name: str, value: Any, asked: str) -> None:
         raise ProblemError(
             f"{asked}: {name} = {value:g} is above the largest possible value {high:g}{meant}"
         )
-
-
-def is_number(given: Any) -> bool:
-    """Whether something is a real number, and not a truth value or NaN."""
-    if isinstance(given, bool) or not isinstance(given, numbers.Real):
-        return False
-    return not math.isnan(given)
 
 
 def excess(front: Front, limit: str, bound: float) -> NDArray[np.float64]:

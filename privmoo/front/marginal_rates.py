@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from privmoo._util.checks import is_number
 from privmoo.errors import ProblemError
-from privmoo.front.choice import is_number, need_solutions, place_of
+from privmoo.front.choice import need_solutions, place_of
 from privmoo.front.pairs import Pair, pair_of
 from privmoo.front.quantities import Quantity
 from privmoo.front.questions import Answer

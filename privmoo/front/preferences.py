@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.checks import is_number
 from privmoo.errors import ProblemError
 from privmoo.front.choice import (
     check_value,
-    is_number,
     limit_in_words,
     need_solutions,
     scaled,

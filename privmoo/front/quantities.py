@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.errors import CheckpointError, ProblemError, nearest
+from privmoo import registry
+from privmoo.errors import CheckpointError, PluginError, ProblemError, nearest
 from privmoo.measures.base import Measure, Sense
+from privmoo.measures.wording import Wording, wording_of
 
 if TYPE_CHECKING:
     from privmoo.problem import AnonymizationProblem
@@ -21,38 +23,6 @@ __all__ = ["RECORDS_SUPPRESSED", "Quantity", "find", "quantities_of"]
 RECORDS_SUPPRESSED = "records_suppressed"
 _UNBOUNDED = 1e100  # a measure made by `@measure` without bounds says ±1e300
 _DECADES = 2.0
-
-_LABELS = {
-    "k": "k-anonymity",
-    "l": "ℓ-diversity",
-    "weighted_k": "weighted-k anonymity",
-    "average_k": "average group size",
-    "distinct_l": "distinct ℓ-diversity",
-    "entropy_l": "entropy ℓ-diversity",
-    "recursive_l": "recursive ℓ-diversity",
-    "alpha": "α (largest relative frequency)",
-    "p": "p-sensitivity",
-    "t": "t-closeness",
-    "beta": "β-likeness",
-    "delta": "δ-disclosure",
-    "il": "information loss",
-    "min_entropy": "minimum entropy (bits)",
-    "at_risk": "records at risk",
-    "homogeneity": "records open to homogeneity",
-    "weighed_loss": "weighed loss",
-    "aecs": "average QI-group size / k",
-}
-_SYMBOLS = {
-    "l": "ℓ",
-    "weighted_k": "weighted-k",
-    "alpha": "α",
-    "beta": "β",
-    "delta": "δ",
-    "il": "IL",
-}
-_PERCENT = frozenset(
-    {"loss", "generalization_loss", "suppression", "uniqueness", "originality", "disclosure_risk"}
-)
 
 
 @dataclass(frozen=True)
@@ -67,6 +37,7 @@ class Quantity:
         worst: The worst value possible on the table.
         stage: Whether it looks before or after suppression.
         parameters: The measure's arguments.
+        wording: How people read its values; by default as the registered measure of that name says.
 
     >>> loss = Quantity("loss", "loss", "min", best=0.0, worst=1.0)
     >>> loss.label, loss.write(0.2487), loss.phrase(0.2487)
@@ -82,6 +53,11 @@ class Quantity:
     worst: float
     stage: str = "after"
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    wording: Wording | None = field(default=None, hash=False, compare=False)
+
+    @property
+    def _wording(self) -> Wording:
+        return _registered_wording(self.name) if self.wording is None else self.wording
 
     @property
     def sign(self) -> float:
@@ -96,12 +72,12 @@ class Quantity:
     @property
     def percent(self) -> bool:
         """Whether values are fractions that people read as per cent."""
-        return self.name in _PERCENT and self.parameters.get("count") is not True
+        return self._wording.get("percent", False) and self.parameters.get("count") is not True
 
     @property
     def words(self) -> str:
         """The name in running text."""
-        return _SYMBOLS.get(self.name, self.name.replace("_", " ")) + self._when
+        return (self._wording.get("symbol") or self.name.replace("_", " ")) + self._when
 
     @property
     def _when(self) -> str:
@@ -114,8 +90,9 @@ class Quantity:
     @property
     def label(self) -> str:
         """The name on an axis or above a column."""
-        text = _LABELS.get(self.name, self.name.replace("_", " ")) + self._when
-        return f"{text} (%)" if self.percent else text
+        text = (self._wording.get("label") or self.name.replace("_", " ")) + self._when
+        unit = "%" if self.percent else self._wording.get("unit")
+        return f"{text} ({unit})" if unit else text
 
     def shown(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values as an axis shows them: fractions as per cent."""
@@ -155,6 +132,7 @@ class Quantity:
     def to_json(self) -> dict[str, Any]:
         """Plain data that `from_json` reads back."""
         parameters = {key: _plain(value) for key, value in self.parameters.items()}
+        known_wording = self._wording == _registered_wording(self.name)
         return {
             "key": self.key,
             "name": self.name,
@@ -163,6 +141,7 @@ class Quantity:
             "worst": self.worst,
             "stage": self.stage,
             "parameters": parameters,
+            **({} if known_wording else {"wording": dict(self._wording)}),
         }
 
     @classmethod
@@ -172,6 +151,7 @@ class Quantity:
             texts = [data[part] for part in ("key", "name", "sense", "stage")]
             best, worst = float(data["best"]), float(data["worst"])
             parameters = dict(data["parameters"])
+            wording = _checked_wording(data["wording"]) if "wording" in data else None
         except (KeyError, TypeError, ValueError) as problem:
             raise CheckpointError(
                 f"front: a measure is not described as it should be ({problem})"
@@ -181,7 +161,30 @@ class Quantity:
         key, name, sense, stage = texts
         if sense not in ("min", "max") or not (math.isfinite(best) and math.isfinite(worst)):
             raise CheckpointError(f"front: measure {key!r} has no valid sense and range")
-        return cls(key, name, sense, best, worst, stage, parameters)
+        return cls(key, name, sense, best, worst, stage, parameters, wording)
+
+
+def _registered_wording(name: str) -> Wording:
+    """How the measure with a name is read; empty if there is none that works."""
+    try:
+        measure: Measure | type[Measure] = registry.load("measures", name)
+    except PluginError:
+        return Wording()
+    return wording_of(measure)
+
+
+def _checked_wording(data: Mapping[str, Any]) -> Wording:
+    """The wording of a file, which anyone may have written."""
+    wording = Wording()
+    for part in ("label", "symbol", "unit"):
+        text = data.get(part, "")
+        if not isinstance(text, str) or len(text) > 200:
+            raise ValueError(f"its {part} is not a short text")
+        if text:
+            wording[part] = text
+    if data.get("percent") is True:
+        wording["percent"] = True
+    return wording
 
 
 def _plain(value: Any) -> Any:
@@ -198,14 +201,23 @@ def quantities_of(problem: AnonymizationProblem) -> tuple[Quantity, ...]:
     def of(m: Measure) -> Quantity:
         low, high = problem.range_of(m)
         best, worst = (low, high) if m.sense == "min" else (high, low)
-        return Quantity(m.key, m.name, m.sense, float(best), float(worst), m.stage, m.parameters)
+        return Quantity(
+            key=m.key,
+            name=m.name,
+            sense=m.sense,
+            best=float(best),
+            worst=float(worst),
+            stage=m.stage,
+            parameters=m.parameters,
+            wording=wording_of(m),
+        )
 
     objectives = {m.key for m in problem.objectives}
     others = [m for m in problem.measures if m.key not in objectives]
     records = float(problem.table.n_records)
     return (
         *(of(m) for m in (*problem.objectives, *others)),
-        Quantity(RECORDS_SUPPRESSED, RECORDS_SUPPRESSED, "min", best=0.0, worst=records),
+        Quantity(RECORDS_SUPPRESSED, RECORDS_SUPPRESSED, "min", 0.0, records, wording=Wording()),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +12,13 @@ from numpy.typing import NDArray
 from privmoo._util.files import replacing
 from privmoo._util.packing import Packed, pack, plain
 from privmoo.data.table import Table
-from privmoo.errors import CheckpointError, ProblemError
+from privmoo.errors import CheckpointError, PluginError, ProblemError
 from privmoo.front.front import Front
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, quantities_of
 from privmoo.measures.base import Measure
 from privmoo.recodings.recoding import Recoding, from_json
-from privmoo.suppression.policies import (
-    BelowAverage,
-    BelowThreshold,
-    Budget,
-    KLBudget,
-    NoSuppression,
-    Suppression,
-)
+from privmoo.suppression import Suppression
+from privmoo.suppression import policy_from as described_policy
 
 if TYPE_CHECKING:
     from privmoo.problem import AnonymizationProblem
@@ -37,10 +30,6 @@ _ARRAYS = ("values", "X", "dominated")
 _OF_POPULATIONS = frozenset({"journalist_risk", "marketer_risk"})
 # What Python raises where plain data of the right shape have the wrong types or values.
 _WRONG = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
-_POLICIES: dict[str, type[Any]] = {
-    policy.__name__: policy
-    for policy in (NoSuppression, Budget, KLBudget, BelowThreshold, BelowAverage)
-}
 
 
 def save(front: Front, path: str | Path, *, force: bool = False) -> None:
@@ -166,23 +155,25 @@ def _possible(X: NDArray[Any], problem: AnonymizationProblem) -> bool:
 
 
 def policy_from(described: Any) -> Suppression:
-    """The suppression policy that `Suppression.describe` described, if it is one of privmoo's own."""
-    if isinstance(described, Mapping):
-        arguments = {key: value for key, value in described.items() if key != "policy"}
-        cls = _POLICIES.get(str(described.get("policy")))
-        if cls is not None and set(arguments) <= {f.name for f in fields(cls)}:
-            try:
-                made: Suppression = cls(**arguments)
-            except _WRONG:
-                raise CheckpointError(
-                    f"front: the suppression policy in the file is no valid {cls.__name__}; use "
-                    "Front.load(path, problem=…)"
-                ) from None
-            return made
-    raise ProblemError(
-        "release: the front was loaded without its problem, and its suppression policy cannot be made "
-        "from the file; use Front.load(path, problem=…)"
-    )
+    """Make the suppression policy that `Suppression.describe` described.
+
+    Raises:
+        CheckpointError: If the file states impossible parameters.
+        ProblemError: If no policy of that name is built in or installed.
+    """
+    name = described.get("policy") if isinstance(described, Mapping) else None
+    try:
+        return described_policy(described)
+    except (PluginError, AttributeError):
+        raise ProblemError(
+            "release: the front was loaded without its problem, and its suppression policy cannot be "
+            "made from the file; use Front.load(path, problem=…)"
+        ) from None
+    except _WRONG:
+        raise CheckpointError(
+            f"front: the suppression policy in the file is not a valid {name}; use "
+            "Front.load(path, problem=…)"
+        ) from None
 
 
 def measures_from(quantities: Iterable[Quantity]) -> list[Measure]:

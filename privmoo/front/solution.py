@@ -22,7 +22,7 @@ from privmoo.recodings.classes import PartitionRecoding
 from privmoo.recodings.recoding import BlockRecoding, Recoding
 from privmoo.release.audited import loss_per_column
 from privmoo.release.release import Release, make_release
-from privmoo.suppression.policies import Suppression
+from privmoo.suppression import Suppression
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -148,8 +148,7 @@ class Solution:
         recoding = self.recoding
         if self._has_values(recoding):
             kept = self._kept(recoding)
-            rows, records = self.table.rows()
-            return loss_per_column(rows, recoding.apply(rows, kept), kept, recoding, records)
+            return loss_per_column(self.table, recoding.apply(self.table, kept), kept, recoding)
         if not isinstance(recoding, BlockRecoding):
             raise ProblemError(
                 "loss_per_attribute: this recoding has no generalised values to count leaves of"
@@ -216,9 +215,7 @@ class Solution:
             spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
         """
         table = self.table
-        from privmoo.engines.scanned import ScannedTable
-
-        if not isinstance(table, ScannedTable):
+        if table.has_records:
             return self.release(seed=seed).write(path, force=force, spreadsheets=spreadsheets)
         from privmoo.release.scanned import write_scanned
 
@@ -295,18 +292,18 @@ class Solution:
         return isinstance(recoding, CellRecoding)
 
     def _kept(self, recoding: Recoding) -> NDArray[np.int64]:
-        """The rows of `Table.rows` that are released."""
+        """Return the rows of `Table.originals` that are released."""
         published = self._published()
         if published is not None:
             return np.flatnonzero(published)
-        rows, _ = recoding.view(self.table).rows()
-        return np.flatnonzero(self.groups().labels[rows.row_tuple] >= 0)
+        tuples = recoding.view(self.table).originals.tuples
+        return np.flatnonzero(self.groups().labels[tuples] >= 0)
 
     def _told(self, recoding: Recoding) -> dict[str, str]:
         """What the release says, without labels that only suppressed records have."""
         table = self.table
         if not isinstance(recoding, BlockRecoding):
-            frame = recoding.apply(table.rows()[0], self._kept(recoding))
+            frame = recoding.apply(table, self._kept(recoding))
             return recoding.describe({n: set(frame[n].astype(str)) for n in table.qi_names})
         batch = self.groups().batch
         kept = table.tuples[batch.firsts[batch.starts[0] : batch.stops[0]]]

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from privmoo.data.columns import Attribute, small_uint
 from privmoo.data.table import Table
-from privmoo.errors import ProblemError
+from privmoo.errors import Hint, ProblemError
 from privmoo.groups.groups import GroupBatch, Segments
 from privmoo.groups.layout import Workspace, lay_out, working_memory
 from privmoo.kernels.counts import (
     ROW_CELLS,
     Entries,
+    GroupedTuples,
     count_values,
     groups_of_labels,
     persons_of_groups,
@@ -62,15 +63,15 @@ class Grouper:
         if "counts" in self.needs:
             if not self.table.sensitive:
                 raise ProblemError(
-                    "sensitive: the table has no sensitive attribute, but a measure or policy "
-                    "needs one; name it in Table(..., sensitive=...)"
+                    "sensitive: the table has no sensitive attribute, but a measure or policy needs one",
+                    hint=Hint(parameter="sensitive", call="Table"),
                 )
             attributes.update(self.table.sensitive)
         if "target" in self.needs:
             if self.table.target is None:
                 raise ProblemError(
-                    "target: the table has no target, but a measure needs one; "
-                    "name it in Table(..., target=...)"
+                    "target: the table has no target, but a measure needs one",
+                    hint=Hint(parameter="target", call="Table"),
                 )
             attributes[self.table.target.name] = self.table.target
         return attributes
@@ -163,13 +164,11 @@ class Grouper:
             groups.need_labels(name),
             groups.starts,
             groups.n_groups,
-            groups.firsts,
-            groups.records,
-            self.layout.weights,
+            GroupedTuples(groups.firsts, groups.records, self.layout.weights),
             entries,
             memory.zeros("rows", max(ROW_CELLS, entries.n_values), np.int32),
             memory.array("order", room, np.int32),
-            *segments,
+            segments,
         )
         return segments
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError, nearest
 from privmoo.kernels.cells import sum_groups
+from privmoo.kernels.segments import Segments
 
 if TYPE_CHECKING:
     from privmoo.recodings.cells import CellRecoding
@@ -20,18 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["GroupBatch", "Grouping", "Segments", "Stage"]
 
 Stage = Literal["before", "after"]
-
-
-class Segments(NamedTuple):
-    """Values of one sensitive or target attribute in every group, sparse.
-
-    Group g has value `values[i]` in `counts[i]` records, for i in `starts[g]:stops[g]`.
-    """
-
-    starts: NDArray[np.int64]
-    stops: NDArray[np.int64]
-    values: NDArray[np.int32]
-    counts: NDArray[np.int32]
 
 
 @dataclass(frozen=True)

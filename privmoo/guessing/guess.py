@@ -13,7 +13,7 @@ import pandas as pd
 
 from privmoo._util.files import write_all
 from privmoo.data.roles import check_columns, check_rows
-from privmoo.errors import ColumnError, ReleaseError, TableError, nearest
+from privmoo.errors import ColumnError, FileError, Hint, TableError, nearest
 from privmoo.guessing.decisions import ColumnGuess, decide, propose_some, without_twins
 from privmoo.guessing.file_names import file_names
 from privmoo.guessing.job import job_text
@@ -117,10 +117,11 @@ class Guess:
         }
         contents[folder / FILE] = text
         if not folder.is_dir():
-            raise ReleaseError(f"{folder}: there is no such folder; make it first")
+            raise FileError(f"{folder}: there is no such folder; make it first")
         if not force and os.path.lexists(folder / FILE):
-            raise ReleaseError(
-                f"{folder / FILE}: exists already; choose another folder or pass force=True"
+            raise FileError(
+                f"{folder / FILE}: exists already",
+                hint=Hint("choose another folder", parameter="force", value=True),
             )
         made = bool(self.files) and _make(folder / FOLDER)
         try:
@@ -190,7 +191,7 @@ def _from(folder: Path, data_file: Path) -> str:
         except ValueError:  # another drive
             return source.as_posix()
     except (OSError, ValueError, RuntimeError):
-        raise ReleaseError("data_file: is no name of a file; choose another") from None
+        raise FileError("data_file: is not a valid file name; choose another") from None
 
 
 def _make(folder: Path) -> bool:
@@ -200,9 +201,9 @@ def _make(folder: Path) -> bool:
     except FileExistsError:
         if folder.is_dir():
             return False
-        raise ReleaseError(f"{folder}: is a file, but a folder is needed; move it away") from None
+        raise FileError(f"{folder}: is a file, but a folder is needed; move it away") from None
     except OSError as error:
-        raise ReleaseError(f"{folder}: cannot be made ({error.strerror})") from error
+        raise FileError(f"{folder}: cannot be made ({error.strerror})") from error
     return True
 
 

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from privmoo.hierarchy.canonical import MISSING, canonical
 from privmoo.hierarchy.hierarchy import Hierarchy
-from privmoo.hierarchy.parts import Nodes
+from privmoo.hierarchy.nodes import Nodes
 
 __all__ = ["MISSING", "Hierarchy", "Nodes", "canonical"]

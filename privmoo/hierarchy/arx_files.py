@@ -1,4 +1,4 @@
-"""Hierarchies in ARX's file format, read with suspicion and written plainly."""
+"""Hierarchies in ARX's file format; reading trusts nothing."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ import io
 import itertools
 import os
 import zlib
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, Any, Literal
 
 from privmoo.errors import HierarchyError
 from privmoo.hierarchy.builders import from_rows
-
-if TYPE_CHECKING:
-    from privmoo.hierarchy.hierarchy import Hierarchy
+from privmoo.hierarchy.definition import Definition
 
 __all__ = ["read_csv", "to_csv"]
 
@@ -27,8 +26,8 @@ MAX_LEAVES = 1_000_000
 _SPECIAL = frozenset(';,\r\n"\ufeff')
 
 
-def read_csv(path: str | PathLike[str] | IO[Any]) -> Hierarchy:
-    """See `Hierarchy.read_csv`."""
+def read_csv(path: str | PathLike[str] | IO[Any]) -> Definition:
+    """Read a file in ARX's format; see `Hierarchy.read_csv`."""
     name, content = _content(path)
     text = _decoded(content, name)
     rows, lines = _parsed(text, name)
@@ -37,13 +36,13 @@ def read_csv(path: str | PathLike[str] | IO[Any]) -> Hierarchy:
 
 def _content(path: str | PathLike[str] | IO[Any]) -> tuple[str, bytes | str]:
     """A short name for messages, and what the file holds."""
-    given = path if isinstance(path, str | PathLike) else getattr(path, "name", None)
-    name = Path(given).name if isinstance(given, str | PathLike) else "file"
+    place = path if isinstance(path, str | PathLike) else getattr(path, "name", None)
+    name = Path(place).name if isinstance(place, str | PathLike) else "file"
     try:
         if not isinstance(path, str | PathLike):
             content = path.read(MAX_BYTES + 1)
         elif os.path.exists(path) and not os.path.isfile(path):  # a pipe could keep us waiting
-            raise HierarchyError(f"hierarchy {name!r} cannot be read: it is no plain file")
+            raise HierarchyError(f"hierarchy {name!r} cannot be read: it is not a plain file")
         else:
             with gzip.open(path, "rb") if name.endswith(".gz") else open(path, "rb") as file:
                 content = file.read(MAX_BYTES + 1)
@@ -95,7 +94,7 @@ def _parsed(text: str, name: str) -> tuple[list[list[str]], list[int]]:
     _, rows, lines, failure = min(attempts, key=lambda attempt: attempt[0])
     if failure is not None:
         raise HierarchyError(
-            f"hierarchy {name!r} is no CSV file with ; or , between the fields: {failure}"
+            f"hierarchy {name!r} is not a CSV file with ; or , between the fields: {failure}"
         ) from failure
     return rows, lines
 
@@ -117,12 +116,17 @@ def _split(text: str, delimiter: str, name: str) -> tuple[list[list[str]], list[
 
 
 def to_csv(
-    hierarchy: Hierarchy, path: str | PathLike[str] | IO[str], *, delimiter: str = ";"
+    rows: Sequence[Sequence[str]], path: str | PathLike[str] | IO[str], *, delimiter: str = ";"
 ) -> None:
-    """See `Hierarchy.to_csv`."""
+    """Write a hierarchy in ARX's format; see `Hierarchy.to_csv`.
+
+    Args:
+        rows: The leaves, each with its labels upwards.
+        path: The file to write; one named .gz is compressed.
+        delimiter: What separates the fields, `;` or `,`.
+    """
     if delimiter not in (";", ","):
         raise HierarchyError(f"delimiter must be ';' or ',', got {delimiter!r}")
-    rows = hierarchy.rows()
     cells = set(itertools.chain.from_iterable(rows))
     if any("\0" in cell for cell in cells):
         raise HierarchyError(

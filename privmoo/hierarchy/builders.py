@@ -1,4 +1,4 @@
-"""The builders of hierarchies that know their values: trees, tables of levels, plain data."""
+"""Hierarchies whose values are listed: nested trees, tables of levels, plain data."""
 
 from __future__ import annotations
 
@@ -13,65 +13,9 @@ from numpy.typing import NDArray
 
 from privmoo.errors import HierarchyError
 from privmoo.hierarchy.canonical import canonical
-from privmoo.hierarchy.hierarchy import Hierarchy
-from privmoo.hierarchy.parts import parse_numbers, spans
+from privmoo.hierarchy.definition import MAX_DEPTH, Definition, assemble, refuse_repeated
 
-__all__ = ["assemble", "from_json", "from_rows", "levels", "no_leaf_twice", "tree"]
-
-MAX_DEPTH = 100
-
-
-def assemble(
-    leaves: Sequence[str],
-    codes: Sequence[NDArray[np.int64]],
-    names: Sequence[Sequence[str]],
-    *,
-    outside: tuple[float, float] | None = None,
-    source: str = "",
-) -> Hierarchy:
-    """A hierarchy from the node of every leaf at every level above it, leaves in any order.
-
-    Leaves are put into numeric order if they are numbers and that keeps every node together, else
-    into the order of first appearance within each node. A root "*" is added if the last level is
-    not one node.
-
-    Args:
-        leaves: the values.
-        codes: per level from 1, the number of each leaf's node.
-        names: per level from 1, the label of each node.
-        outside: see `Hierarchy`.
-        source: file name, for messages.
-
-    >>> assemble(["c", "a", "b"], [np.array([0, 1, 0])], [["x", "y"]]).leaves
-    ('c', 'b', 'a')
-    """
-    n = len(leaves)
-    codes, names = list(codes), list(names)
-    if (codes and len(np.unique(codes[-1])) > 1) or (not codes and n > 1):
-        codes.append(np.zeros(n, dtype=np.int64))
-        names.append(["*"])
-    order = _leaf_order(leaves, codes)
-    placed = [leaves[i] for i in order]
-    blocks = [np.arange(n)]
-    labels: list[list[str]] = []
-    for level_codes, level_names in zip(codes, names, strict=True):
-        here = level_codes[order]
-        start, _ = spans(here)
-        blocks.append(np.cumsum(np.diff(here, prepend=here[:1]) != 0))
-        labels.append([str(level_names[node]) for node in here[start]])
-    return Hierarchy(placed, np.array(blocks), labels, outside=outside, source=source)
-
-
-def _leaf_order(leaves: Sequence[str], codes: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    numbers = parse_numbers(leaves)
-    if numbers is not None:
-        order = np.argsort(numbers, kind="stable")
-        if all(
-            np.count_nonzero(np.diff(level[order])) == len(np.unique(level)) - 1 for level in codes
-        ):
-            return order
-    firsts = [pd.factorize(level)[0] for level in codes]
-    return np.asarray(np.lexsort([np.arange(len(leaves)), *firsts]), dtype=np.int64)
+__all__ = ["from_json", "from_rows", "levels", "tree"]
 
 
 class _Walk:
@@ -83,6 +27,12 @@ class _Walk:
         self.names: list[str] = []  # of the nodes, by number
 
     def visit(self, spec: object, above: tuple[int, ...]) -> None:
+        """Collect the leaves of a part of the specification.
+
+        Args:
+            spec: A mapping, a list or a leaf.
+            above: The nodes from the root down to this part.
+        """
         if len(above) > MAX_DEPTH:
             raise HierarchyError(f"the tree is deeper than {MAX_DEPTH} levels; is it a cycle?")
         if isinstance(spec, Mapping):
@@ -102,6 +52,13 @@ class _Walk:
             self.paths.append(above)
 
     def node(self, children: object, label: str | None, above: tuple[int, ...]) -> None:
+        """Collect the leaves of a node.
+
+        Args:
+            children: What is below the node.
+            label: Its label; None for a list without a name.
+            above: The nodes from the root down to its parent.
+        """
         if label == "":
             raise HierarchyError("a node of the tree has an empty label; name it")
         before, number = len(self.leaves), len(self.names)
@@ -119,8 +76,13 @@ def _is_list(spec: object) -> TypeGuard[Iterable[Any]]:
     return isinstance(spec, Iterable) and not isinstance(spec, str | bytes | Mapping)
 
 
-def tree(spec: object, *, root: str = "*") -> Hierarchy:
-    """See `Hierarchy.tree`."""
+def tree(spec: object, *, root: str = "*") -> Definition:
+    """Build a tree of nested mappings and lists; see `Hierarchy.tree`.
+
+    Args:
+        spec: The nested mappings and lists.
+        root: The label of the root.
+    """
     if isinstance(spec, Mapping) and list(spec) == [root] and spec[root] is not None:
         spec = spec[root]
     walk = _Walk()
@@ -128,7 +90,7 @@ def tree(spec: object, *, root: str = "*") -> Hierarchy:
     leaves, paths = walk.leaves, walk.paths
     if not leaves:
         raise HierarchyError("the tree is empty; give at least one value")
-    no_leaf_twice(leaves, "the tree")
+    refuse_repeated(leaves, "the tree")
     names = walk.names + leaves  # a leaf above its own depth is a node of its own
     codes: list[NDArray[np.int64]] = []
     for depth in range(max(map(len, paths)), 0, -1):
@@ -141,17 +103,8 @@ def tree(spec: object, *, root: str = "*") -> Hierarchy:
     return assemble(leaves, codes, [*([names] * (len(codes) - 1)), [root]])
 
 
-def no_leaf_twice(leaves: Sequence[str], where: str) -> None:
-    """Refuse a value that is given twice."""
-    seen: set[str] = set()
-    for leaf in leaves:
-        if leaf in seen:
-            raise HierarchyError(f"value {leaf!r} is twice in {where}; keep one of them")
-        seen.add(leaf)
-
-
-def levels(table: pd.DataFrame | Mapping[Any, Any]) -> Hierarchy:
-    """See `Hierarchy.levels`."""
+def levels(table: pd.DataFrame | Mapping[Any, Any]) -> Definition:
+    """Build a tree of a table with one column per level; see `Hierarchy.levels`."""
     if isinstance(table, pd.DataFrame):
         rows = [_cells(row) for row in table.itertuples(index=False, name=None) if row]
         return from_rows(rows, lambda i: f"row {i} (counted from 0) of the hierarchy")
@@ -184,13 +137,18 @@ def _is_missing(cell: object) -> bool:
 
 def from_rows(
     rows: Sequence[Sequence[str | None]], where: Callable[[int], str], *, source: str = ""
-) -> Hierarchy:
-    """A hierarchy from rows of a leaf and its labels upwards; `where` names a row in messages.
+) -> Definition:
+    """Build a tree of rows of a leaf and its labels upwards.
 
     Messages do not quote the rows: files of hierarchies are often made from the data.
 
+    Args:
+        rows: The rows.
+        where: What names a row in messages.
+        source: The name of a file, for messages.
+
     >>> from_rows([["a", "x"], ["b", "x"]], lambda i: f"line {i + 1}").leaves
-    ('a', 'b')
+    ['a', 'b']
     """
     if not rows:
         raise HierarchyError(
@@ -209,10 +167,10 @@ def from_rows(
             continue
         first[leaf] = i
         for level in range(1, width - 1):
-            other = seen[level].setdefault(str(row[level]), i)
-            if rows[other][level + 1] != row[level + 1]:
+            earlier = seen[level].setdefault(str(row[level]), i)
+            if rows[earlier][level + 1] != row[level + 1]:
                 raise HierarchyError(
-                    f"{where(i)}: the label at level {level} has another parent in {where(other)}; this "
+                    f"{where(i)}: the label at level {level} has another parent in {where(earlier)}; this "
                     "is not a tree, give it one parent"
                 )
     _check_order(rows, list(first.values()), where)
@@ -227,20 +185,20 @@ def from_rows(
 
 
 def _check_order(
-    every: Sequence[Sequence[str | None]], numbers: Sequence[int], where: Callable[[int], str]
+    all_rows: Sequence[Sequence[str | None]], numbers: Sequence[int], where: Callable[[int], str]
 ) -> None:
-    """Raise where labels are above each other: what they stand for could not be told.
+    """Raise where labels are above each other, because what they stand for would be unclear.
 
     A label may have the name of one below it, as long as it stands for that one too.
     """
-    rows = [every[number] for number in numbers]
+    rows = [all_rows[number] for number in numbers]
     labels = {cell for row in rows for cell in row[1:]}
     places: dict[str, dict[int, set[int]]] = {}  # label → level → its leaves
     for i, row in enumerate(rows):
         for level, cell in enumerate(row):
             if cell in labels:
                 places.setdefault(str(cell), {}).setdefault(level, set()).add(i)
-    unclear = {label for label, own in places.items() if not _nested(list(own.values()))}
+    unclear = {label for label, sets in places.items() if not _nested(list(sets.values()))}
     parents: dict[str, set[str]] = {}
     for row in rows if unclear else ():
         for cell, above in itertools.pairwise(row):
@@ -249,7 +207,7 @@ def _check_order(
     try:
         graphlib.TopologicalSorter(parents).prepare()
     except graphlib.CycleError as error:
-        first = min(min(own) for own in places[error.args[1][0]].values())
+        first = min(min(leaves) for leaves in places[error.args[1][0]].values())
         raise HierarchyError(
             f"{where(numbers[first])}: a label is above itself by way of others, which is a cycle; give "
             "every label its own name"
@@ -278,8 +236,8 @@ def _checked_row(
     return str(row[0])
 
 
-def from_json(data: Mapping[str, Any]) -> Hierarchy:
-    """See `Hierarchy.from_json`."""
+def from_json(data: Mapping[str, Any]) -> Definition:
+    """Read what `Hierarchy.to_json` wrote."""
     try:
         leaves = [_text(leaf) for leaf in data["leaves"]]
         blocks = [np.arange(len(leaves))]
@@ -291,12 +249,12 @@ def from_json(data: Mapping[str, Any]) -> Hierarchy:
         bounds, outside = data["bounds"], data["outside"]
         if bounds is not None:
             bounds = np.array(bounds, dtype=np.float64)
-            known = bounds[:, ~np.isnan(bounds).any(axis=0)]
-            if bounds.shape != (2, len(leaves)) or not np.isfinite(known).all():
+            low, high = bounds[:, ~np.isnan(bounds).any(axis=0)]
+            if bounds.shape != (2, len(leaves)) or not np.isfinite([low, high]).all():
                 raise ValueError("the bounds do not fit the leaves")
-            if (known[0] >= known[1]).any() or (known[1, :-1] > known[0, 1:]).any():
+            if (low >= high).any() or (high[:-1] > low[1:]).any():
                 raise ValueError("the bounds do not ascend")
-        return Hierarchy(
+        return Definition(
             leaves,
             np.array(blocks),
             names,
@@ -306,10 +264,8 @@ def from_json(data: Mapping[str, Any]) -> Hierarchy:
             integral=bool(data["integral"]),
             outside=None if outside is None else (float(outside[0]), float(outside[1])),
         )
-    except HierarchyError:
-        raise
     except (LookupError, TypeError, ValueError, OverflowError) as error:
-        raise HierarchyError(f"this is no hierarchy written by to_json: {error}") from error
+        raise HierarchyError(f"this is not a hierarchy written by to_json: {error}") from error
 
 
 def _text(value: object) -> str:

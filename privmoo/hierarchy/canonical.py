@@ -38,7 +38,7 @@ _INFERRED = {
 
 
 def canonical(value: object) -> str:
-    """The spelling of a value as a leaf: equal numbers are equal, dates are ISO, text stays as is.
+    """Return the spelling of a value as a leaf: equal numbers are equal, dates are ISO, text stays.
 
     >>> [canonical(v) for v in (39, 39.0, 0.5, True, "a ", None)]
     ['39', '39', '0.5', 'True', 'a ', 'missing']
@@ -83,7 +83,7 @@ def _canonical_real(value: Any) -> str:
 
 
 class RowNumbers(Protocol):
-    """The number of every row for messages: an array, or what looks a number up when it is asked."""
+    """The number of every row for messages: an array, or an object that looks it up."""
 
     def __getitem__(self, row: Any, /) -> Any: ...
 
@@ -92,13 +92,13 @@ class Distinct(NamedTuple):
     """The distinct values of one column.
 
     Attributes:
-        codes: row → position in `values`; -1 where the value is missing.
-        values: the distinct values, in order of first appearance.
+        codes: For every row the position in `values`; -1 where the value is missing.
+        values: The distinct values, in order of first appearance.
         kind: "number", "text", "bool", "date", "other", or "empty" if all are missing.
-        column: the name for messages.
-        ordered: whether `values` are in the order of an ordered categorical instead.
-        rows: the number of every row for messages, where it is not its position.
-        counts: the records that every row stands for, where it is not one.
+        column: The name for messages.
+        ordered: Whether `values` are in the order of an ordered categorical instead.
+        rows: The number of every row for messages; None if it is the row's position.
+        counts: The number of records that every row stands for; None if it is 1.
     """
 
     codes: NDArray[np.intp]
@@ -115,27 +115,27 @@ class Distinct(NamedTuple):
         return bool((self.codes < 0).any())
 
     def row(self, value: int) -> int:
-        """The first row of a distinct value."""
+        """Return the first row of a distinct value."""
         position = int(np.flatnonzero(self.codes == value)[0])
         return position if self.rows is None else int(self.rows[position])
 
     def records(self, values: NDArray[Any]) -> int:
-        """How many records have one of some distinct values."""
+        """Return how many records have one of these distinct values."""
         chosen = np.isin(self.codes, values)
         return int(chosen.sum() if self.counts is None else self.counts[chosen].sum())
 
     def where(self, value: int) -> str:
-        """Column and first row of a distinct value, as messages say it."""
+        """Return column and first row of a distinct value, as messages name them."""
         return f"column {self.column!r}, row {self.row(value)} (counted from 0)"
 
     def spelled(self) -> list[str]:
-        """The canonical spelling of each distinct value."""
+        """Return the canonical spelling of each distinct value."""
         if self.kind == "text":
             return [str(value) for value in self.values]
         return [canonical(value) for value in self.values]
 
     def floats(self) -> NDArray[np.float64]:
-        """The distinct values as floats; only for kind "number"."""
+        """Return the distinct values as floats; only for kind "number"."""
         return np.array([float(value) for value in self.values], dtype=np.float64)
 
 
@@ -146,11 +146,13 @@ def distinct(
 ) -> Distinct:
     """Factorize a column of any type, refusing mixed types and infinite numbers.
 
-    What is factorized already stays as it is. `rows` are the row numbers for messages, where they are
-    not the positions.
+    Args:
+        values: The column; one that is factorized already stays as it is.
+        column: Its name, for messages; default: the name of the series.
+        rows: The row numbers for messages, where they are not the positions.
 
-    >>> found = distinct([3.0, None, 3.0, 5.0], "age")
-    >>> found.codes.tolist(), found.spelled(), found.kind
+    >>> data = distinct([3.0, None, 3.0, 5.0], "age")
+    >>> data.codes.tolist(), data.spelled(), data.kind
     ([0, -1, 0, 1], ['3', '5'], 'number')
     """
     if isinstance(values, Distinct):
@@ -165,15 +167,15 @@ def distinct(
     dtype = series.dtype
     ordered = isinstance(dtype, pd.CategoricalDtype) and bool(dtype.ordered)
     kind = kind or _kind_of_values(codes, uniques, name, numbers)
-    found = Distinct(codes, uniques, kind, name, ordered, rows)
-    if found.kind == "number":
-        infinite = np.flatnonzero(np.isinf(found.floats()))
+    data = Distinct(codes, uniques, kind, name, ordered, rows)
+    if data.kind == "number":
+        infinite = np.flatnonzero(np.isinf(data.floats()))
         if infinite.size:
             raise TableError(
-                f"{found.where(int(infinite[0]))}: the number is infinite; "
+                f"{data.where(int(infinite[0]))}: the number is infinite; "
                 "replace it by a finite or a missing value"
-            ).at(name, found.row(int(infinite[0])))
-    return found
+            ).at(name, data.row(int(infinite[0])))
+    return data
 
 
 def _factorize(series: pd.Series[Any]) -> tuple[NDArray[np.intp], list[Any]]:

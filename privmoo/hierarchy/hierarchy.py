@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import IO, Any, Literal
@@ -12,25 +13,29 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.errors import HierarchyError
+from privmoo.hierarchy import arx_files, builders
 from privmoo.hierarchy.canonical import MISSING, Distinct, canonical, distinct
-from privmoo.hierarchy.parts import Nodes
+from privmoo.hierarchy.definition import Definition, flat
+from privmoo.hierarchy.rules import Flat, Intervals, Masking, Ordered, Rule
 from privmoo.hierarchy.structure import Structure
 
-__all__ = ["MISSING", "Hierarchy", "Nodes", "canonical"]
+__all__ = ["Deferred", "Hierarchy"]
+
+_NEEDS_DATA = {"leaves", "level_blocks", "constrained", "_index", "_names", "_bounds", "_outside"}
 
 
 class Hierarchy(Structure):
     """The ordered leaves of one quasi-identifier, the tree above them, and its levels.
 
-    Made by one of the builders: `tree`, `levels`, `intervals`, `masking`, `ordered`, `flat`,
-    `read_csv`. Some of them wait for the data (`is_bound` is False); `bind` gives the concrete one.
+    Build it with `tree`, `levels`, `intervals`, `masking`, `ordered`, `flat` or `read_csv`. Some of
+    them wait for the data (`is_bound` is False); `bind` returns the concrete hierarchy.
 
     Attributes:
-        leaves: the values in canonical spelling, ordered so that every node is a range of them.
-        level_blocks: for each level and leaf the number of the node above the leaf, counted from
+        leaves: The values in canonical spelling, ordered so that every node is a range of them.
+        level_blocks: For each level and leaf the number of the node above the leaf, counted from
             the left; level 0 are the leaves, the last level is one node.
         constrained: True if a block of a cut must be a node; False if any neighbours may merge.
-        source: the file it came from, for messages.
+        source: The file it came from, for messages.
 
     >>> marital = Hierarchy.tree({"Married": ["civil", "church"], "Single": ["never", "divorced"]})
     >>> marital
@@ -50,28 +55,32 @@ class Hierarchy(Structure):
 
     @classmethod
     def tree(cls, spec: object, *, root: str = "*") -> Hierarchy:
-        """A tree of nested dicts {label: children} and lists of leaves, sub-lists or dicts.
+        """Build a tree of nested dicts {label: children} and lists of leaves, sub-lists or dicts.
 
         A list without a name is labelled by its leaves. In a tree of uneven depth a shallow leaf
         stays itself up to the level below its parent.
 
+        Args:
+            spec: The nested dicts and lists.
+            root: The label of the root.
+
         >>> Hierarchy.tree([["a", "b"], "c"]).label(0, 2)
         '{a, b}'
         """
-        from privmoo.hierarchy.builders import tree
-
-        return tree(spec, root=root)
+        return Hierarchy(builders.tree(spec, root=root))
 
     @classmethod
     def levels(cls, table: pd.DataFrame | Mapping[Any, Any]) -> Hierarchy:
-        """One column per level, leaf first; or a mapping from each leaf to its labels upwards.
+        """Build a tree of its levels.
+
+        Args:
+            table: One column per level, leaf first; or a mapping from each leaf to its labels upwards.
+
 
         >>> Hierarchy.levels({"a": ["x", "*"], "b": ["x", "*"], "c": ["y", "*"]}).label(0, 2)
         'x'
         """
-        from privmoo.hierarchy.builders import levels
-
-        return levels(table)
+        return Hierarchy(builders.levels(table))
 
     @classmethod
     def intervals(
@@ -84,28 +93,28 @@ class Hierarchy(Structure):
         origin: float | None = None,
         open_ends: bool = False,
     ) -> Hierarchy:
-        """Intervals of a number from `low` to `high` (both included); waits for the data.
+        """Build nested intervals of the numbers from `low` to `high` (both included); waits for the data.
 
         The leaves are the whole numbers from low to high if all data are whole (and at most
         100,000 numbers lie between), else the values that occur.
 
         Args:
-            low: smallest number.
-            high: largest number.
-            widths: width of the intervals at each level above the leaves; each divides the next.
-            edges: instead of widths, per level the points between low and high at which intervals
+            low: The smallest number.
+            high: The largest number.
+            widths: The width of the intervals at each level above the leaves; each divides the next.
+            edges: Instead of widths, per level the points between low and high at which intervals
                 begin; those of a level are among those of the level below.
-            origin: a point where an interval of every width begins; default 0: 15–19, 20–24.
-            open_ends: smaller and larger values fall in the leaves "<low" and ">high" instead of
-                being refused.
+            origin: A point where an interval of every width begins; default 0: 15–19, 20–24.
+            open_ends: Whether smaller and larger values fall in the leaves "<low" and ">high"
+                instead of being refused.
 
         >>> age = Hierarchy.intervals(17, 90, widths=[5, 10, 20]).bind([23, 41])
         >>> age.n_leaves, age.n_levels, age.label(0, 3)
         (74, 5, '17–19')
         """
-        from privmoo.hierarchy.rules import Intervals
-
-        return Intervals(low, high, widths=widths, edges=edges, origin=origin, open_ends=open_ends)
+        return Deferred(
+            Intervals(low, high, widths=widths, edges=edges, origin=origin, open_ends=open_ends)
+        )
 
     @classmethod
     def masking(
@@ -115,22 +124,20 @@ class Hierarchy(Structure):
         symbol: str = "*",
         side: Literal["left", "right"] = "right",
     ) -> Hierarchy:
-        """Mask characters, one more per level: ZIP codes, dates; waits for the data.
+        """Mask characters, one more per level, as for ZIP codes and dates; waits for the data.
 
         Dates (also ISO dates in text) lose time, day, month, then the last two digits of the year.
 
         Args:
-            steps: how many characters are masked at each level, ascending; default 1, 2, 3, ...
-            symbol: what stands for a masked character.
-            side: where masking begins.
+            steps: How many characters are masked at each level, ascending; default 1, 2, 3, ...
+            symbol: What stands for a masked character.
+            side: Where masking begins.
 
         >>> zips = Hierarchy.masking().bind(["14260", "14221", "90210"])
         >>> zips.label(0, 2), zips.n_levels
         ('142**', 6)
         """
-        from privmoo.hierarchy.rules import Masking
-
-        return Masking(steps, symbol=symbol, side=side)
+        return Deferred(Masking(steps, symbol=symbol, side=side))
 
     @classmethod
     def ordered(
@@ -141,13 +148,14 @@ class Hierarchy(Structure):
         start: float | None = None,
         labels: Literal["range", "set"] = "range",
     ) -> Hierarchy:
-        """An order without a tree: any neighbours may merge; levels are the leaves and "*".
+        """Build an order without a tree: any neighbours may merge; levels are the leaves and "*".
 
         Args:
-            values: the values in order; default: those of the data, sorted (an ordered categorical
+            values: The values in order; default: those of the data, sorted (an ordered categorical
                 keeps its order).
-            step: the leaves are the intervals [start + i·step, start + (i+1)·step) of a number.
-            start: where the first interval begins; default: the multiple of `step` at or below the
+            step: If set, the leaves are the intervals [start + i·step, start + (i+1)·step) of a
+                number.
+            start: Where the first interval begins; default: the multiple of `step` at or below the
                 smallest number.
             labels: "range" ("17–29", "first–last") or "set" ("{a, b, c}").
 
@@ -157,21 +165,24 @@ class Hierarchy(Structure):
         >>> Hierarchy.ordered(step=5).bind([15, 23]).leaves
         ('15–19', '20–24')
         """
-        from privmoo.hierarchy.rules import Ordered
-
         rule = Ordered(step=step, start=start, labels=labels)
-        return rule if values is None else rule.of_values(values)
+        if values is None:
+            return Deferred(rule)
+        if step is not None:
+            return Deferred(rule).bind(distinct(values, "values"))
+        return Hierarchy(rule.of_values(values))
 
     @classmethod
     def flat(cls, values: Iterable[Any] | None = None) -> Hierarchy:
-        """Each value or "*", nothing between; without values it waits for the data.
+        """Build a hierarchy of the values and "*", nothing between.
+
+        Args:
+            values: The values; default: those of the data, for which it waits.
 
         >>> Hierarchy.flat(["f", "m"]).level_blocks.tolist()
         [[0, 1], [0, 0]]
         """
-        from privmoo.hierarchy.rules import Flat
-
-        return Flat() if values is None else Flat().of_values(values)
+        return Deferred(Flat()) if values is None else Hierarchy(Flat().of_values(values))
 
     @classmethod
     def read_csv(cls, path: str | PathLike[str] | IO[Any]) -> Hierarchy:
@@ -179,43 +190,48 @@ class Hierarchy(Structure):
 
         Fields are separated by `;` or `,` and may be quoted; a file named .gz is decompressed.
 
+        Args:
+            path: The file, or an open one.
+
         >>> import io
         >>> Hierarchy.read_csv(io.StringIO("a;x;*\nb;x;*\nc;y;*\n")).label(0, 2)
         'x'
         """
-        from privmoo.hierarchy.arx_files import read_csv
-
-        return read_csv(path)
+        return Hierarchy(arx_files.read_csv(path))
 
     def to_csv(self, path: str | PathLike[str] | IO[str], *, delimiter: str = ";") -> None:
         """Write in ARX's format; an order without a tree becomes leaf and "*".
+
+        Args:
+            path: The file, or an open one; a file named .gz is compressed.
+            delimiter: What separates the fields, `;` or `,`.
 
         >>> import sys
         >>> Hierarchy.flat(["f", "m"]).to_csv(sys.stdout)
         f;*
         m;*
         """
-        from privmoo.hierarchy.arx_files import to_csv
-
-        to_csv(self, path, delimiter=delimiter)
+        arx_files.to_csv(self.rows(), path, delimiter=delimiter)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Hierarchy:
-        """The hierarchy that `to_json` wrote, checked again.
+        """Return the hierarchy that `to_json` wrote, checked again.
 
         >>> Hierarchy.from_json(Hierarchy.flat(["f", "m"]).to_json()).leaves
         ('f', 'm')
         """
-        from privmoo.hierarchy.builders import from_json
-
-        return from_json(data)
+        return Hierarchy(builders.from_json(data))
 
     # Data ---------------------------------------------------------------------------------------
 
     def bind(
         self, values: pd.Series[Any] | Iterable[Any] | Distinct, *, column: str | None = None
     ) -> Hierarchy:
-        """The concrete hierarchy for these data: all values covered, a leaf "missing" if needed.
+        """Return the concrete hierarchy for these data: all values covered, a leaf "missing" if needed.
+
+        Args:
+            values: The values of a column.
+            column: The column's name, for messages.
 
         >>> Hierarchy.flat().bind(["f", "m", None], column="sex").leaves
         ('f', 'm', 'missing')
@@ -229,7 +245,11 @@ class Hierarchy(Structure):
     def encode(
         self, values: pd.Series[Any] | Iterable[Any] | Distinct, *, column: str | None = None
     ) -> NDArray[np.int32]:
-        """The leaf number of every row.
+        """Return the leaf number of every row.
+
+        Args:
+            values: The values of a column.
+            column: The column's name, for messages.
 
         >>> Hierarchy.flat(["f", "m"]).encode(["m", "f", "m"]).tolist()
         [1, 0, 1]
@@ -239,7 +259,7 @@ class Hierarchy(Structure):
         missing = self._index.get(MISSING, -1)
         if missing < 0 and data.has_missing:
             raise HierarchyError(
-                f"{data.where(-1)}: the value is missing and {self._name()} has no leaf for it; "
+                f"{data.where(-1)}: the value is missing and {self._title()} has no leaf for it; "
                 "use bind first, it adds one"
             ).at(data.column, data.row(-1))
         # -1 marks a missing row and indexes the last entry
@@ -247,7 +267,7 @@ class Hierarchy(Structure):
         return lookup[data.codes]
 
     def code_of(self, value: object) -> int | None:
-        """The number of the leaf that a value belongs to, None if there is none.
+        """Return the number of the leaf that a value belongs to, None if there is none.
 
         >>> Hierarchy.ordered(step=5).bind([15, 23]).code_of(21)
         1
@@ -263,7 +283,7 @@ class Hierarchy(Structure):
         if unknown.size:
             rows = data.records(unknown)
             raise HierarchyError(
-                f"{data.where(int(unknown[0]))}: the value is not in {self._name()} "
+                f"{data.where(int(unknown[0]))}: the value is not in {self._title()} "
                 f"({unknown.size} distinct values in {rows} rows are not); "
                 "add them to it or recode the column"
             ).at(data.column, data.row(int(unknown[0])))
@@ -272,12 +292,12 @@ class Hierarchy(Structure):
     def _find(self, data: Distinct) -> NDArray[np.int64]:
         """The leaf of each distinct value, -1 if it has none."""
         if self._bounds is not None and data.kind == "number":
-            known = np.flatnonzero(~np.isnan(self._bounds[0]))
-            low, high = self._bounds[:, known]
+            intervals = np.flatnonzero(~np.isnan(self._bounds[0]))
+            low, high = self._bounds[:, intervals]
             numbers = data.floats()
             at = np.searchsorted(low, numbers, side="right") - 1
             inside = (at >= 0) & (numbers < high[at])
-            codes = np.where(inside, known[at], -1)
+            codes = np.where(inside, intervals[at], -1)
         else:
             get = self._index.get
             codes = np.array([get(value, -1) for value in data.spelled()], dtype=np.int64)
@@ -289,7 +309,7 @@ class Hierarchy(Structure):
         return codes
 
     def with_missing(self) -> Hierarchy:
-        """This hierarchy with a leaf for missing values under the root, if it has none yet.
+        """Return this hierarchy with a leaf for missing values under the root, unless it has one.
 
         >>> Hierarchy.tree([["a", "b"], "c"]).with_missing().level_blocks.tolist()
         [[0, 1, 2, 3], [0, 0, 1, 2], [0, 0, 0, 0]]
@@ -304,15 +324,15 @@ class Hierarchy(Structure):
         joins = len(names)
         while joins > 1 and names[joins - 2] == names[-1]:
             joins -= 1
-        own = blocks[:, -1:] + 1
-        own[joins:] = 0
+        missing = blocks[:, -1:] + 1
+        missing[joins:] = 0
         for level in names[: joins - 1]:
             level.append(MISSING)
-        both = np.hstack([blocks, own])
-        return self._like((*self.leaves, MISSING), both, names, np.append(np.arange(n), -1))
+        blocks = np.hstack([blocks, missing])
+        return self._like((*self.leaves, MISSING), blocks, names, np.append(np.arange(n), -1))
 
     def observed(self, values: pd.Series[Any] | Iterable[Any] | Distinct) -> Hierarchy:
-        """This hierarchy without the leaves that do not occur; levels and labels stay.
+        """Return this hierarchy without the leaves that do not occur; levels and labels stay.
 
         >>> Hierarchy.intervals(17, 90, widths=[10]).bind([23, 41]).observed([23, 41]).leaves
         ('23', '41')
@@ -320,12 +340,12 @@ class Hierarchy(Structure):
         keep = np.unique(self.encode(values)).astype(np.int64)
         if not keep.size:
             raise HierarchyError("a hierarchy needs at least one observed value, got none")
-        kept = self.level_blocks[:, keep]
+        nodes = self.level_blocks[:, keep]
         names = [
             [level[i] for i in np.unique(row)]
-            for level, row in zip(self._names, kept[1:], strict=True)
+            for level, row in zip(self._names, nodes[1:], strict=True)
         ]
-        blocks = np.cumsum(np.diff(kept, axis=1, prepend=kept[:, :1]) != 0, axis=1)
+        blocks = np.cumsum(np.diff(nodes, axis=1, prepend=nodes[:, :1]) != 0, axis=1)
         return self._like([self.leaves[i] for i in keep], blocks, names, keep)
 
     def _like(
@@ -339,13 +359,54 @@ class Hierarchy(Structure):
         if bounds is not None:
             bounds = np.hstack([bounds, np.full((2, 1), np.nan)])[:, origin]
         return Hierarchy(
-            leaves,
-            blocks,
-            names,
-            constrained=self.constrained,
-            style=self._style,
-            bounds=bounds,
-            integral=self._integral,
-            outside=self._outside,
-            source=self.source,
+            Definition(
+                leaves,
+                blocks,
+                names,
+                constrained=self.constrained,
+                style=self._style,
+                bounds=bounds,
+                integral=self._integral,
+                outside=self._outside,
+                source=self.source,
+            )
         )
+
+
+class Deferred(Hierarchy):
+    """A hierarchy that waits for the data: `bind` makes it concrete.
+
+    >>> waiting = Hierarchy.intervals(0, 9, widths=[5])
+    >>> waiting.is_bound, waiting.bind([3, 7]).is_bound
+    (False, True)
+    """
+
+    is_bound = False
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule, self.source = rule, ""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _NEEDS_DATA:
+            raise HierarchyError(f"{self!r} waits for the data: call bind(values) first")
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def _bind(self, data: Distinct) -> Hierarchy:
+        if not len(data.codes):
+            raise HierarchyError(f"column {data.column!r} is empty: a hierarchy needs values")
+        if not data.values:
+            return Hierarchy(flat([MISSING]))
+        hierarchy = Hierarchy(self.rule.definition(data))
+        return hierarchy.with_missing() if data.has_missing else hierarchy
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Deferred) and self.rule == other.rule
+
+    def __hash__(self) -> int:
+        return hash(self.rule)
+
+    def __repr__(self) -> str:
+        return repr(self.rule)
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))} (waits for the data)</p>"

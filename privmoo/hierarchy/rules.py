@@ -1,9 +1,8 @@
-"""The builders of hierarchies that wait for the data: flat, ordered, intervals, masking."""
+"""Rules that make a hierarchy of the values of the data: flat, ordered, intervals, masking."""
 
 from __future__ import annotations
 
 import decimal
-import html
 import itertools
 import math
 import re
@@ -16,44 +15,24 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.errors import HierarchyError
-from privmoo.hierarchy.builders import MAX_DEPTH, assemble, no_leaf_twice
-from privmoo.hierarchy.canonical import MISSING, Distinct, canonical, distinct
-from privmoo.hierarchy.hierarchy import Hierarchy
-from privmoo.hierarchy.parts import interval_label, parse_numbers
+from privmoo.errors import HierarchyError, Hint
+from privmoo.hierarchy.canonical import Distinct, canonical
+from privmoo.hierarchy.definition import MAX_DEPTH, Definition, assemble, flat, refuse_repeated
+from privmoo.hierarchy.labels import interval_label, parse_numbers
 
-__all__ = ["Deferred", "Flat", "Intervals", "Masking", "Ordered"]
+__all__ = ["Flat", "Intervals", "Masking", "Ordered", "Rule"]
 
 MAX_INTERVALS = 100_000
 
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-_NEEDS_DATA = {"leaves", "level_blocks", "constrained", "_index", "_names", "_bounds", "_outside"}
 
 
-class Deferred(Hierarchy, ABC):
-    """A hierarchy that waits for the data: `bind` makes it concrete."""
-
-    is_bound = False
-
-    def __init__(self) -> None:
-        self.source = ""
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _NEEDS_DATA:
-            raise HierarchyError(f"{self!r} waits for the data: call bind(values) first")
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-
-    def _bind(self, data: Distinct) -> Hierarchy:
-        if not len(data.codes):
-            raise HierarchyError(f"column {data.column!r} is empty: a hierarchy needs values")
-        if not data.values:
-            return assemble([MISSING], [np.zeros(1, dtype=np.int64)], [["*"]])
-        made = self._build(data)
-        return made.with_missing() if data.has_missing else made
+class Rule(ABC):
+    """What makes a hierarchy of the values that occur in the data."""
 
     @abstractmethod
-    def _build(self, data: Distinct) -> Hierarchy:
-        """The concrete hierarchy of values of which at least one is not missing."""
+    def definition(self, data: Distinct) -> Definition:
+        """Return the hierarchy of values of which at least one is not missing."""
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.__dict__ == other.__dict__
@@ -62,15 +41,8 @@ class Deferred(Hierarchy, ABC):
         return hash(repr(self))
 
     def __repr__(self) -> str:
-        shown = ", ".join(
-            f"{name.lstrip('_')}={value!r}"
-            for name, value in self.__dict__.items()
-            if name != "source"
-        )
-        return f"{type(self).__name__}({shown})"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{html.escape(repr(self))} (waits for the data)</p>"
+        parameters = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items())
+        return f"{type(self).__name__}({parameters})"
 
 
 def _sorted_leaves(data: Distinct) -> list[str]:
@@ -86,34 +58,30 @@ def _sorted_leaves(data: Distinct) -> list[str]:
     return leaves
 
 
-def _given_leaves(values: Iterable[Any], where: str) -> list[str]:
+def _listed_leaves(values: Iterable[Any], where: str) -> list[str]:
     leaves = [canonical(value) for value in values]
     if not leaves:
         raise HierarchyError(f"{where} needs at least one value, got none")
-    no_leaf_twice(leaves, where)
+    refuse_repeated(leaves, where)
     return leaves
 
 
-class Flat(Deferred):
+class Flat(Rule):
     """Every value or "*"; see `Hierarchy.flat`."""
 
-    def _build(self, data: Distinct) -> Hierarchy:
-        return self._star(_sorted_leaves(data))
+    def definition(self, data: Distinct) -> Definition:
+        """Return the sorted values under the root."""
+        return flat(_sorted_leaves(data))
 
-    def of_values(self, values: Iterable[Any]) -> Hierarchy:
-        """The concrete hierarchy of these values."""
-        return self._star(_given_leaves(values, "flat"))
-
-    @staticmethod
-    def _star(leaves: list[str]) -> Hierarchy:
-        return assemble(leaves, [np.zeros(len(leaves), dtype=np.int64)], [["*"]])
+    def of_values(self, values: Iterable[Any]) -> Definition:
+        """Return the listed values under the root."""
+        return flat(_listed_leaves(values, "flat"))
 
 
-class Ordered(Deferred):
+class Ordered(Rule):
     """Any cut of an order; see `Hierarchy.ordered`."""
 
     def __init__(self, *, step: float | None, start: float | None, labels: str) -> None:
-        super().__init__()
         if labels not in ("range", "set"):
             raise HierarchyError(f"labels must be 'range' or 'set', got {labels!r}")
         if step is not None and not _finite(step) > 0:
@@ -124,13 +92,12 @@ class Ordered(Deferred):
         self.start = None if start is None else _finite(start)
         self.labels = labels
 
-    def of_values(self, values: Iterable[Any]) -> Hierarchy:
-        """The order as given; with a step the intervals of these numbers."""
-        if self.step is not None:
-            return self._bind(distinct(values, "values"))
-        return self._order(_given_leaves(values, "ordered"))
+    def of_values(self, values: Iterable[Any]) -> Definition:
+        """Return the order of the listed values, as they are listed."""
+        return self._order(_listed_leaves(values, "ordered"))
 
-    def _build(self, data: Distinct) -> Hierarchy:
+    def definition(self, data: Distinct) -> Definition:
+        """Return the order of the values, or of the intervals that hold them."""
         if self.step is None:
             return self._order(_sorted_leaves(data))
         numbers = _numbers_of(data, "a step")
@@ -148,11 +115,11 @@ class Ordered(Deferred):
         else:
             (start,) = _decimals(self.start)
             if low < start:
-                least = int(np.argmin(numbers))
+                smallest = int(np.argmin(numbers))
                 raise HierarchyError(
-                    f"{data.where(least)}: the number is below start={canonical(self.start)}; "
+                    f"{data.where(smallest)}: the number is below start={canonical(self.start)}; "
                     "lower start"
-                ).at(data.column, data.row(least))
+                ).at(data.column, data.row(smallest))
         count = _floor(high - start, step) + 1
         if count > MAX_INTERVALS:
             raise HierarchyError(
@@ -161,10 +128,10 @@ class Ordered(Deferred):
             )
         return np.array([float(start + i * step) for i in range(count + 1)])
 
-    def _order(self, leaves: list[str], **bounds: Any) -> Hierarchy:
+    def _order(self, leaves: list[str], **bounds: Any) -> Definition:
         n = len(leaves)
         blocks = np.array([np.arange(n), np.zeros(n)])
-        return Hierarchy(leaves, blocks, [["*"]], constrained=False, style=self.labels, **bounds)
+        return Definition(leaves, blocks, [["*"]], constrained=False, style=self.labels, **bounds)
 
 
 def _finite(value: object) -> float:
@@ -208,7 +175,7 @@ def _numbers_of(data: Distinct, what: str) -> NDArray[np.float64]:
     return data.floats()
 
 
-class Intervals(Deferred):
+class Intervals(Rule):
     """Nested intervals of a number; see `Hierarchy.intervals`."""
 
     def __init__(
@@ -221,7 +188,6 @@ class Intervals(Deferred):
         origin: float | None,
         open_ends: bool,
     ) -> None:
-        super().__init__()
         self.low, self.high = _finite(low), _finite(high)
         if self.low > self.high:
             raise HierarchyError(f"intervals need low <= high, got {low} and {high}")
@@ -234,13 +200,15 @@ class Intervals(Deferred):
         self.origin = 0.0 if origin is None else _finite(origin)
         self.open_ends = bool(open_ends)
 
-    def _build(self, data: Distinct) -> Hierarchy:
+    def definition(self, data: Distinct) -> Definition:
+        """Return the intervals over the whole numbers from low to high, or over the values."""
         numbers = _numbers_of(data, "an interval")
         out = np.flatnonzero((numbers < self.low) | (numbers > self.high))
         if out.size and not self.open_ends:
             raise HierarchyError(
                 f"{data.where(int(out[0]))}: the number is outside the intervals from "
-                f"{canonical(self.low)} to {canonical(self.high)}; widen them or use open_ends=True"
+                f"{canonical(self.low)} to {canonical(self.high)}",
+                hint=Hint("widen them", parameter="open_ends", value=True),
             ).at(data.column, data.row(int(out[0])))
         inside = np.unique(numbers[(numbers >= self.low) & (numbers <= self.high)])
         whole = bool((numbers % 1 == 0).all())
@@ -267,15 +235,15 @@ class Intervals(Deferred):
         if self.edges is not None:
             return [np.array(points) for points in self.edges]
         low, high, origin = _decimals(self.low, self.high, self.origin)
-        found = []
+        cuts = []
         for width in _decimals(*(self.widths or ())):
             first, last = _floor(low - origin, width) + 1, _floor(high - origin, width)
             if last - first > MAX_INTERVALS:
                 raise HierarchyError(
                     f"width {width} gives more than {MAX_INTERVALS} intervals; take a larger one"
                 )
-            found.append(np.array([float(origin + i * width) for i in range(first, last + 1)]))
-        return found
+            cuts.append(np.array([float(origin + i * width) for i in range(first, last + 1)]))
+        return cuts
 
     def _labels(
         self, cut: NDArray[np.float64], inside: NDArray[np.float64], whole: bool
@@ -295,22 +263,22 @@ class Intervals(Deferred):
 
 
 def _checked_widths(widths: Sequence[float]) -> tuple[float, ...]:
-    found = tuple(_finite(width) for width in widths)
-    if not found or min(found) <= 0:
+    numbers = tuple(_finite(width) for width in widths)
+    if not numbers or min(numbers) <= 0:
         raise HierarchyError(f"widths must be greater than 0, got {list(widths)}")
-    for narrow, wide in itertools.pairwise(found):
+    for narrow, wide in itertools.pairwise(numbers):
         small, large = _decimals(narrow, wide)
         if _floor(large, small) * small != large:
             raise HierarchyError(
-                f"widths do not nest: {canonical(wide)} is no multiple of {canonical(narrow)}"
+                f"widths do not nest: {canonical(wide)} is not a multiple of {canonical(narrow)}"
             )
-    return found
+    return numbers
 
 
 def _checked_edges(
     edges: Sequence[Sequence[float]], low: float, high: float
 ) -> tuple[tuple[float, ...], ...]:
-    found: list[tuple[float, ...]] = []
+    levels: list[tuple[float, ...]] = []
     for number, points in enumerate(edges, start=1):
         level = [_finite(point) for point in points]
         if level != sorted(set(level)):
@@ -320,23 +288,22 @@ def _checked_edges(
                 f"edges of level {number} must lie between {low} and {high}, got {list(points)}"
             )
         inner = tuple(point for point in level if low < point < high)
-        new = set(inner) - set(found[-1]) if found else set()
+        new = set(inner) - set(levels[-1]) if levels else set()
         if new:
             raise HierarchyError(
                 f"edges do not nest: {canonical(min(new))} of level {number} "
-                f"is no edge of level {number - 1}"
+                f"is not an edge of level {number - 1}"
             )
-        found.append(inner)
-    if not found:
+        levels.append(inner)
+    if not levels:
         raise HierarchyError("edges are empty: give one list of points per level")
-    return tuple(found)
+    return tuple(levels)
 
 
-class Masking(Deferred):
+class Masking(Rule):
     """Characters replaced by a symbol, more at every level; see `Hierarchy.masking`."""
 
     def __init__(self, steps: Sequence[int] | None, *, symbol: str, side: str) -> None:
-        super().__init__()
         if side not in ("left", "right"):
             raise HierarchyError(f"side must be 'left' or 'right', got {side!r}")
         if not isinstance(symbol, str) or len(symbol) != 1:
@@ -347,7 +314,8 @@ class Masking(Deferred):
                 raise HierarchyError(f"steps must ascend from 1 or more, got {list(steps)}")
         self.steps, self.symbol, self.side = steps, symbol, side
 
-    def _build(self, data: Distinct) -> Hierarchy:
+    def definition(self, data: Distinct) -> Definition:
+        """Return the values under their masked spellings."""
         leaves = _sorted_leaves(data)
         dates = data.kind == "date" or all(_ISO_DATE.fullmatch(leaf) for leaf in leaves)
         columns: list[list[str]] = []

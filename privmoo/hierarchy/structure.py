@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import html
 import json
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,16 +14,9 @@ from numpy.typing import NDArray
 
 from privmoo.errors import HierarchyError
 from privmoo.hierarchy.canonical import MISSING, canonical
-from privmoo.hierarchy.parts import (
-    Nodes,
-    checked_levels,
-    interval_label,
-    nodes_of,
-    parse_numbers,
-    read_only,
-    spans,
-    unique_names,
-)
+from privmoo.hierarchy.definition import Definition
+from privmoo.hierarchy.labels import interval_label, parse_numbers, unique_names
+from privmoo.hierarchy.nodes import Nodes, checked_levels, nodes_of, read_only, spans
 
 __all__ = ["Structure"]
 
@@ -33,70 +25,53 @@ class Structure:
     """Ordered leaves and the nested levels above them; `privmoo.Hierarchy` adds builders and data.
 
     Attributes:
-        leaves: the values in canonical spelling, ordered so that every node is a range of them.
-        level_blocks: for each level and leaf the number of the node above the leaf, counted from
+        leaves: The values in canonical spelling, ordered so that every node is a range of them.
+        level_blocks: For each level and leaf the number of the node above the leaf, counted from
             the left; level 0 are the leaves, the last level is one node.
         constrained: True if a block of a cut must be a node, False if any neighbours may merge.
-        source: the file it came from, for messages.
+        source: The file it came from, for messages.
 
     >>> blocks = [[0, 1, 2], [0, 0, 1], [0, 0, 0]]
-    >>> Structure(["a", "b", "c"], blocks, [["x", "y"], ["*"]]).label(0, 2)
+    >>> Structure(Definition(["a", "b", "c"], blocks, [["x", "y"], ["*"]])).label(0, 2)
     'x'
     """
 
-    def __init__(
-        self,
-        leaves: Sequence[str],
-        level_blocks: npt.ArrayLike,
-        names: Sequence[Sequence[str]],
-        *,
-        constrained: bool = True,
-        style: str = "range",
-        bounds: npt.ArrayLike | None = None,
-        integral: bool = False,
-        outside: tuple[float, float] | None = None,
-        source: str = "",
-    ) -> None:
-        """Store and check the parts; the builders are the comfortable way.
+    def __init__(self, definition: Definition) -> None:
+        """Check and store what a hierarchy consists of; the builders are the comfortable way.
 
         Args:
-            leaves: the values, in order.
-            level_blocks: levels × leaves, nested, see above.
-            names: for each level above the leaves the labels of its nodes.
-            constrained: whether blocks must be nodes.
-            style: "range" or "set", for blocks of an order.
-            bounds: for leaves that are intervals of numbers, low and (exclusive) high of each.
-            integral: whether those intervals hold whole numbers only.
-            outside: numbers below the first and above the second of these belong to the leaves
-                "<first" and ">second".
-            source: file name, for messages.
+            definition: The leaves, levels and labels.
+
+        Raises:
+            HierarchyError: If the levels are not nested, or leaves or labels do not fit them.
         """
-        self.leaves = tuple(leaves)
-        self.source = source
-        self.constrained = bool(constrained)
-        self.level_blocks = checked_levels(len(self.leaves), level_blocks, self._name())
+        self.leaves = tuple(definition.leaves)
+        self.source = definition.source
+        self.constrained = bool(definition.constrained)
+        self.level_blocks = checked_levels(len(self.leaves), definition.level_blocks, self._title())
         self._index = {leaf: code for code, leaf in enumerate(self.leaves)}
         if len(self._index) != len(self.leaves):
-            raise HierarchyError(f"{self._name()} has the same leaf twice; give every value once")
+            raise HierarchyError(f"{self._title()} has the same leaf twice; give every value once")
         widths = [int(row[-1]) + 1 for row in self.level_blocks[1:]]
-        if [len(level) for level in names] != widths:
-            raise HierarchyError(f"{self._name()} needs one label for every node of every level")
-        self._names = unique_names(self.leaves, self.level_blocks, names)
-        if style not in ("range", "set"):
-            raise HierarchyError(f"labels must be 'range' or 'set', got {style!r}")
-        self._style = style
+        if [len(level) for level in definition.names] != widths:
+            raise HierarchyError(f"{self._title()} needs one label for every node of every level")
+        self._names = unique_names(self.leaves, self.level_blocks, definition.names)
+        if definition.style not in ("range", "set"):
+            raise HierarchyError(f"labels must be 'range' or 'set', got {definition.style!r}")
+        self._style = definition.style
+        bounds = definition.bounds
         self._bounds = None if bounds is None else np.array(bounds, dtype=np.float64)
-        self._integral = bool(integral)
-        self._outside = outside
+        self._integral = bool(definition.integral)
+        self._outside = definition.outside
 
     @property
     def n_leaves(self) -> int:
-        """Number of leaves."""
+        """The number of leaves."""
         return len(self.leaves)
 
     @property
     def n_levels(self) -> int:
-        """Number of levels, leaves and root included."""
+        """The number of levels, leaves and root included."""
         return int(self.level_blocks.shape[0])
 
     @property
@@ -106,7 +81,7 @@ class Structure:
 
     @cached_property
     def numbers(self) -> NDArray[np.float64] | None:
-        """The number each leaf stands for; None if some leaf is no number.
+        """The number each leaf stands for; None if a leaf is not a number.
 
         An interval stands for its middle, an open end for its bound, the missing leaf is nan.
 
@@ -134,9 +109,13 @@ class Structure:
         return nodes_of(self.level_blocks)
 
     def level_of(self, start: int, stop: int) -> int:
-        """The lowest level at which leaves [start, stop) are one node.
+        """Return the lowest level at which leaves [start, stop) are one node.
 
-        In an order without a tree: 0 for a single leaf, `height` for any other block.
+        In an order without a tree this is 0 for a single leaf and `height` for any other block.
+
+        Args:
+            start: The first leaf.
+            stop: One past the last leaf.
 
         >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> Hierarchy.tree([["a", "b"], "c"]).level_of(0, 2)
@@ -145,15 +124,19 @@ class Structure:
         self._check_block(start, stop)
         if not self.constrained:
             return 0 if stop - start == 1 else self.height
-        found = self._node_levels.get((int(start), int(stop)))
-        if found is None:
+        level = self._node_levels.get((int(start), int(stop)))
+        if level is None:
             raise self._not_a_node(start, stop)
-        return found
+        return level
 
     def label(self, start: int, stop: int) -> str:
-        """The label of the block of leaves [start, stop) of a cut; no two blocks share one.
+        """Return the label of the block of leaves [start, stop) of a cut; no two blocks share one.
 
         A single leaf is itself; what a level calls it is in `level_labels`.
+
+        Args:
+            start: The first leaf.
+            stop: One past the last leaf.
 
         >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> age = Hierarchy.ordered(range(17, 91))
@@ -163,15 +146,15 @@ class Structure:
         self._check_block(start, stop)
         if stop - start == 1:
             return self.leaves[start]
-        known = self._node_labels.get((int(start), int(stop)))
-        if known is not None:
-            return known
+        label = self._node_labels.get((int(start), int(stop)))
+        if label is not None:
+            return label
         if self.constrained:
             raise self._not_a_node(start, stop)
         return self._order_label(start, stop)
 
     def level_labels(self, level: int) -> tuple[str, ...]:
-        """What the nodes of one level are called, from left to right, in a release at that level.
+        """Return the labels of the nodes of one level, from left to right, in a release at that level.
 
         Unlike `label` it calls a node of one leaf by the node's name: "Married", not the only
         value under it.
@@ -184,7 +167,7 @@ class Structure:
         return self._names[level - 1] if level else self.leaves
 
     def leaves_under(self, label: str) -> tuple[str, ...]:
-        """The leaves below the node with this label.
+        """Return the leaves below the node with this label.
 
         >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> Hierarchy.tree({"Married": ["civil", "church"], "Other": ["x"]}).leaves_under("Married")
@@ -192,11 +175,11 @@ class Structure:
         """
         place = self._places.get(label)
         if place is None:
-            raise HierarchyError(f"{self._name()} has no node {label!r}; see level_labels")
+            raise HierarchyError(f"{self._title()} has no node {label!r}; see level_labels")
         return self.leaves[place[0] : place[1]]
 
     def is_valid_cut(self, bits: npt.ArrayLike) -> bool:
-        """Whether every block of the cut is a node; bits[i] keeps leaves i and i + 1 apart.
+        """Return whether every block of the cut is a node; bits[i] keeps leaves i and i + 1 apart.
 
         >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> Hierarchy.tree([["a", "b"], ["c", "d"]]).is_valid_cut([1, 1, 0])
@@ -216,7 +199,7 @@ class Structure:
         return bool(np.isin(start * (self.n_leaves + 1) + stop, self._node_keys).all())
 
     def cut_of_level(self, level: int) -> NDArray[np.bool_]:
-        """The cut that generalises every leaf to this level.
+        """Return the cut that generalises every leaf to this level.
 
         >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> Hierarchy.tree([["a", "b"], ["c", "d"]]).cut_of_level(1).tolist()
@@ -226,7 +209,7 @@ class Structure:
         return np.asarray(np.diff(self.level_blocks[level]) != 0)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data that `Hierarchy.from_json` reads back; a level is given by where nodes begin.
+        """Return plain data that `Hierarchy.from_json` reads back; a level says where its nodes begin.
 
         >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> h = Hierarchy.flat(["f", "m"])
@@ -273,20 +256,21 @@ class Structure:
         return f"Hierarchy({self.n_leaves} leaves, {self.n_levels} levels, {kind}: {ends}{source})"
 
     def _repr_html_(self) -> str:
-        shown = min(self.n_leaves, 20)
+        n_rows = min(self.n_leaves, 20)
         head = "".join(f"<th>level {level}</th>" for level in range(self.n_levels))
         rows = "".join(
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in self.rows(shown)
+            for row in self.rows(n_rows)
         )
-        more = f"<p>… and {self.n_leaves - shown} more leaves</p>" if shown < self.n_leaves else ""
+        n_more = self.n_leaves - n_rows
+        more = f"<p>… and {n_more} more leaves</p>" if n_more else ""
         return (
             f"<p>{html.escape(repr(self))}</p><table><thead><tr>{head}</tr></thead>"
             f"<tbody>{rows}</tbody></table>{more}"
         )
 
     def rows(self, count: int | None = None) -> list[list[str]]:
-        """The leaves, each with its labels upwards, as in a file.
+        """Return the leaves, each with its labels upwards, as in a file.
 
         >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> Hierarchy.tree([["a", "b"], "c"]).rows(1)
@@ -330,12 +314,12 @@ class Structure:
     def _node_keys(self) -> NDArray[np.int64]:
         return np.sort(self.nodes.start.astype(np.int64) * (self.n_leaves + 1) + self.nodes.stop)
 
-    def _name(self) -> str:
+    def _title(self) -> str:
         return f"hierarchy {self.source!r}" if self.source else "the hierarchy"
 
     def _check_level(self, level: int) -> None:
         if not 0 <= level < self.n_levels:
-            raise HierarchyError(f"{self._name()} has levels 0 to {self.height}, got {level}")
+            raise HierarchyError(f"{self._title()} has levels 0 to {self.height}, got {level}")
 
     def _check_block(self, start: int, stop: int) -> None:
         if not 0 <= start < stop <= self.n_leaves:
@@ -346,7 +330,7 @@ class Structure:
 
     def _not_a_node(self, start: int, stop: int) -> HierarchyError:
         return HierarchyError(
-            f"leaves {start} to {stop - 1} are no node of {self._name()}; take a cut that is valid"
+            f"leaves {start} to {stop - 1} are not a node of {self._title()}; take a valid cut"
         )
 
     def _order_label(self, start: int, stop: int) -> str:

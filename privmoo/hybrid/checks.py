@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from privmoo._util.checks import fraction, is_number, positive
 from privmoo.data.table import Table
-from privmoo.errors import ProblemError, nearest
+from privmoo.errors import Hint, ProblemError, nearest
 from privmoo.recodings.nodes import node_cells, numeric_columns
 
 __all__ = [
-    "check_number",
     "check_numbers",
     "check_pair",
-    "check_positive",
-    "check_seed",
     "check_table",
-    "check_whole",
     "names_in",
 ]
 
@@ -37,13 +33,13 @@ def check_table(table: Table, *, records: bool = True) -> None:
         )
     if not table.sensitive:
         raise ProblemError(
-            "table: the scheme looks at the diversity of a sensitive attribute, and there is none; name "
-            "one in Table(..., sensitive=...)"
+            "table: the scheme looks at the diversity of a sensitive attribute, and there is none",
+            hint=Hint(parameter="sensitive", call="Table"),
         )
     if table.subjects is not None:
         raise ProblemError(
             "table: has several rows per person, and k would count rows, not persons; give a table "
-            "without subject= that has one row per person"
+            "with one row per person and no subject"
         )
     columns = numeric_columns(table)
     if all(own is not None for own in columns):
@@ -54,8 +50,8 @@ def check_table(table: Table, *, records: bool = True) -> None:
     for j, (qi, own) in enumerate(zip(table.qis, columns, strict=True)):
         if own is not None and np.isnan(own).any():
             raise ProblemError(
-                f"table: column {qi.name!r} has missing numbers, which take no noise; leave those rows "
-                "out with Table(..., missing='drop')"
+                f"table: column {qi.name!r} has missing numbers, which take no noise",
+                hint=Hint(parameter="missing", value="drop", call="Table"),
             )
         if own is not None and np.abs(own).max() >= _EXACT:
             raise ProblemError(
@@ -84,9 +80,9 @@ def check_numbers(
                 raise ProblemError(
                     f"sensitivity: {name!r} is no numeric quasi-identifier{nearest(name, numeric)}"
                 )
-            check_positive(f"sensitivity of {name!r}", value)
+            positive(f"sensitivity of {name!r}", value)
     else:
-        check_positive("sensitivity", sensitivity)
+        positive("sensitivity", sensitivity)
     if bounds is not None and not isinstance(bounds, Mapping):
         raise ProblemError(f"bounds: must be given by column, got {type(bounds).__name__}")
     for name, ends in (bounds or {}).items():
@@ -97,37 +93,13 @@ def check_numbers(
         check_pair(f"bounds of {name!r}", ends)
         if not max(map(abs, ends)) < _EXACT:
             raise ProblemError(f"bounds: those of {name!r} must lie within ±2**53, got {ends!r}")
-    check_number("weight", weight, 0, 1)
-
-
-def check_number(name: str, value: object, low: float, high: float = math.inf) -> None:
-    """Raise unless a parameter is a number within limits."""
-    if not _is_number(value) or not low <= value <= high:  # type: ignore[operator]
-        limits = f"from {low:g} to {high:g}" if math.isfinite(high) else f"from {low:g}"
-        raise ProblemError(f"{name}: must be a number {limits}, got {value!r}")
-
-
-def check_positive(name: str, value: object) -> None:
-    """Raise unless a parameter is a finite number above 0."""
-    if not _is_number(value) or not 0 < value < math.inf:  # type: ignore[operator]
-        raise ProblemError(f"{name}: must be a finite number above 0, got {value!r}")
-
-
-def check_whole(name: str, value: object, low: int) -> None:
-    """Raise unless a parameter is a whole number of at least `low`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-        raise ProblemError(f"{name}: must be a whole number of at least {low}, got {value!r}")
-
-
-def check_seed(seed: object) -> None:
-    """Raise unless a seed is a whole number from 0."""
-    check_whole("seed", seed, 0)
+    fraction("weight", weight)
 
 
 def check_pair(name: str, ends: Any) -> None:
     """Raise unless a parameter is a smallest and a largest number."""
     pair = isinstance(ends, Sequence) and not isinstance(ends, str) and len(ends) == 2
-    if not pair or not all(map(_is_number, ends)) or not ends[0] <= ends[1]:
+    if not pair or not all(map(is_number, ends)) or not ends[0] <= ends[1]:
         raise ProblemError(f"{name}: must be a smallest and a largest number, got {ends!r}")
 
 
@@ -142,8 +114,3 @@ def names_in(name: str, given: object) -> list[str]:
     if isinstance(given, Sequence) and all(isinstance(one, str) for one in given):
         return list(given)
     raise ProblemError(f"{name}: must be names, got {given!r}")
-
-
-def _is_number(value: object) -> bool:
-    is_number = isinstance(value, int | float | np.integer | np.floating)
-    return is_number and not isinstance(value, bool) and not math.isnan(value)  # type: ignore[arg-type]

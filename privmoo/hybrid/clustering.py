@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.checks import fraction, whole_number
 from privmoo.baselines.common import Kinds, labels_of_rows
 from privmoo.data.table import Table
-from privmoo.engines.scanned import ScannedTable
 from privmoo.errors import ProblemError
-from privmoo.hybrid.checks import check_number, check_whole
 from privmoo.kernels.members import Units, grow_members
 from privmoo.recodings.nodes import node_cells, numeric_columns
 
@@ -96,16 +95,16 @@ def member_clusters(
     >>> member_clusters(table, 2).labels.tolist()
     [1, 0, 1, 0, 1]
     """
-    check_number("weight", weight, 0, 1)
+    fraction("weight", weight)
     weights = None
-    n = table.n_tuples if isinstance(table, ScannedTable) else table.n_records
+    n = table.n_records if table.has_records else table.n_tuples
     rows = np.arange(n) if rows is None else np.asarray(rows, np.int64)
-    if isinstance(table, ScannedTable):
+    if not table.has_records:
         weights = table.weights[rows]
     check_k(k, len(rows) if weights is None else int(weights.sum()), "the records to cluster")
     if not len(rows):
         return MemberClusters(rows, np.empty(0, np.int64), np.empty(0), weights)
-    of_row, kinds = _tuples(table, rows) if isinstance(table, ScannedTable) else _kinds(table, rows)
+    of_row, kinds = _kinds(table, rows) if table.has_records else _tuples(table, rows)
     labels = np.empty(len(rows), np.int64)
     n_clusters = 0
     order = np.argsort(of_row, kind="stable")
@@ -122,7 +121,7 @@ def member_clusters(
 
 def check_k(k: object, n_records: int, what: str) -> None:
     """Raise unless so many records make at least one cluster."""
-    check_whole("k", k, 2)
+    whole_number("k", k, at_least=2)
     if 0 < n_records < k:  # type: ignore[operator]  # it is a number
         raise ProblemError(f"k: must be at most {n_records:,}, the number of {what}, got {k}")
 
@@ -146,12 +145,13 @@ def _kinds(table: Table, rows: IntArray) -> tuple[IntArray, Units]:
     )
 
 
-def _tuples(table: ScannedTable, rows: IntArray) -> tuple[IntArray, Units]:
+def _tuples(table: Table, rows: IntArray) -> tuple[IntArray, Units]:
     """Distinct tuples as kinds, with their mean numbers and the shares of their sensitive values."""
     numbers: list[NDArray[np.float64] | None] = []
+    originals = table.originals
     for own in numeric_columns(table):
         if own is not None:
-            sums = np.bincount(table.raw.tuples, own * table.raw.weights, table.n_tuples)
+            sums = np.bincount(originals.tuples, own * originals.row_weights, table.n_tuples)
             own = (sums / table.weights)[rows]
         numbers.append(own)
     owner, values, shares, n_values = [], [], [], 0
@@ -253,7 +253,7 @@ def _entropy(table: Table, clusters: MemberClusters) -> NDArray[np.float64]:
     n, sizes = len(clusters), clusters.sizes
     least = np.full(n, np.inf if table.sensitive else 0.0)
     for attribute in table.sensitive.values():
-        if isinstance(table, ScannedTable):
+        if not table.has_records:
             label = np.full(table.n_tuples, -1)
             label[clusters.rows] = clusters.labels
             owner = np.repeat(label, np.diff(attribute.offsets))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import positive, whole_number
 from privmoo.data.table import Table
-from privmoo.hybrid.checks import check_positive, check_seed
 
 __all__ = ["Noise", "add_noise", "expected_unchanged", "laplace_draws"]
 
@@ -73,9 +73,9 @@ def add_noise(
     >>> add_noise(np.array([30.0, 17.0]), np.array([4.0, -9.0]), epsilon=3, bounds=(17, 90)).values
     array([31., 17.])
     """
-    check_positive("epsilon", epsilon)
-    check_positive("sensitivity", sensitivity)
-    check_positive("step", step)
+    positive("epsilon", epsilon)
+    positive("sensitivity", sensitivity)
+    positive("step", step)
     scale = sensitivity / epsilon
     shifted = values + np.rint(draws * (scale / step)) * step
     if step < 1:  # sums of fractions have digits that nobody wrote
@@ -101,7 +101,7 @@ def laplace_draws(table: Table, n_columns: int, seed: int, repeat: int = 0) -> N
     The seed alone does not bring the noise back: whoever lacks the original table cannot undo it. But
     draws that are used twice, with scales a and b, can be undone by the difference of both releases.
     """
-    check_seed(seed)
+    whole_number("seed", seed, at_least=0)
     digest = hashlib.sha256(b"noise" + table.content.encode() + table.fingerprint.encode())
     secret = int(digest.hexdigest(), 16)
     return np.random.default_rng([int(seed), repeat, secret]).laplace(

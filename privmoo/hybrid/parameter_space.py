@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.hybrid.checks import check_pair, check_whole
+from privmoo._util.checks import whole_number
+from privmoo.hybrid.checks import check_pair
 from privmoo.hybrid.space import HybridParameters, HybridSpace
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.cells import CellRecoding
@@ -44,7 +45,7 @@ class HybridParameterSpace(ParameterSpace):
         epsilon: tuple[float, float] = (0.1, 10.0),
         noise_seed: int = 0,
     ) -> None:
-        check_whole("noise_seed", noise_seed, 0)
+        whole_number("noise_seed", noise_seed, at_least=0)
         table = scheme.table
         super().__init__(table, _parameters(scheme, k, epsilon))
         self.scheme, self.noise_seed = scheme, noise_seed

@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.checks import fraction, number, whole_number
 from privmoo.data.columns import Attribute
 from privmoo.data.table import Table
-from privmoo.engines.scanned import ScannedTable
-from privmoo.errors import ProblemError
-from privmoo.hybrid.checks import check_number, check_seed, check_whole
+from privmoo.errors import Hint, ProblemError
 from privmoo.recodings.nodes import numeric_columns
 
 __all__ = ["Patterns", "find_patterns"]
@@ -102,19 +101,19 @@ def find_patterns(
 
     if not table.sensitive:
         raise ProblemError(
-            "sensitive: the table has no sensitive attribute, so there is nothing to predict; "
-            "name one in Table(..., sensitive=...)"
+            "sensitive: the table has no sensitive attribute, so there is nothing to predict",
+            hint=Hint(parameter="sensitive", call="Table"),
         )
     name = next(iter(table.sensitive)) if sensitive is None else sensitive
     if name not in table.sensitive:
         raise ProblemError(f"sensitive: {name!r} is not one of {', '.join(table.sensitive)}")
-    for word, number in (("trees", trees), ("repeats", repeats), ("most_records", most_records)):
-        check_whole(word, number, 1 if word != "most_records" else 10)
-    check_seed(seed)
+    whole_number("trees", trees)
+    whole_number("repeats", repeats)
+    whole_number("most_records", most_records, at_least=10)
+    whole_number("seed", seed, at_least=0)
     for word, value in (("change", change), ("one", one), ("two", two), ("rare", rare)):
-        check_number(word, value, 0)
-    if not 0 < test_size < 1:
-        raise ProblemError(f"test_size: must lie between 0 and 1, got {test_size!r}")
+        number(word, value)
+    fraction("test_size", test_size, above_zero=True, below_one=True)
     if table.n_records < 10:
         raise ProblemError(f"table: {table.n_records} records are too few for a forest; give 10")
     attribute = table.sensitive[name]
@@ -158,7 +157,7 @@ def _drawn(
 
     Records of a scanned table are numbered by tuple and value; their numbers are those of a leaf.
     """
-    if not isinstance(table, ScannedTable):
+    if table.has_records:
         columns = [
             table.tuples[table.row_tuple[rows], j] if own is None else np.nan_to_num(own[rows])
             for j, own in enumerate(numeric_columns(table))

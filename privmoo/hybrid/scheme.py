@@ -12,15 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from privmoo._util.checks import number, positive, whole_number
 from privmoo.data.table import Table
-from privmoo.engines.scanned import ScannedTable
 from privmoo.errors import ProblemError, nearest
 from privmoo.hybrid.cautions import of_texts
 from privmoo.hybrid.checks import (
-    check_number,
     check_numbers,
-    check_positive,
-    check_seed,
     check_table,
 )
 from privmoo.hybrid.clustering import MemberClusters, check_k
@@ -115,10 +112,10 @@ class HybridScheme:
         check_table(table, records=False)
         if strict:
             table.need_records("strict")
-        check_positive("epsilon_violating", epsilon_violating)
-        check_positive("epsilon_other", epsilon_other)
+        positive("epsilon_violating", epsilon_violating)
+        positive("epsilon_other", epsilon_other)
         if diversity is not None:
-            check_number("diversity", diversity, 0)
+            number("diversity", diversity)
         check_numbers(table, sensitivity, bounds, weight)
         self.table, self.strict = table, strict
         self._given = patterns
@@ -182,7 +179,7 @@ class HybridScheme:
 
     def recoding(self, seed: int) -> CellRecoding:
         """What every record publishes with the noise of a seed."""
-        check_seed(seed)
+        whole_number("seed", seed, at_least=0)
         return self.space.recoding(self.parameters, self._own_seed(seed))
 
     @classmethod
@@ -274,10 +271,10 @@ class HybridScheme:
             force: Whether files that exist are replaced.
             spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
         """
-        if not isinstance(self.table, ScannedTable):
+        if self.table.has_records:
             return self.run(seed).write(path, force=force, spreadsheets=spreadsheets)
         if seed is not None:
-            check_seed(seed)
+            whole_number("seed", seed, at_least=0)
         return write_scanned(
             self.table,
             self.space.tuples(self.parameters),

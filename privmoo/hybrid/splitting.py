@@ -10,7 +10,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.data.table import Table
-from privmoo.engines.scanned import ScannedTable
 from privmoo.errors import ProblemError, nearest
 from privmoo.hybrid.checks import names_in
 from privmoo.hybrid.values import CLASSES, ValueClasses, column_of, value_classes
@@ -98,10 +97,9 @@ def split_records(
             raise ProblemError(f"classes: those of {own.column!r} are of another table")
         codes = [i for i, leaf in enumerate(table.qis[j].leaves) if leaf in set(kept)]
         others &= np.isin(table.tuples[:, j], codes)
-    scanned = isinstance(table, ScannedTable)
-    violating = ~(others if scanned else others[table.row_tuple])
+    violating = ~(others[table.row_tuple] if table.has_records else others)
     violating.setflags(write=False)
-    return Split(violating, values, table.weights if scanned else None)
+    return Split(violating, values, None if table.has_records else table.weights)
 
 
 def split_by_patterns(

@@ -30,6 +30,25 @@ class _Order(NamedTuple):
 
     keys: NDArray[np.float64]
     members: NDArray[np.int64]
+    lead: int
+    """The place among the numbers of the one they are sorted by; -1 if there is none."""
+
+
+class _Need(NamedTuple):
+    """What every cluster must have: records, and values of each sensitive attribute."""
+
+    k: int
+    diversity: int
+
+
+@compiled()
+def _nearest(order: _Order, middle: float, left: int, right: int) -> tuple[float, int, int, int]:
+    """The nearer of the next members on both sides of a place: its gap, its number, the next places."""
+    from_left = middle - order.keys[left] if left >= 0 else np.inf
+    from_right = order.keys[right] - middle if right < len(order.keys) else np.inf
+    if from_left <= from_right:
+        return from_left, order.members[left], left - 1, right
+    return from_right, order.members[right], left, right + 1
 
 
 @compiled()
@@ -49,6 +68,7 @@ def balance(
     one cluster is left. `lead` is the number (by its place among the numbers; -1 if there is none) by which
     the search is cut short: a unit whose lead alone costs more than the best so far ends it.
     """
+    need = _Need(k, diversity)
     around = _units_by_lead(units, lead, by_lead)
     moved = np.empty(len(units.weights), np.int64)
     came_from = np.empty(len(units.weights), np.int32)
@@ -61,19 +81,17 @@ def balance(
         for c in order:
             if not is_short(p, c, k, diversity):
                 continue
-            other, merging = _cheapest_merge(units, p, clusters, lead, c)
+            target, merging = _cheapest_merge(units, p, clusters, c)
             n_moved, filling = 0, 0.0
             if may_borrow:
-                n_moved, filling = _borrow(
-                    units, p, around, lead, c, k, diversity, merging, moved, came_from
-                )
+                n_moved, filling = _borrow(units, p, around, c, need, merging, moved, came_from)
             if (n_moved > 0 and filling > merging) or is_short(p, c, k, diversity):
                 for i in range(n_moved - 1, -1, -1):
                     leave(units, p, moved[i])
                     join(units, p, came_from[i], moved[i])
-                if other < 0:
+                if target < 0:
                     continue
-                merge(units, p, c, other)
+                merge(units, p, c, target)
             changed = True
         if not changed:
             return
@@ -84,49 +102,46 @@ def _units_by_lead(units: Units, lead: int, by_lead: NDArray[np.int64]) -> _Orde
     keys = np.zeros(len(units.weights))
     if lead >= 0:
         keys = units.points[by_lead, units.numbers[lead]]
-    return _Order(keys, by_lead)
+    return _Order(keys, by_lead, lead)
 
 
 @compiled()
 def _sorted_clusters(p: Partition, lead: int) -> _Order:
     used = np.flatnonzero(p.sizes > 0)
     if lead < 0:
-        return _Order(np.zeros(len(used)), used)
+        return _Order(np.zeros(len(used)), used, lead)
     means = p.sums[used, lead] / p.sizes[used]
     order = np.argsort(means, kind="mergesort")
-    return _Order(means[order], used[order])
+    return _Order(means[order], used[order], lead)
 
 
 @compiled()
-def _cheapest_merge(
-    units: Units, p: Partition, clusters: _Order, lead: int, c: int
-) -> tuple[int, float]:
+def _cheapest_merge(units: Units, p: Partition, clusters: _Order, c: int) -> tuple[int, float]:
     """The cluster that c can join at least cost, and the cost; -1 if there is none.
 
     The order may be older than the means: a cluster that has moved far since may be overlooked.
     """
-    own = p.sums[c, lead] / p.sizes[c] if lead >= 0 else 0.0
-    least = p.sizes[c] / (p.sizes[c] + 1)
-    right = np.searchsorted(clusters.keys, own)
+    middle = _mean(p, c, clusters.lead)
+    share = p.sizes[c] / (p.sizes[c] + 1)
+    right = np.searchsorted(clusters.keys, middle)
     left = right - 1
     best, place = np.inf, -1
     while left >= 0 or right < len(clusters.keys):
-        from_left = own - clusters.keys[left] if left >= 0 else np.inf
-        from_right = clusters.keys[right] - own if right < len(clusters.keys) else np.inf
-        if from_left <= from_right:
-            gap, other = from_left, clusters.members[left]
-            left -= 1
-        else:
-            gap, other = from_right, clusters.members[right]
-            right += 1
-        if least * gap * gap > best:
+        gap, target, left, right = _nearest(clusters, middle, left, right)
+        if share * gap * gap > best:
             break
-        if other == c or p.sizes[other] == 0:
+        if target == c or p.sizes[target] == 0:
             continue
-        cost = merge_cost(units, p, c, other)
+        cost = merge_cost(units, p, c, target)
         if cost < best:
-            best, place = cost, other
+            best, place = cost, target
     return place, best
+
+
+@compiled()
+def _mean(p: Partition, c: int, lead: int) -> Any:
+    """The mean of a cluster's lead; 0 if there is none."""
+    return p.sums[c, lead] / p.sizes[c] if lead >= 0 else 0.0
 
 
 @compiled()
@@ -134,21 +149,18 @@ def _borrow(
     units: Units,
     p: Partition,
     around: _Order,
-    lead: int,
     c: int,
-    k: int,
-    diversity: int,
+    need: _Need,
     limit: float,
     moved: NDArray[np.int64],
     came_from: NDArray[np.int32],
 ) -> tuple[int, float]:
     """Units that cost least join a short cluster until it is not short, or it costs more than `limit`."""
     total, n_moved = 0.0, 0
+    k, diversity = need
     while is_short(p, c, k, diversity) and total <= limit:
         short_of_values = p.sizes[c] >= k
-        place = _cheapest_unit(
-            units, p, around, lead, c, k, diversity, short_of_values, limit - total
-        )
+        place = _cheapest_unit(units, p, around, c, need, short_of_values, limit - total)
         if place < 0:
             break
         tuple_, donor = units.owners[place], p.labels[place]
@@ -177,29 +189,21 @@ def _cheapest_unit(
     units: Units,
     p: Partition,
     around: _Order,
-    lead: int,
     c: int,
-    k: int,
-    diversity: int,
+    need: _Need,
     short_of_values: bool,
     limit: float,
 ) -> Any:
     """The unit that costs least to move to cluster c, of those that their clusters can spare."""
-    own = p.sums[c, lead] / p.sizes[c] if lead >= 0 else 0.0
+    k, diversity = need
+    middle = _mean(p, c, around.lead)
     share = p.sizes[c] / (p.sizes[c] + 1)
-    right = np.searchsorted(around.keys, own)
+    right = np.searchsorted(around.keys, middle)
     left = right - 1
     best, place = limit, -1
     seen_owner, seen_label, seen_weight = -1, -1, -1
     while left >= 0 or right < len(around.keys):
-        from_left = own - around.keys[left] if left >= 0 else np.inf
-        from_right = around.keys[right] - own if right < len(around.keys) else np.inf
-        if from_left <= from_right:
-            gap, u = from_left, around.members[left]
-            left -= 1
-        else:
-            gap, u = from_right, around.members[right]
-            right += 1
+        gap, u, left, right = _nearest(around, middle, left, right)
         if share * gap * gap > best:
             break
         donor = p.labels[u]
@@ -243,6 +247,7 @@ def improve(
     if both moves together make the spread smaller.
     """
     failed = np.full(len(p.sizes), -1, np.int64)
+    need = _Need(k, diversity)
     around = _units_by_lead(units, lead, by_lead)
     for _ in range(passes):
         clusters = _sorted_clusters(p, lead)
@@ -260,17 +265,17 @@ def improve(
             needs_another = 0 < rest < k
             if not needs_another and not can_leave(units, p, u, k, diversity):
                 continue
-            other = _best_cluster(units, p, clusters, lead, u, k, gain * (1 - 1e-9))
-            if other < 0:
+            target = _best_cluster(units, p, clusters, u, k, gain * (1 - 1e-9))
+            if target < 0:
                 failed[c] = units.owners[u]
                 continue
-            limit = gain - join_cost(units, p, other, u)
+            limit = gain - join_cost(units, p, target, u)
             leave(units, p, u)
-            join(units, p, other, u)
+            join(units, p, target, u)
             if needs_another:
                 v = -1
                 if units.weights[u] == 1:
-                    v = _cheapest_unit(units, p, around, lead, c, k, diversity, False, limit)
+                    v = _cheapest_unit(units, p, around, c, need, False, limit)
                 giver = p.labels[v]
                 if v >= 0:
                     leave(units, p, v)
@@ -290,28 +295,22 @@ def improve(
 
 @compiled()
 def _best_cluster(
-    units: Units, p: Partition, clusters: _Order, lead: int, u: int, k: int, limit: float
+    units: Units, p: Partition, clusters: _Order, u: int, k: int, limit: float
 ) -> int:
     """The cluster that unit u joins at least cost, if that is below the limit; else -1."""
-    own = units.points[u, units.numbers[lead]] if lead >= 0 else 0.0
-    least = units.weights[u] * k / (k + units.weights[u])
-    right = np.searchsorted(clusters.keys, own)
+    lead = clusters.lead
+    middle = units.points[u, units.numbers[lead]] if lead >= 0 else 0.0
+    share = units.weights[u] * k / (k + units.weights[u])
+    right = np.searchsorted(clusters.keys, middle)
     left = right - 1
     best, place = limit, -1
     while left >= 0 or right < len(clusters.keys):
-        from_left = own - clusters.keys[left] if left >= 0 else np.inf
-        from_right = clusters.keys[right] - own if right < len(clusters.keys) else np.inf
-        if from_left <= from_right:
-            gap, other = from_left, clusters.members[left]
-            left -= 1
-        else:
-            gap, other = from_right, clusters.members[right]
-            right += 1
-        if least * gap * gap > best:
+        gap, target, left, right = _nearest(clusters, middle, left, right)
+        if share * gap * gap > best:
             break
-        if other == p.labels[u] or p.sizes[other] == 0:
+        if target == p.labels[u] or p.sizes[target] == 0:
             continue
-        cost = join_cost(units, p, other, u)
+        cost = join_cost(units, p, target, u)
         if cost < best:
-            best, place = cost, other
+            best, place = cost, target
     return place

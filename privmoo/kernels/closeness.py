@@ -1,6 +1,6 @@
 """How far the values of groups are from a reference distribution, the worst group of a candidate.
 
-The reference is given as counts per value; an empty array stands for the released records, whose
+The reference is an array of counts per value; an empty array stands for the released records, whose
 counts are then added up for every candidate.
 """
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.segments import Segments
 
 __all__ = [
     "disclosure",
@@ -30,10 +31,7 @@ _SHORT = 32
 def _totals(
     start: int,
     stop: int,
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
-    values: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    segments: Segments,
     reference: NDArray[np.int64],
     totals: NDArray[np.int64],
 ) -> np.int64:
@@ -43,8 +41,8 @@ def _totals(
     else:
         totals[:] = 0
         for g in range(start, stop):
-            for i in range(segment_starts[g], segment_stops[g]):
-                totals[values[i]] += counts[i]
+            for i in range(segments.starts[g], segments.stops[g]):
+                totals[segments.values[i]] += segments.counts[i]
     n = np.int64(0)
     for v in range(len(totals)):
         n += totals[v]
@@ -56,10 +54,7 @@ def equal_distance(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
     records: NDArray[np.int64],
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
-    values: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    segments: Segments,
     n_values: int,
     reference: NDArray[np.int64],
     out: NDArray[np.float64],
@@ -67,16 +62,16 @@ def equal_distance(
     """Half the summed differences: the sum of the positive ones, so only a group's own values count."""
     totals = np.empty(n_values, np.int64)
     for c in range(len(starts)):
-        n = _totals(
-            starts[c], stops[c], segment_starts, segment_stops, values, counts, reference, totals
-        )
-        most = 0.0
+        n = _totals(starts[c], stops[c], segments, reference, totals)
+        largest = 0.0
         for g in range(starts[c], stops[c]):
             distance = 0.0
-            for i in range(segment_starts[g], segment_stops[g]):
-                distance += max(counts[i] / records[g] - totals[values[i]] / n, 0.0)
-            most = max(most, distance)
-        out[c] = most
+            for i in range(segments.starts[g], segments.stops[g]):
+                distance += max(
+                    segments.counts[i] / records[g] - totals[segments.values[i]] / n, 0.0
+                )
+            largest = max(largest, distance)
+        out[c] = largest
 
 
 @compiled()
@@ -84,10 +79,7 @@ def hierarchical_distance(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
     records: NDArray[np.int64],
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
-    values: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    segments: Segments,
     level_blocks: NDArray[np.int32],
     reference: NDArray[np.int64],
     out: NDArray[np.float64],
@@ -100,34 +92,34 @@ def hierarchical_distance(
     height, n_values = level_blocks.shape[0] - 1, level_blocks.shape[1]
     totals = np.empty(n_values, np.int64)
     node_totals = np.zeros((height, n_values), np.int64)
-    own = np.zeros(n_values, np.int64)
+    node_counts = np.zeros(n_values, np.int64)
     for c in range(len(starts)):
-        n = _totals(
-            starts[c], stops[c], segment_starts, segment_stops, values, counts, reference, totals
-        )
+        n = _totals(starts[c], stops[c], segments, reference, totals)
         node_totals[:] = 0
         for level in range(height):
             for v in range(n_values):
                 node_totals[level, level_blocks[level, v]] += totals[v]
-        most = 0.0
+        largest = 0.0
         for g in range(starts[c], stops[c]):
-            low, high = segment_starts[g], segment_stops[g]
+            low, high = segments.starts[g], segments.stops[g]
             distance = 0.0
             for level in range(height):
                 for i in range(low, high):
-                    own[level_blocks[level, values[i]]] += counts[i]
+                    node_counts[level_blocks[level, segments.values[i]]] += segments.counts[i]
                 for i in range(low, high):
-                    node = level_blocks[level, values[i]]
-                    if own[node] > 0:
-                        distance += max(own[node] / records[g] - node_totals[level, node] / n, 0.0)
-                        own[node] = 0
-            most = max(most, distance / height)
-        out[c] = most
+                    node = level_blocks[level, segments.values[i]]
+                    if node_counts[node] > 0:
+                        distance += max(
+                            node_counts[node] / records[g] - node_totals[level, node] / n, 0.0
+                        )
+                        node_counts[node] = 0
+            largest = max(largest, distance / height)
+        out[c] = largest
 
 
 @compiled()
 def _sort_pairs(keys: NDArray[np.int64], values: NDArray[np.int64]) -> None:
-    """Both by ascending keys, in place; most groups are short, and often in order already."""
+    """Sort both by ascending keys, in place; most groups are short, and often in order already."""
     if len(keys) > _SHORT:
         order = np.argsort(keys)
         keys[:] = keys[order]
@@ -166,10 +158,7 @@ def ordered_distance(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
     records: NDArray[np.int64],
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
-    values: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    segments: Segments,
     order: NDArray[np.int64],
     reference: NDArray[np.int64],
     out: NDArray[np.float64],
@@ -187,9 +176,7 @@ def ordered_distance(
     keys = np.empty(n_values, np.int64)
     shares = np.empty(n_values, np.int64)
     for c in range(len(starts)):
-        n = _totals(
-            starts[c], stops[c], segment_starts, segment_stops, values, counts, reference, totals
-        )
+        n = _totals(starts[c], stops[c], segments, reference, totals)
         present = 0
         running = np.int64(0)
         area[0] = 0.0
@@ -200,13 +187,13 @@ def ordered_distance(
                 cumulative[present] = running / n
                 area[present + 1] = area[present] + cumulative[present]
                 present += 1
-        most = 0.0
+        largest = 0.0
         for g in range(starts[c], stops[c] if present > 1 else starts[c]):
-            low = segment_starts[g]
-            length = segment_stops[g] - low
+            low = segments.starts[g]
+            length = segments.stops[g] - low
             for i in range(length):
-                keys[i] = ranks[values[low + i]]
-                shares[i] = counts[low + i]
+                keys[i] = ranks[segments.values[low + i]]
+                shares[i] = segments.counts[low + i]
             _sort_pairs(keys[:length], shares[:length])
             distance = area[keys[0]]
             running = np.int64(0)
@@ -214,8 +201,8 @@ def ordered_distance(
                 running += shares[i]
                 end = keys[i + 1] if i + 1 < length else present
                 distance += _gap_sum(running / records[g], keys[i], end, cumulative, area)
-            most = max(most, distance / (present - 1))
-        out[c] = most
+            largest = max(largest, distance / (present - 1))
+        out[c] = largest
 
 
 @compiled()
@@ -223,10 +210,7 @@ def largest_gain(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
     records: NDArray[np.int64],
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
-    values: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    segments: Segments,
     n_values: int,
     reference: NDArray[np.int64],
     enhanced: bool,
@@ -235,18 +219,16 @@ def largest_gain(
     """Largest (p - q)/q; if `enhanced`, the reference's records - 1 where one exceeds -ln q."""
     totals = np.empty(n_values, np.int64)
     for c in range(len(starts)):
-        n = _totals(
-            starts[c], stops[c], segment_starts, segment_stops, values, counts, reference, totals
-        )
-        most = 0.0
+        n = _totals(starts[c], stops[c], segments, reference, totals)
+        largest = 0.0
         violated = False
         for g in range(starts[c], stops[c]):
-            for i in range(segment_starts[g], segment_stops[g]):
-                q = totals[values[i]] / n
-                gain = (counts[i] / records[g] - q) / q
-                most = max(most, gain)
+            for i in range(segments.starts[g], segments.stops[g]):
+                q = totals[segments.values[i]] / n
+                gain = (segments.counts[i] / records[g] - q) / q
+                largest = max(largest, gain)
                 violated = violated or (enhanced and gain > 0 and gain > -np.log(q))
-        out[c] = n - 1.0 if violated else most
+        out[c] = n - 1.0 if violated else largest
 
 
 @compiled()
@@ -254,10 +236,7 @@ def disclosure(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
     records: NDArray[np.int64],
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
-    values: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    segments: Segments,
     n_values: int,
     reference: NDArray[np.int64],
     out: NDArray[np.float64],
@@ -265,14 +244,12 @@ def disclosure(
     """Largest |log2(p / q)| of the values a group has; one logarithm per candidate and side."""
     totals = np.empty(n_values, np.int64)
     for c in range(len(starts)):
-        n = _totals(
-            starts[c], stops[c], segment_starts, segment_stops, values, counts, reference, totals
-        )
+        n = _totals(starts[c], stops[c], segments, reference, totals)
         high = 1.0
         low = 1.0
         for g in range(starts[c], stops[c]):
-            for i in range(segment_starts[g], segment_stops[g]):
-                ratio = (counts[i] / records[g]) / (totals[values[i]] / n)
+            for i in range(segments.starts[g], segments.stops[g]):
+                ratio = (segments.counts[i] / records[g]) / (totals[segments.values[i]] / n)
                 high = max(high, ratio)
                 low = min(low, ratio)
         out[c] = max(np.log2(high), -np.log2(low))
@@ -283,10 +260,7 @@ def with_gain_above(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
     records: NDArray[np.int64],
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
-    values: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    segments: Segments,
     n_values: int,
     factor: float,
     out: NDArray[np.int64],
@@ -295,14 +269,12 @@ def with_gain_above(
     totals = np.empty(n_values, np.int64)
     released = np.empty(0, np.int64)
     for c in range(len(starts)):
-        n = _totals(
-            starts[c], stops[c], segment_starts, segment_stops, values, counts, released, totals
-        )
+        n = _totals(starts[c], stops[c], segments, released, totals)
         total = np.int64(0)
         for g in range(starts[c], stops[c]):
-            for i in range(segment_starts[g], segment_stops[g]):
+            for i in range(segments.starts[g], segments.stops[g]):
                 # whole numbers up to the one division: equal ratios compare as equal
-                if (counts[i] * n) / (records[g] * totals[values[i]]) > factor:
+                if (segments.counts[i] * n) / (records[g] * totals[segments.values[i]]) > factor:
                     total += records[g]
                     break
         out[c] = total
@@ -313,9 +285,7 @@ def under_one_node(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
     records: NDArray[np.int64],
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
-    values: NDArray[np.int32],
+    segments: Segments,
     nodes: NDArray[Any],
     out: NDArray[np.int64],
 ) -> None:
@@ -323,10 +293,10 @@ def under_one_node(
     for c in range(len(starts)):
         total = np.int64(0)
         for g in range(starts[c], stops[c]):
-            node = nodes[values[segment_starts[g]]]
+            node = nodes[segments.values[segments.starts[g]]]
             same = True
-            for i in range(segment_starts[g] + 1, segment_stops[g]):
-                if nodes[values[i]] != node:
+            for i in range(segments.starts[g] + 1, segments.stops[g]):
+                if nodes[segments.values[i]] != node:
                     same = False
                     break
             if same:

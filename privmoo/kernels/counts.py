@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.segments import Segments
 
 __all__ = [
     "ROW_CELLS",
     "Entries",
+    "GroupedTuples",
     "count_values",
     "groups_of_labels",
     "persons_of_groups",
@@ -35,8 +37,8 @@ class Entries(NamedTuple):
     """Whether the one row serves all candidates: the records of every tuple are all there."""
 
 
-class Groups(NamedTuple):
-    """Groups of one candidate, and the weights of all tuples."""
+class GroupedTuples(NamedTuple):
+    """One tuple and the records of every group, and the weights of all tuples."""
 
     firsts: NDArray[np.int32]
     records: NDArray[np.int64]
@@ -48,97 +50,71 @@ def count_values(
     labels: NDArray[np.int32],
     starts: NDArray[np.int64],
     n_groups: NDArray[np.int64],
-    firsts: NDArray[np.int32],
-    records: NDArray[np.int64],
-    weights: NDArray[Any],
+    groups: GroupedTuples,
     entries: Entries,
     rows: NDArray[np.int32],
     order: NDArray[np.int32],
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
-    values: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    segments: Segments,
 ) -> None:
-    """Counts of one attribute's values in every group of a chunk; `rows` is zero before and after.
+    """Count one attribute's values in every group of a chunk; `rows` is zero before and after.
 
-    Group g's values and their counts are entries `segment_starts[g]:segment_stops[g]` of `values` and
-    `counts`: the table's own entries come first, then one more than that for every candidate.
+    In `values` and `counts` of the segments the table's entries come first, then as many and one more
+    for every candidate.
     """
     room = len(entries.codes) + 1
+    values, counts = segments.values, segments.counts
     values[: room - 1] = entries.codes
     counts[: room - 1] = entries.counts[0]
     for c in range(len(starts)):
-        own_counts = entries.counts[0 if entries.shared else c]
+        entry_counts = entries.counts[0 if entries.shared else c]
         low, high = starts[c], starts[c] + n_groups[c]
+        part = Segments(segments.starts[low:high], segments.stops[low:high], values, counts)
+        begin = (c + 1) * room
         if n_groups[c] * entries.n_values <= len(rows):
-            _count_rows(
-                labels[c],
-                Groups(firsts[low:high], records[low:high], weights),
-                entries,
-                own_counts,
-                rows,
-                order,
-                (c + 1) * room,
-                segment_starts[low:high],
-                segment_stops[low:high],
-                values,
-                counts,
-            )
+            here = GroupedTuples(groups.firsts[low:high], groups.records[low:high], groups.weights)
+            _count_rows(labels[c], here, entries, entry_counts, rows, order, begin, part)
         else:
-            _count_sorted(
-                labels[c],
-                entries,
-                own_counts,
-                rows,
-                order,
-                (c + 1) * room,
-                segment_starts[low:high],
-                segment_stops[low:high],
-                values,
-                counts,
-            )
+            _count_sorted(labels[c], entries, entry_counts, rows, order, begin, part)
 
 
 @compiled()
 def _count_rows(
     labels: NDArray[np.int32],
-    groups: Groups,
+    groups: GroupedTuples,
     entries: Entries,
     entry_counts: NDArray[Any],
     rows: NDArray[np.int32],
     order: NDArray[np.int32],
     begin: int,
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
-    values: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    segments: Segments,
 ) -> None:
     """A row of cells per group, then its positive cells."""
+    starts, stops, values, counts = segments
     width = np.uint32(entries.n_values)
     for e in range(len(entries.codes)):
         label = np.uint32(labels[entries.tuples[e]])
         rows[label * width + np.uint32(entries.codes[e])] += entry_counts[e]
     # A group of one tuple has that tuple's entries, which lie ready at the front of `values`: more than
     # half of the groups of a typical candidate. Only the others are merged from their rows.
-    one, zero = np.uint64(1), np.uint64(0)
+    step, zero = np.uint64(1), np.uint64(0)
     n_merged = np.uint64(0)
-    for g in range(len(segment_starts)):
+    for g in range(len(starts)):
         first = groups.firsts[g]
-        segment_starts[g] = entries.offsets[first]
-        segment_stops[g] = entries.offsets[first + 1]
+        starts[g] = entries.offsets[first]
+        stops[g] = entries.offsets[first + 1]
         order[n_merged] = g
-        n_merged += zero if entries.shared and groups.records[g] == groups.weights[first] else one
+        n_merged += zero if entries.shared and groups.records[g] == groups.weights[first] else step
     end = np.uint64(begin)
     for i in range(np.int64(n_merged)):
         g = order[i]
-        segment_starts[g] = end
+        starts[g] = end
         row = rows[g * entries.n_values : (g + 1) * entries.n_values]
         for v in range(len(row)):
             values[end] = v  # overwritten unless the count is positive: no branch to mispredict
             counts[end] = row[v]
-            end += one if row[v] > 0 else zero
-        segment_stops[g] = end
-    rows[: len(segment_starts) * entries.n_values] = 0
+            end += step if row[v] > 0 else zero
+        stops[g] = end
+    rows[: len(starts) * entries.n_values] = 0
 
 
 @compiled()
@@ -149,27 +125,25 @@ def _count_sorted(
     row: NDArray[np.int32],
     order: NDArray[np.int32],
     begin: int,
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
-    values: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    segments: Segments,
 ) -> None:
     """Group after group, tuples brought into group order first: one row of values is enough."""
-    segment_stops[:] = 0
+    starts, stops, values, counts = segments
+    stops[:] = 0
     for t in range(len(labels)):
-        segment_stops[labels[t]] += 1
+        stops[labels[t]] += 1
     place = 0
-    for g in range(len(segment_starts)):
-        segment_starts[g] = place
-        place += segment_stops[g]
-        segment_stops[g] = segment_starts[g]
+    for g in range(len(starts)):
+        starts[g] = place
+        place += stops[g]
+        stops[g] = starts[g]
     for t in range(len(labels)):
-        order[segment_stops[labels[t]]] = t
-        segment_stops[labels[t]] += 1
+        order[stops[labels[t]]] = t
+        stops[labels[t]] += 1
     end = begin
-    for g in range(len(segment_starts)):
-        low, high = segment_starts[g], segment_stops[g]
-        segment_starts[g] = end
+    for g in range(len(starts)):
+        low, high = starts[g], stops[g]
+        starts[g] = end
         for position in range(low, high):
             t = order[position]
             for e in range(entries.offsets[t], entries.offsets[t + 1]):
@@ -179,10 +153,10 @@ def _count_sorted(
                         values[end] = code
                         end += 1
                     row[code] += entry_counts[e]
-        for position in range(segment_starts[g], end):
+        for position in range(starts[g], end):
             counts[position] = row[values[position]]
             row[values[position]] = 0
-        segment_stops[g] = end
+        stops[g] = end
 
 
 @compiled()
@@ -215,7 +189,7 @@ def persons_of_groups(
 
 @compiled()
 def groups_of_labels(
-    given: NDArray[np.int32],
+    classes: NDArray[np.int32],
     weights: NDArray[Any],
     numbers: NDArray[np.int32],
     labels: NDArray[np.int32],
@@ -224,18 +198,18 @@ def groups_of_labels(
 ) -> int:
     """Groups of explicit labels, numbered by first appearance; `numbers` is -1 before and after."""
     n_groups = 0
-    for t in range(len(given)):
-        number = numbers[given[t]]
+    for t in range(len(classes)):
+        number = numbers[classes[t]]
         if number < 0:
             number = n_groups
-            numbers[given[t]] = number
+            numbers[classes[t]] = number
             firsts[number] = t
             sizes[number] = 0
             n_groups += 1
         labels[t] = number
         sizes[number] += weights[t]
     for g in range(n_groups):
-        numbers[given[firsts[g]]] = -1
+        numbers[classes[firsts[g]]] = -1
     return n_groups
 
 

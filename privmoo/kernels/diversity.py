@@ -1,6 +1,6 @@
 """Diversity of one attribute's values within groups, the worst group of every candidate.
 
-Values of group g are entries `segment_starts[g]:segment_stops[g]`, every count at least one.
+Every count of the segments is at smallest one.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.segments import Segments
 
 __all__ = [
     "fewest_values",
@@ -27,30 +28,28 @@ _SHORT = 32
 def fewest_values(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
+    segments: Segments,
     out: NDArray[np.float64],
 ) -> None:
     """Fewest distinct values."""
     for c in range(len(starts)):
-        least = np.inf
+        smallest = np.inf
         for g in range(starts[c], stops[c]):
-            least = min(least, float(segment_stops[g] - segment_starts[g]))
-        out[c] = least
+            smallest = min(smallest, float(segments.stops[g] - segments.starts[g]))
+        out[c] = smallest
 
 
 @compiled()
 def flag_single_values(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
+    segments: Segments,
     flags: NDArray[np.bool_],
 ) -> None:
     """Flag the groups that have one single value; other flags stay."""
     for c in range(len(starts)):
         for g in range(starts[c], stops[c]):
-            if segment_stops[g] - segment_starts[g] == 1:
+            if segments.stops[g] - segments.starts[g] == 1:
                 flags[g] = True
 
 
@@ -59,28 +58,26 @@ def least_entropy(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
     records: NDArray[np.int64],
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
-    counts: NDArray[np.int32],
+    segments: Segments,
     out: NDArray[np.float64],
 ) -> None:
     """Smallest entropy, in nats."""
     for c in range(len(starts)):
-        least = np.inf
+        smallest = np.inf
         for g in range(starts[c], stops[c]):
             entropy = 0.0
-            for i in range(segment_starts[g], segment_stops[g]):
-                share = counts[i] / records[g]
+            for i in range(segments.starts[g], segments.stops[g]):
+                share = segments.counts[i] / records[g]
                 entropy -= share * np.log(share)
-            least = min(least, max(entropy, 0.0))
-        out[c] = least
+            smallest = min(smallest, max(entropy, 0.0))
+        out[c] = smallest
 
 
 @compiled()
-def _largest(counts: NDArray[np.int32], start: int, stop: int) -> np.int64:
+def _largest_count(segments: Segments, g: int) -> np.int64:
     largest = np.int64(0)
-    for i in range(start, stop):
-        largest = max(largest, counts[i])
+    for i in range(segments.starts[g], segments.stops[g]):
+        largest = max(largest, segments.counts[i])
     return largest
 
 
@@ -89,17 +86,15 @@ def least_diversity(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
     records: NDArray[np.int64],
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
-    counts: NDArray[np.int32],
+    segments: Segments,
     out: NDArray[np.float64],
 ) -> None:
     """Smallest ratio of the records to the most frequent value's."""
     for c in range(len(starts)):
-        least = np.inf
+        smallest = np.inf
         for g in range(starts[c], stops[c]):
-            least = min(least, records[g] / _largest(counts, segment_starts[g], segment_stops[g]))
-        out[c] = least
+            smallest = min(smallest, records[g] / _largest_count(segments, g))
+        out[c] = smallest
 
 
 @compiled()
@@ -107,33 +102,29 @@ def largest_share(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
     records: NDArray[np.int64],
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
-    counts: NDArray[np.int32],
+    segments: Segments,
     out: NDArray[np.float64],
 ) -> None:
     """Largest relative frequency of a value."""
     for c in range(len(starts)):
-        most = 0.0
+        largest = 0.0
         for g in range(starts[c], stops[c]):
-            most = max(most, _largest(counts, segment_starts[g], segment_stops[g]) / records[g])
-        out[c] = most
+            largest = max(largest, _largest_count(segments, g) / records[g])
+        out[c] = largest
 
 
 @compiled()
 def majorities(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
-    counts: NDArray[np.int32],
+    segments: Segments,
     out: NDArray[np.int64],
 ) -> None:
     """Records that have their group's most frequent value."""
     for c in range(len(starts)):
         total = np.int64(0)
         for g in range(starts[c], stops[c]):
-            total += _largest(counts, segment_starts[g], segment_stops[g])
+            total += _largest_count(segments, g)
         out[c] = total
 
 
@@ -156,9 +147,7 @@ def _sort(values: NDArray[np.int64]) -> None:
 def recursive_diversity(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
-    counts: NDArray[np.int32],
+    segments: Segments,
     n_values: int,
     factor: float,
     out: NDArray[np.float64],
@@ -166,19 +155,19 @@ def recursive_diversity(
     """Smallest number of ℓ for which the largest count is below `factor` times the tail from ℓ on."""
     scratch = np.empty(n_values, np.int64)
     for c in range(len(starts)):
-        least = np.inf
+        smallest = np.inf
         for g in range(starts[c], stops[c]):
-            low, high = segment_starts[g], segment_stops[g]
-            own = scratch[: high - low]
-            own[:] = counts[low:high]
-            _sort(own)
-            largest = float(own[-1])
+            low, high = segments.starts[g], segments.stops[g]
+            counts = scratch[: high - low]
+            counts[:] = segments.counts[low:high]
+            _sort(counts)
+            largest = float(counts[-1])
             tail = np.int64(0)
             holds = 0
-            for i in range(len(own)):  # the tail of ℓ = len(own) - i
-                tail += own[i]
+            for i in range(len(counts)):  # the tail of ℓ = len(counts) - i
+                tail += counts[i]
                 if largest < factor * tail:
-                    holds = len(own) - i
+                    holds = len(counts) - i
                     break
-            least = min(least, float(holds))
-        out[c] = least
+            smallest = min(smallest, float(holds))
+        out[c] = smallest

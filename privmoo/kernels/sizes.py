@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
 
-__all__ = ["at_risk", "flagged", "population_risks", "smallest", "squares", "sums", "weighted_sums"]
-
-
-@compiled()
-def sums(
-    starts: NDArray[np.int64], stops: NDArray[np.int64], values: NDArray[Any], out: NDArray[Any]
-) -> None:
-    """Sum of a value of the groups."""
-    for c in range(len(starts)):
-        out[c] = 0
-        for g in range(starts[c], stops[c]):
-            out[c] += values[g]
+__all__ = ["at_risk", "flagged", "population_risks", "smallest", "squares", "weighted_sums"]
 
 
 @compiled()

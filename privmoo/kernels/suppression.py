@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.segments import Segments
 
 __all__ = [
     "group_diversity",
@@ -117,17 +118,15 @@ def group_diversity(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
     records: NDArray[np.int64],
-    segment_starts: NDArray[np.int64],
-    segment_stops: NDArray[np.int64],
-    counts: NDArray[np.int32],
+    segments: Segments,
     diversity: NDArray[np.float64],
 ) -> None:
     """Records over the most frequent value's count, unless what is there is smaller already."""
     for c in range(len(starts)):
         for g in range(starts[c], stops[c]):
             largest = np.int64(1)
-            for i in range(segment_starts[g], segment_stops[g]):
-                largest = max(largest, counts[i])
+            for i in range(segments.starts[g], segments.stops[g]):
+                largest = max(largest, segments.counts[i])
             diversity[g] = min(diversity[g], records[g] / largest)
 
 

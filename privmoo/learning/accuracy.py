@@ -9,13 +9,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.checks import choice, whole_number
+from privmoo.data.facts import leaf_offsets
 from privmoo.data.table import Table
-from privmoo.errors import MeasureError, PrivmooError
+from privmoo.errors import Hint, MeasureError, PrivmooError
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.learning.experiment import prepare
 from privmoo.learning.scores import score_split
-from privmoo.measures.common import FloatArray, Staged, check_choice, leaf_offsets
+from privmoo.measures.base import FloatArray
 from privmoo.measures.records import kept_records
+from privmoo.measures.staged import Staged
 from privmoo.recodings.recoding import BlockRecoding, Recoding
 from privmoo.release.release import Release, released_frame
 
@@ -45,6 +48,7 @@ class ForestAccuracy(Staged):
     """
 
     name = "accuracy"
+    label = "accuracy of a random forest"
     sense = "max"
     needs: ClassVar[frozenset[str]] = frozenset({"sizes", "labels"})
 
@@ -59,9 +63,8 @@ class ForestAccuracy(Staged):
         stage: Stage = "after",
     ) -> None:
         for name, number in (("trees", trees), ("repeats", repeats)):
-            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-                raise MeasureError(f"{name}: must be a whole number of at least 1, got {number!r}")
-        check_choice("tested_on", tested_on, ("released", "original"))
+            whole_number(name, number, error=MeasureError)
+        choice("tested_on", tested_on, ("released", "original"), error=MeasureError)
         self.trees, self.repeats, self.test_size = trees, repeats, test_size
         self.tested_on, self.seed = tested_on, seed
         super().__init__(stage=stage)
@@ -71,7 +74,8 @@ class ForestAccuracy(Staged):
         super().check(table)
         if table.target is None:
             raise MeasureError(
-                f"{self.name}: the table has no target to predict; name one in Table(..., target=...)"
+                f"{self.name}: the table has no target to predict",
+                hint=Hint(parameter="target", call="Table"),
             )
 
     def batch(self, groups: GroupBatch) -> FloatArray:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.checks import fraction
 from privmoo.errors import MeasureError, nearest
 from privmoo.learning.experiment import ORIGINAL
 
@@ -57,8 +58,7 @@ def compare_scores(
         raise MeasureError(
             f"against: there are no scores of {against!r}{nearest(against, methods)}"
         )
-    if not 0 < level < 1:
-        raise MeasureError(f"level: must lie between 0 and 1, got {level!r}")
+    fraction("level", level, above_zero=True, below_one=True, error=MeasureError)
     by_method = {
         key: part[metric].to_numpy(np.float64)
         for key, part in frame.groupby(["model", "method", "tested_on"], sort=False)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import whole_number
 from privmoo.data.table import Table
 from privmoo.errors import TableError
 from privmoo.hierarchy.canonical import MISSING
@@ -61,8 +62,7 @@ def encode(table: Table, release: Release | None = None, *, most_categories: int
     >>> encode(table).matrix[0].tolist(), encode(table, release).matrix[0].tolist()
     ([20.0, 1.0, 0.0], [25.0, 0.5, 0.5])
     """
-    if most_categories < 1:
-        raise TableError(f"most_categories: must be at least 1, got {most_categories!r}")
+    whole_number("most_categories", most_categories, error=TableError)
     if release is not None:
         check_release(table, release)
     parts, names, columns = [], [], []

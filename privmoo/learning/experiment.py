@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.checks import fraction, whole_number
 from privmoo._util.progress_bar import new_bar
 from privmoo._util.threads import thread_count
 from privmoo.data.columns import Attribute
@@ -148,10 +149,8 @@ def _splits(
 ) -> tuple[Split, ...]:
     from sklearn.model_selection import StratifiedShuffleSplit
 
-    if repeats < 1:
-        raise ProblemError(f"repeats: must be at least 1, got {repeats!r}")
-    if not 0 < test_size < 1:
-        raise ProblemError(f"test_size: must lie between 0 and 1, got {test_size!r}")
+    whole_number("repeats", repeats)
+    fraction("test_size", test_size, above_zero=True, below_one=True)
     unit = np.arange(len(y)) if table.subjects is None else table.subjects.row_subject
     persons, first = np.unique(unit, return_index=True)
     sizes = np.bincount(y[first])
@@ -189,9 +188,7 @@ def do_all(
     """Results in the order of the tasks, from processes of one thread each."""
     from sklearn.utils.parallel import Parallel, delayed
 
-    workers = min(thread_count() if jobs is None else jobs, len(tasks))
-    if workers < 1:
-        raise ProblemError(f"jobs: must be at least 1, got {jobs!r}")
+    workers = min(thread_count() if jobs is None else whole_number("jobs", jobs), len(tasks))
     running = Parallel(n_jobs=workers, backend="loky", return_as="generator")(
         delayed(_alone)(function, *task) for task in tasks
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from privmoo._util.checks import whole_number
 from privmoo.errors import MeasureError, nearest
 from privmoo.learning.experiment import ORIGINAL
 
@@ -119,8 +120,7 @@ def plot_importances(frame: pd.DataFrame, *, top: int = 12, ax: Axes | None = No
     import matplotlib.pyplot as plt
 
     _require(frame, ["method", "column", "role", "share"])
-    if top < 1:
-        raise MeasureError(f"top: must be at least 1, got {top!r}")
+    whole_number("top", top, error=MeasureError)
     methods = list(frame["method"].unique())
     first = frame[frame["method"] == methods[0]].sort_values(
         "share", ascending=False, kind="stable"

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import Any
-
-from privmoo.errors import MeasureError, nearest
-from privmoo.measures.base import Constraint, FunctionMeasure, Measure, Sense, measure
+from privmoo.measures.base import Constraint, Measure, Sense
 from privmoo.measures.closeness import BetaLikeness, DeltaDisclosure, TCloseness
 from privmoo.measures.disclosure import DisclosureRisk
 from privmoo.measures.diversity import (
@@ -19,6 +15,7 @@ from privmoo.measures.diversity import (
     RecursiveDiversity,
     WeightedDiversity,
 )
+from privmoo.measures.function_measure import FunctionMeasure, measure
 from privmoo.measures.generalization import (
     Ambiguity,
     Distortion,
@@ -27,6 +24,8 @@ from privmoo.measures.generalization import (
     Transparency,
 )
 from privmoo.measures.information import InformationLoss
+from privmoo.measures.names import measure_by_name, names
+from privmoo.measures.notation import constraint_from, measure_from
 from privmoo.measures.population import JournalistRisk, MarketerRisk
 from privmoo.measures.privacy import AverageK, KAnonymity, WeightedK
 from privmoo.measures.records import Originality
@@ -88,91 +87,9 @@ __all__ = [
     "Uniqueness",
     "WeightedDiversity",
     "WeightedK",
+    "constraint_from",
     "measure",
     "measure_by_name",
+    "measure_from",
     "names",
 ]
-
-_BUILT_IN: tuple[type[Measure], ...] = (
-    KAnonymity,
-    WeightedK,
-    AverageK,
-    DistinctDiversity,
-    EntropyDiversity,
-    FrequencyDiversity,
-    WeightedDiversity,
-    RecursiveDiversity,
-    Alpha,
-    PSensitivity,
-    TCloseness,
-    BetaLikeness,
-    DeltaDisclosure,
-    MinimumEntropy,
-    ProsecutorRisk,
-    JournalistRisk,
-    MarketerRisk,
-    RecordsAtRisk,
-    Homogeneity,
-    Uniqueness,
-    Skewness,
-    Similarity,
-    DisclosureRisk,
-    GeneralLoss,
-    GeneralizationLoss,
-    SuppressedShare,
-    Discernibility,
-    AverageClassSize,
-    Precision,
-    NonUniformEntropy,
-    Ambiguity,
-    InformationLoss,
-    Transparency,
-    Distortion,
-    Originality,
-    ClassificationMetric,
-)
-_BY_NAME = {built_in.name: built_in for built_in in _BUILT_IN}
-
-
-def names() -> list[str]:
-    """Names of the built-in measures: privacy, risk, then utility.
-
-    >>> names()[:3]
-    ['k', 'weighted_k', 'average_k']
-    """
-    return list(_BY_NAME)
-
-
-def _from_plugin(name: str) -> type[Measure] | Measure:
-    from privmoo.registry import plugin, plugin_names
-
-    others = plugin_names("measures")
-    if name not in others:
-        raise MeasureError(f"measure: {name!r} is not known{nearest(name, [*_BY_NAME, *others])}")
-    found: type[Measure] | Measure = plugin("measures", name)
-    return found
-
-
-def measure_by_name(name: str, **parameters: Any) -> Measure:
-    """The measure with this name: a built-in one, or one of a plug-in.
-
-    >>> measure_by_name("at_risk", tau=0.1)
-    RecordsAtRisk(tau=0.1, count=False)
-    >>> measure_by_name("weighted-k")
-    Traceback (most recent call last):
-    privmoo.errors.MeasureError: measure: 'weighted-k' is not known; did you mean 'weighted_k'?
-    """
-    made = _BY_NAME.get(name) or _from_plugin(name)
-    if isinstance(made, Measure):  # made by `@measure`: it has no parameters
-        if parameters:
-            raise MeasureError(f"measure: {name!r} takes no parameters, got {sorted(parameters)}")
-        return made
-    signature = inspect.signature(made)
-    try:
-        signature.bind(**parameters)
-    except TypeError:
-        raise MeasureError(
-            f"measure: {name!r} takes the parameters {list(signature.parameters)}, "
-            f"got {sorted(parameters)}"
-        ) from None
-    return made(**parameters)

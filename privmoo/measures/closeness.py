@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import choice, flag
 from privmoo.data.cache import per_table
 from privmoo.data.columns import Attribute
 from privmoo.data.table import Table
@@ -15,7 +16,8 @@ from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch, Segments, Stage
 from privmoo.hierarchy.canonical import MISSING
 from privmoo.kernels import closeness as kernels
-from privmoo.measures.common import FloatArray, ValueMeasure, check_choice, check_flag
+from privmoo.measures.base import FloatArray
+from privmoo.measures.value_measure import ValueMeasure
 
 __all__ = ["BetaLikeness", "DeltaDisclosure", "Distance", "Reference", "TCloseness"]
 
@@ -29,14 +31,14 @@ class _Compared(ValueMeasure):
     sense = "min"
 
     def __init__(self, *, reference: Reference = "released", stage: Stage = "after") -> None:
-        check_choice("reference", reference, ("released", "original"))
+        choice("reference", reference, ("released", "original"), error=MeasureError)
         self.reference: Reference = reference
         if reference == "original":
             self.audited = False  # what was suppressed cannot be seen in the release
         super().__init__(stage=stage)
 
     def _reference(self, attribute: Attribute) -> NDArray[np.int64]:
-        """Counts of the reference; none for the released records, the kernels add those up."""
+        """Return the counts of the reference; none for the released records: kernels add those up."""
         return attribute.totals if self.reference == "original" else np.zeros(0, np.int64)
 
 
@@ -60,6 +62,7 @@ class TCloseness(_Compared):
     """
 
     name = "t"
+    label = "t-closeness"
     coarser = "better"
 
     def __init__(
@@ -69,12 +72,12 @@ class TCloseness(_Compared):
         reference: Reference = "released",
         stage: Stage = "after",
     ) -> None:
-        check_choice("distance", distance, ("equal", "ordered", "hierarchical"))
+        choice("distance", distance, ("equal", "ordered", "hierarchical"), error=MeasureError)
         self.distance: Distance = distance
         super().__init__(reference=reference, stage=stage)
 
     def check(self, table: Table) -> None:
-        """The hierarchical distance needs a hierarchy of every sensitive attribute."""
+        """Raise a MeasureError where the hierarchical distance lacks a hierarchy."""
         super().check(table)
         for attribute in table.sensitive.values():
             if self.distance == "hierarchical" and attribute.hierarchy is None:
@@ -83,12 +86,12 @@ class TCloseness(_Compared):
                     f"give one in Table(..., sensitive={{{attribute.name!r}: ...}})"
                 )
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The largest distance by one attribute."""
+        """Return the largest distance by one attribute."""
         out = np.empty(len(groups))
-        counts = (groups.starts, groups.stops, groups.records, *segments)
+        counts = (groups.starts, groups.stops, groups.records, segments)
         reference = self._reference(attribute)
         if self.distance == "equal":
             kernels.equal_distance(*counts, attribute.n_values, reference, out)
@@ -102,7 +105,7 @@ class TCloseness(_Compared):
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From equal distributions to disjoint ones."""
+        """Return the range from equal distributions to disjoint ones."""
         return 0.0, 1.0
 
 
@@ -126,6 +129,8 @@ class BetaLikeness(_Compared):
     """
 
     name = "beta"
+    label = "β-likeness"
+    symbol = "β"
     coarser = "better"
 
     def __init__(
@@ -135,20 +140,20 @@ class BetaLikeness(_Compared):
         reference: Reference = "released",
         stage: Stage = "after",
     ) -> None:
-        check_flag("enhanced", enhanced)
+        flag("enhanced", enhanced, error=MeasureError)
         self.enhanced = enhanced
         super().__init__(reference=reference, stage=stage)
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The largest gain of one attribute's values."""
+        """Return the largest gain of one attribute's values."""
         out = np.empty(len(groups))
         kernels.largest_gain(
             groups.starts,
             groups.stops,
             groups.records,
-            *segments,
+            segments,
             attribute.n_values,
             self._reference(attribute),
             self.enhanced,
@@ -157,7 +162,7 @@ class BetaLikeness(_Compared):
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From equal distributions to a group of one record with a value of its own."""
+        """Return the range from equal distributions to a group of one record with a value of its own."""
         return 0.0, table.n_records - 1.0
 
 
@@ -177,17 +182,19 @@ class DeltaDisclosure(_Compared):
     """
 
     name = "delta"
+    label = "δ-disclosure"
+    symbol = "δ"
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The largest logarithmic ratio of one attribute's values."""
+        """Return the largest logarithmic ratio of one attribute's values."""
         out = np.empty(len(groups))
         kernels.disclosure(
             groups.starts,
             groups.stops,
             groups.records,
-            *segments,
+            segments,
             attribute.n_values,
             self._reference(attribute),
             out,
@@ -195,13 +202,13 @@ class DeltaDisclosure(_Compared):
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From equal distributions to a group of one record with a value of its own."""
+        """Return the range from equal distributions to a group of one record with a value of its own."""
         return 0.0, math.log2(table.n_records)
 
 
 @per_table
 def _orders(table: Table) -> dict[str, NDArray[np.int64]]:
-    """The values of every sensitive attribute from lowest to highest, missing last.
+    """Return the values of every sensitive attribute from lowest to highest, missing last.
 
     The order of the hierarchy's leaves; without one numbers and dates by value and text by code
     point, also where the text looks like numbers.

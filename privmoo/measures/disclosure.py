@@ -9,14 +9,17 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import choice
 from privmoo._util.distinct import counted, numbered
 from privmoo.data.columns import Attribute
+from privmoo.data.facts import leaf_offsets
 from privmoo.data.table import Table
-from privmoo.errors import MeasureError, nearest
+from privmoo.errors import Hint, MeasureError, nearest
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.kernels.matching import Known, Published, match_known
-from privmoo.measures.common import FloatArray, Staged, check_choice, leaf_offsets
+from privmoo.measures.base import FloatArray
 from privmoo.measures.records import kept_records
+from privmoo.measures.staged import Staged
 from privmoo.recodings.cells import CellRecoding
 from privmoo.recodings.nodes import numeric_columns
 
@@ -52,6 +55,7 @@ class DisclosureRisk(Staged):
     """
 
     name = "disclosure_risk"
+    percent = True
     sense = "min"
     needs: ClassVar[frozenset[str]] = frozenset({"sizes", "labels"})
 
@@ -62,7 +66,7 @@ class DisclosureRisk(Staged):
         aggregate: Aggregate = "mean",
         stage: Stage = "after",
     ) -> None:
-        check_choice("aggregate", aggregate, ("mean", "max"))
+        choice("aggregate", aggregate, ("mean", "max"), error=MeasureError)
         if isinstance(known, str):
             known = [known]
         if known is not None and not known:
@@ -77,8 +81,8 @@ class DisclosureRisk(Staged):
         table.need_records(type(self).__name__)
         if not table.sensitive:
             raise MeasureError(
-                f"{self.name}: the table has no sensitive attribute; "
-                "name one in Table(..., sensitive=...)"
+                f"{self.name}: the table has no sensitive attribute",
+                hint=Hint(parameter="sensitive", call="Table"),
             )
         self._columns(table)
 

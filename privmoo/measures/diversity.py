@@ -6,19 +6,17 @@ import math
 
 import numpy as np
 
+from privmoo._util.checks import positive
 from privmoo.data.columns import Attribute
+from privmoo.data.facts import fewest_values, value_numbers
 from privmoo.data.table import Table
+from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch, Segments, Stage
 from privmoo.kernels import diversity as kernels
 from privmoo.kernels.sizes import weighted_sums
-from privmoo.measures.common import (
-    FloatArray,
-    ValueMeasure,
-    check_positive,
-    fewest_values,
-    value_numbers,
-)
-from privmoo.suppression.policies import diversity_of_groups
+from privmoo.measures.base import FloatArray
+from privmoo.measures.value_measure import ValueMeasure
+from privmoo.suppression.ranks import diversity_of_groups
 
 __all__ = [
     "Alpha",
@@ -44,19 +42,20 @@ class DistinctDiversity(ValueMeasure):
     """
 
     name = "distinct_l"
+    label = "distinct ℓ-diversity"
     sense = "max"
     coarser = "better"
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The fewest values of one attribute in a group."""
+        """Return the fewest values of one attribute in a group."""
         out = np.empty(len(groups))
-        kernels.fewest_values(groups.starts, groups.stops, segments.starts, segments.stops, out)
+        kernels.fewest_values(groups.starts, groups.stops, segments, out)
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing released to all values in every group."""
+        """Return the range from nothing released to all values in every group."""
         return 0.0, float(fewest_values(table))
 
 
@@ -72,6 +71,7 @@ class PSensitivity(DistinctDiversity):
     """
 
     name = "p"
+    label = "p-sensitivity"
 
 
 class EntropyDiversity(ValueMeasure):
@@ -86,17 +86,18 @@ class EntropyDiversity(ValueMeasure):
     """
 
     name = "entropy_l"
+    label = "entropy ℓ-diversity"
     sense = "max"
     coarser = "better"
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The exponential of the smallest entropy of one attribute."""
+        """Return the exponential of the smallest entropy of one attribute."""
         return np.asarray(np.exp(_least_entropy(groups, segments)))
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing released to the same number of each value in every group."""
+        """Return the range from nothing released to the same number of each value in every group."""
         return 0.0, float(fewest_values(table))
 
 
@@ -112,27 +113,27 @@ class FrequencyDiversity(ValueMeasure):
     """
 
     name = "l"
+    label = "ℓ-diversity"
+    symbol = "ℓ"
     sense = "max"
     coarser = "better"
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The least diverse group by one attribute."""
+        """Return the least diverse group by one attribute."""
         out = np.empty(len(groups))
         kernels.least_diversity(
             groups.starts,
             groups.stops,
             groups.records,
-            segments.starts,
-            segments.stops,
-            segments.counts,
+            segments,
             out,
         )
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing released to the same number of each value in every group."""
+        """Return the range from nothing released to the same number of each value in every group."""
         return 0.0, float(fewest_values(table))
 
 
@@ -153,14 +154,14 @@ class WeightedDiversity(ValueMeasure):
     audited = True
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The mean over records of their group's diversity."""
+        """Return the mean over records of their group's diversity."""
         total = np.empty(len(groups))
         diversity = diversity_of_groups(groups)
         weighted_sums(groups.starts, groups.stops, groups.records, diversity, total)
         return np.asarray(total / groups.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing released to the same number of each value in every group."""
+        """Return the range from nothing released to the same number of each value in every group."""
         return 0.0, float(fewest_values(table))
 
 
@@ -182,25 +183,24 @@ class RecursiveDiversity(ValueMeasure):
     """
 
     name = "recursive_l"
+    label = "recursive ℓ-diversity"
     sense = "max"
     coarser = "better"
 
     def __init__(self, c: float, *, stage: Stage = "after") -> None:
-        check_positive("c", c)
+        positive("c", c, error=MeasureError)
         self.c = float(c)
         super().__init__(stage=stage)
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The least ℓ of one attribute."""
+        """Return the least ℓ of one attribute."""
         out = np.empty(len(groups))
         kernels.recursive_diversity(
             groups.starts,
             groups.stops,
-            segments.starts,
-            segments.stops,
-            segments.counts,
+            segments,
             attribute.n_values,
             self.c,
             out,
@@ -208,7 +208,7 @@ class RecursiveDiversity(ValueMeasure):
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From 0 to all values in every group."""
+        """Return the range from 0 to all values in every group."""
         return 0.0, float(fewest_values(table))
 
 
@@ -224,27 +224,27 @@ class Alpha(ValueMeasure):
     """
 
     name = "alpha"
+    label = "α (largest relative frequency)"
+    symbol = "α"
     sense = "min"
     coarser = "better"
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The largest frequency of one attribute's values."""
+        """Return the largest frequency of one attribute's values."""
         out = np.empty(len(groups))
         kernels.largest_share(
             groups.starts,
             groups.stops,
             groups.records,
-            segments.starts,
-            segments.stops,
-            segments.counts,
+            segments,
             out,
         )
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From the same number of each value in every group to one value."""
+        """Return the range from the same number of each value in every group to one value."""
         return 1.0 / max(fewest_values(table), 1), 1.0
 
 
@@ -262,18 +262,20 @@ class MinimumEntropy(ValueMeasure):
     """
 
     name = "min_entropy"
+    label = "minimum entropy"
+    unit = "bits"
     sense = "max"
     coarser = "better"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The sum over the attributes."""
+        """Return the sum over the attributes."""
         total = np.zeros(len(groups))
         for attribute in self.attributes(groups.table):
             total += _least_entropy(groups, groups.segments[attribute.name])
         return total / math.log(2)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From one value in a group to the same number of each in every group."""
+        """Return the range from one value in a group to the same number of each in every group."""
         return 0.0, sum(math.log2(number) for number in value_numbers(table))
 
 
@@ -283,9 +285,7 @@ def _least_entropy(groups: GroupBatch, segments: Segments) -> FloatArray:
         groups.starts,
         groups.stops,
         groups.records,
-        segments.starts,
-        segments.stops,
-        segments.counts,
+        segments,
         out,
     )
     return out

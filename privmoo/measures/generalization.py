@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.data.cache import per_table
+from privmoo.data.facts import leaf_offsets
 from privmoo.data.table import Table
 from privmoo.groups.groups import GroupBatch
 from privmoo.kernels.cells import block_maxima, recoding_bits, sum_products
-from privmoo.measures.common import FloatArray, Staged, leaf_offsets
+from privmoo.measures.base import FloatArray
 from privmoo.measures.records import kept_records
+from privmoo.measures.staged import Staged
 from privmoo.measures.utility import (
     leaf_sums,
     leaves_per_block,

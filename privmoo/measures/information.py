@@ -7,20 +7,16 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import choice
 from privmoo.data.cache import per_table
+from privmoo.data.facts import leaf_offsets, mean_digits, no_distance
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.kernels.clusters import Columns, spread_of_clusters, spread_to_centres
-from privmoo.measures.common import (
-    FloatArray,
-    Staged,
-    check_choice,
-    leaf_offsets,
-    mean_digits,
-    no_distance,
-)
+from privmoo.measures.base import FloatArray
 from privmoo.measures.records import kept_records
+from privmoo.measures.staged import Staged
 from privmoo.recodings.nodes import numeric_columns
 
 __all__ = ["InformationLoss"]
@@ -49,12 +45,14 @@ class InformationLoss(Staged):
     """
 
     name = "il"
+    label = "information loss"
+    symbol = "IL"
     sense = "min"
     needs: ClassVar[frozenset[str]] = frozenset({"sizes", "labels"})
     coarser = "worse"
 
     def __init__(self, *, scale: Scale = "raw", stage: Stage = "after") -> None:
-        check_choice("scale", scale, ("raw", "standard"))
+        choice("scale", scale, ("raw", "standard"), error=MeasureError)
         self.scale: Scale = scale
         super().__init__(stage=stage)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.checks import choice, fraction
 from privmoo.data.columns import QuasiIdentifier
 from privmoo.data.table import Table
 from privmoo.data.tuples import distinct_tuples
@@ -16,14 +17,9 @@ from privmoo.groups.grouper import Grouper
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.hierarchy import Hierarchy
 from privmoo.kernels.sizes import population_risks, smallest
-from privmoo.measures.common import (
-    FloatArray,
-    Staged,
-    check_choice,
-    check_fraction,
-    mean_inverse_size,
-)
-from privmoo.measures.risk import Statistic
+from privmoo.measures.base import FloatArray
+from privmoo.measures.risk import Statistic, mean_inverse_size
+from privmoo.measures.staged import Staged
 from privmoo.recodings.candidates import Candidates
 
 __all__ = ["JournalistRisk", "MarketerRisk"]
@@ -53,7 +49,7 @@ class _PopulationRisk(Staged):
                 f"got {'neither' if population is None else 'both'}"
             )
         if sampling_fraction is not None:
-            check_fraction("sampling_fraction", sampling_fraction)
+            fraction("sampling_fraction", sampling_fraction, above_zero=True, error=MeasureError)
             sampling_fraction = float(sampling_fraction)
         elif not isinstance(population, pd.DataFrame) or not len(population):
             raise MeasureError(
@@ -70,14 +66,14 @@ class _PopulationRisk(Staged):
         return {**vars(self), "_grouped": None}  # threads and buffers stay here
 
     def __repr__(self) -> str:
-        shown = {k: repr(v) for k, v in self.parameters.items()}
+        parameters = {key: repr(value) for key, value in self.parameters.items()}
         if self.population is not None:
-            shown["population"] = f"<{len(self.population):,} rows>"
-        inside = ", ".join(f"{key}={value}" for key, value in shown.items())
+            parameters["population"] = f"<{len(self.population):,} rows>"
+        inside = ", ".join(f"{key}={value}" for key, value in parameters.items())
         return f"{type(self).__name__}({inside})"
 
     def check(self, table: Table) -> None:
-        """The population must hold the table's records, in the table's own values."""
+        """Raise a MeasureError unless the population holds the table's records in the same values."""
         super().check(table)
         if self.population is not None:
             if table.subjects is not None:
@@ -95,11 +91,11 @@ class _PopulationRisk(Staged):
         return grouped
 
     def _risks(self, groups: GroupBatch) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
-        """Smallest F, sum of F, and sum of |g|/F over the groups of every candidate."""
+        """Return the smallest F, the sum of F and the sum of |g|/F over each candidate's groups."""
         return self._of(groups.table).risks(groups, groups.need_blocks(self.name))
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From one group that is the whole population to a record that is alone in it."""
+        """Return the range from one group of the whole population to a record alone in it."""
         if self.population is not None:
             return 1 / len(self.population), 1.0
         return (self.sampling_fraction or 1.0) / table.n_records, 1.0
@@ -136,16 +132,16 @@ class JournalistRisk(_PopulationRisk):
         sampling_fraction: float | None = None,
         stage: Stage = "after",
     ) -> None:
-        check_choice("statistic", statistic, ("max", "average"))
+        choice("statistic", statistic, ("max", "average"), error=MeasureError)
         self.statistic: Statistic = statistic
         super().__init__(population=population, sampling_fraction=sampling_fraction, stage=stage)
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The largest or the average risk of every candidate."""
+        """Return the largest or the average risk of every candidate."""
         if self.sampling_fraction is None:
-            least, total, shares = self._risks(groups)
+            smallest_sizes, total, shares = self._risks(groups)
             if self.statistic == "max":
-                return 1 / least
+                return 1 / smallest_sizes
             return np.maximum(groups.n_groups / total, shares / groups.n_records)
         if self.statistic == "average":
             return self.sampling_fraction * mean_inverse_size(groups)
@@ -174,7 +170,7 @@ class MarketerRisk(_PopulationRisk):
     name = "marketer_risk"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The expected share of every candidate."""
+        """Return the expected share of every candidate."""
         if self.sampling_fraction is None:
             return np.asarray(self._risks(groups)[2] / groups.n_records)
         return self.sampling_fraction * mean_inverse_size(groups)
@@ -194,25 +190,30 @@ class _Population:
             qi.name: QuasiIdentifier(hierarchy=qi.hierarchy or Hierarchy.flat(qi.leaves))
             for qi in table.qis
         }
-        own = pd.concat([frame[table.qi_names]], ignore_index=True)
+        frame = pd.concat([frame[table.qi_names]], ignore_index=True)
         try:
-            everyone = Table(own, quasi_identifiers=domains)
+            everyone = Table(frame, quasi_identifiers=domains)
         except HierarchyError as error:
-            raise MeasureError(f"population: {error}") from None
+            raise MeasureError.of(error, "population") from None
         for qi, theirs in zip(table.qis, everyone.qis, strict=True):
             if qi.n_leaves != theirs.n_leaves:  # only the leaf of missing values is ever added
                 raise MeasureError(
                     f"population: column {qi.name!r} has missing values, but the table's has none; "
                     "leave those rows out"
                 )
-        self.own_tuple = _places(table, everyone)
+        self.places = _places(table, everyone)
         self.grouper = Grouper(everyone, needs={"labels"})
 
     def risks(
         self, groups: GroupBatch, blocks: NDArray[np.uint32]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
-        """Smallest F, sum of F, and sum of |g|/F over the groups of every candidate."""
-        least, total = np.empty(len(groups), np.int64), np.empty(len(groups), np.int64)
+        """Return the smallest F, the sum of F and the sum of |g|/F over each candidate's groups.
+
+        Args:
+            groups: The groups of the table.
+            blocks: The blocks of the same candidates.
+        """
+        smallest_sizes, total = np.empty(len(groups), np.int64), np.empty(len(groups), np.int64)
         shares = np.empty(len(groups))
         step = self.grouper.chunk
         for i in range(0, len(groups), step):
@@ -224,32 +225,32 @@ class _Population:
                 groups.stops[part],
                 groups.records,
                 groups.firsts,
-                self.own_tuple,
+                self.places,
                 everyone.labels,
                 everyone.starts,
                 everyone.records,
-                least[part],
+                smallest_sizes[part],
                 total[part],
                 shares[part],
             )
-        return least, total, shares
+        return smallest_sizes, total, shares
 
 
 def _places(table: Table, everyone: Table) -> NDArray[np.int32]:
-    """Where the table's tuples are among the population's, which must hold as many of each."""
-    both = [
+    """Return where the table's tuples are in the population, which must hold as many of each."""
+    leaves = [
         np.concatenate([table.tuples[:, j], everyone.tuples[:, j]]).astype(np.int64)
         for j in range(table.n_qis)
     ]
-    tuples, number, _ = distinct_tuples(both, [qi.n_leaves for qi in table.qis], table.sort_order)
+    tuples, number, _ = distinct_tuples(leaves, [qi.n_leaves for qi in table.qis], table.sort_order)
     place = np.full(len(tuples), -1, np.int32)
     place[number[table.n_tuples :]] = np.arange(everyone.n_tuples)
-    found = place[number[: table.n_tuples]]
-    short = (found < 0) | (everyone.weights[found] < table.weights)
+    places = place[number[: table.n_tuples]]
+    short = (places < 0) | (everyone.weights[places] < table.weights)
     if short.any():
         row = int(short[table.row_tuple].argmax())
         raise MeasureError(
             f"population: it holds fewer records like row {row} than the table itself; "
             "give a population that contains the table"
         )
-    return found
+    return places

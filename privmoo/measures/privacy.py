@@ -7,7 +7,8 @@ import numpy as np
 from privmoo.data.table import Table
 from privmoo.groups.groups import GroupBatch
 from privmoo.kernels.sizes import smallest, squares, weighted_sums
-from privmoo.measures.common import FloatArray, Staged
+from privmoo.measures.base import FloatArray
+from privmoo.measures.staged import Staged
 
 __all__ = ["AverageK", "KAnonymity", "WeightedK"]
 
@@ -24,18 +25,19 @@ class KAnonymity(Staged):
     """
 
     name = "k"
+    label = "k-anonymity"
     sense = "max"
     audited = True
     coarser = "better"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The smallest group of every candidate."""
-        least = np.empty(len(groups), np.int64)
-        smallest(groups.starts, groups.stops, groups.sizes, least)
-        return least.astype(np.float64)
+        """Return the smallest group of every candidate."""
+        sizes = np.empty(len(groups), np.int64)
+        smallest(groups.starts, groups.stops, groups.sizes, sizes)
+        return sizes.astype(np.float64)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing released to one group."""
+        """Return the range from nothing released to one group."""
         return 0.0, float(table.n_persons)
 
 
@@ -52,12 +54,14 @@ class WeightedK(Staged):
     """
 
     name = "weighted_k"
+    label = "weighted-k anonymity"
+    symbol = "weighted-k"
     sense = "max"
     audited = True
     coarser = "better"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The mean group size over the records of every candidate."""
+        """Return the mean group size over the records of every candidate."""
         if groups.sizes is groups.records:
             total = np.empty(len(groups), np.int64)
             squares(groups.starts, groups.stops, groups.records, total)
@@ -69,7 +73,7 @@ class WeightedK(Staged):
         return np.asarray(by_records / groups.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing released to one group."""
+        """Return the range from nothing released to one group."""
         return 0.0, float(table.n_records)
 
 
@@ -83,14 +87,15 @@ class AverageK(Staged):
     """
 
     name = "average_k"
+    label = "average group size"
     sense = "max"
     audited = True
     coarser = "better"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The mean group size over the groups of every candidate."""
+        """Return the mean group size over the groups of every candidate."""
         return np.asarray(groups.reduce(groups.sizes) / groups.n_groups)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing released to one group."""
+        """Return the range from nothing released to one group."""
         return 0.0, float(table.n_records)

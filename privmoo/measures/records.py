@@ -7,10 +7,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.data.facts import leaf_offsets
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch
-from privmoo.measures.common import FloatArray, Staged, leaf_offsets
+from privmoo.measures.base import FloatArray
+from privmoo.measures.staged import Staged
 from privmoo.measures.utility import leaf_sums, leaves_per_block
 from privmoo.recodings.cells import CellRecoding
 from privmoo.recodings.nodes import node_cells, numeric_columns
@@ -32,6 +34,7 @@ class Originality(Staged):
     """
 
     name = "originality"
+    percent = True
     sense = "max"
     needs: ClassVar[frozenset[str]] = frozenset({"sizes", "blocks"})
     coarser = "worse"

@@ -7,23 +7,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import choice, flag, fraction, positive, whole_number
 from privmoo.data.columns import Attribute
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch, Segments, Stage
 from privmoo.kernels.closeness import under_one_node, with_gain_above
 from privmoo.kernels.diversity import flag_single_values
-from privmoo.kernels.sizes import at_risk, flagged, smallest
-from privmoo.measures.common import (
-    FloatArray,
-    Staged,
-    ValueMeasure,
-    check_choice,
-    check_flag,
-    check_fraction,
-    check_positive,
-    mean_inverse_size,
-)
+from privmoo.kernels.sizes import at_risk, flagged, smallest, weighted_sums
+from privmoo.measures.base import FloatArray
+from privmoo.measures.staged import Staged
+from privmoo.measures.value_measure import ValueMeasure
 
 __all__ = [
     "Homogeneity",
@@ -33,6 +27,7 @@ __all__ = [
     "Skewness",
     "Statistic",
     "Uniqueness",
+    "mean_inverse_size",
 ]
 
 Statistic = Literal["max", "average"]
@@ -60,20 +55,20 @@ class ProsecutorRisk(Staged):
     coarser = "better"
 
     def __init__(self, *, statistic: Statistic = "max", stage: Stage = "after") -> None:
-        check_choice("statistic", statistic, ("max", "average"))
+        choice("statistic", statistic, ("max", "average"), error=MeasureError)
         self.statistic: Statistic = statistic
         super().__init__(stage=stage)
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The largest or the average risk of every candidate."""
+        """Return the largest or the average risk of every candidate."""
         if self.statistic == "average":
             return mean_inverse_size(groups)
-        least = np.empty(len(groups), np.int64)
-        smallest(groups.starts, groups.stops, groups.sizes, least)
-        return 1 / least
+        smallest_sizes = np.empty(len(groups), np.int64)
+        smallest(groups.starts, groups.stops, groups.sizes, smallest_sizes)
+        return 1 / smallest_sizes
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From one group to a record that is alone."""
+        """Return the range from one group to a record that is alone."""
         return 1 / table.n_records, 1.0
 
 
@@ -84,12 +79,12 @@ class _CountedRecords(Staged):
     audited = True
 
     def __init__(self, *, count: bool = False, stage: Stage = "after") -> None:
-        check_flag("count", count)
+        flag("count", count, error=MeasureError)
         self.count = count
         super().__init__(stage=stage)
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """Number or share of the records of every candidate."""
+        """Return the number or the share of the records of every candidate."""
         number = np.empty(len(groups), np.int64)
         self._number(groups, number)
         return number.astype(np.float64) if self.count else np.asarray(number / groups.n_records)
@@ -98,7 +93,7 @@ class _CountedRecords(Staged):
         raise TypeError(f"{type(self).__name__} must define _number(groups, out)")
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From no record to all."""
+        """Return the range from no record to all."""
         return 0.0, float(table.n_records) if self.count else 1.0
 
 
@@ -119,10 +114,11 @@ class RecordsAtRisk(_CountedRecords):
     """
 
     name = "at_risk"
+    label = "records at risk"
     coarser = "better"
 
     def __init__(self, tau: float, *, count: bool = False, stage: Stage = "after") -> None:
-        check_fraction("tau", tau)
+        fraction("tau", tau, above_zero=True, error=MeasureError)
         self.tau = float(tau)
         super().__init__(count=count, stage=stage)
 
@@ -147,14 +143,14 @@ class Homogeneity(_CountedRecords):
     """
 
     name = "homogeneity"
+    label = "records open to homogeneity"
     needs = frozenset({"sizes", "counts"})
     coarser = "better"
 
     def _number(self, groups: GroupBatch, out: NDArray[np.int64]) -> None:
         flags = np.zeros(len(groups.records), np.bool_)
         for name in groups.table.sensitive:
-            starts, stops, _, _ = groups.segments[name]
-            flag_single_values(groups.starts, groups.stops, starts, stops, flags)
+            flag_single_values(groups.starts, groups.stops, groups.segments[name], flags)
         flagged(groups.starts, groups.stops, groups.records, flags, out)
 
 
@@ -168,19 +164,20 @@ class Uniqueness(Staged):
     """
 
     name = "uniqueness"
+    percent = True
     sense = "min"
     audited = True
     coarser = "better"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The share of every candidate."""
+        """Return the share of every candidate."""
         number = np.empty(len(groups), np.int64)
         # only a group of one (person) has 1/|g| above a half
         at_risk(groups.starts, groups.stops, groups.sizes, groups.records, 0.5, number)
         return np.asarray(number / groups.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From no record to all."""
+        """Return the range from no record to all."""
         return 0.0, 1.0
 
 
@@ -205,20 +202,20 @@ class Skewness(ValueMeasure):
     sense = "min"
 
     def __init__(self, factor: float, *, stage: Stage = "after") -> None:
-        check_positive("factor", factor)
+        positive("factor", factor, error=MeasureError)
         self.factor = float(factor)
         super().__init__(stage=stage)
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The share by one attribute."""
+        """Return the share by one attribute."""
         number = np.empty(len(groups), np.int64)
         with_gain_above(
             groups.starts,
             groups.stops,
             groups.records,
-            *segments,
+            segments,
             attribute.n_values,
             self.factor,
             number,
@@ -226,7 +223,7 @@ class Skewness(ValueMeasure):
         return np.asarray(number / groups.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From no record to all."""
+        """Return the range from no record to all."""
         return 0.0, 1.0
 
 
@@ -253,17 +250,15 @@ class Similarity(ValueMeasure):
     coarser = "better"
 
     def __init__(self, level: int, *, stage: Stage = "after") -> None:
-        if isinstance(level, bool) or not isinstance(level, int | np.integer) or level < 0:
-            raise MeasureError(f"level: must be a whole number from 0, got {level!r}")
-        self.level = int(level)
+        self.level = whole_number("level", level, at_least=0, error=MeasureError)
         super().__init__(stage=stage)
 
     def attributes(self, table: Table) -> list[Attribute]:
-        """The sensitive attributes that have a hierarchy."""
+        """Return the sensitive attributes that have a hierarchy."""
         return [a for a in table.sensitive.values() if a.hierarchy is not None]
 
     def check(self, table: Table) -> None:
-        """Some sensitive attribute needs a hierarchy, and each one that level."""
+        """Raise a MeasureError unless a sensitive attribute has a hierarchy, and each that level."""
         super().check(table)
         attributes = self.attributes(table)
         if not attributes:
@@ -279,18 +274,28 @@ class Similarity(ValueMeasure):
                     f"got level={self.level}"
                 )
 
-    def of_attribute(
+    def _of_attribute(
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
-        """The share by one attribute."""
+        """Return the share by one attribute."""
         number = np.empty(len(groups), np.int64)
         if attribute.hierarchy is not None:
             nodes = attribute.hierarchy.level_blocks[self.level]
-            under_one_node(
-                groups.starts, groups.stops, groups.records, *segments[:3], nodes, number
-            )
+            under_one_node(groups.starts, groups.stops, groups.records, segments, nodes, number)
         return np.asarray(number / groups.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From no record to all."""
+        """Return the range from no record to all."""
         return 0.0, 1.0
+
+
+def mean_inverse_size(groups: GroupBatch) -> FloatArray:
+    """Return the mean of 1/|g| over the records of every candidate; |g| in persons, if known."""
+    if groups.sizes is groups.records:
+        return np.asarray(groups.n_groups / groups.n_records)
+    total = np.empty(len(groups))
+    inverse = np.zeros(len(groups.sizes))
+    for start, stop in zip(groups.starts, groups.stops, strict=True):
+        inverse[start:stop] = 1 / groups.sizes[start:stop]
+    weighted_sums(groups.starts, groups.stops, groups.records, inverse, total)
+    return np.asarray(total / groups.n_records)

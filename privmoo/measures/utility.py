@@ -7,13 +7,16 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import choice, flag
+from privmoo.data.facts import leaf_offsets
 from privmoo.data.table import Table
+from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.kernels.cells import block_leaves, column_sums
 from privmoo.kernels.diversity import majorities
 from privmoo.kernels.sizes import squares, weighted_sums
-from privmoo.measures.base import Measure
-from privmoo.measures.common import FloatArray, Staged, check_choice, check_flag, leaf_offsets
+from privmoo.measures.base import FloatArray, Measure
+from privmoo.measures.staged import Staged
 
 __all__ = [
     "AverageClassSize",
@@ -40,12 +43,13 @@ class GeneralizationLoss(Staged):
     """
 
     name = "generalization_loss"
+    percent = True
     sense = "min"
     needs = frozenset({"sizes", "loss"})
     coarser = "worse"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The loss of every candidate."""
+        """Return the loss of every candidate."""
         total = np.empty(len(groups))
         weighted_sums(
             groups.starts, groups.stops, groups.records, groups.need_losses(self.name), total
@@ -53,7 +57,7 @@ class GeneralizationLoss(Staged):
         return total / groups.table.n_records
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From untouched to one group."""
+        """Return the range from untouched to one group."""
         return 0.0, 1.0
 
 
@@ -76,6 +80,7 @@ class GeneralLoss(Staged):
     """
 
     name = "loss"
+    percent = True
     sense = "min"
     needs = frozenset({"sizes", "loss"})
     coarser = "worse"
@@ -86,12 +91,12 @@ class GeneralLoss(Staged):
         aggregate: Literal["arithmetic", "geometric"] = "arithmetic",
         stage: Stage = "after",
     ) -> None:
-        check_choice("aggregate", aggregate, ("arithmetic", "geometric"))
+        choice("aggregate", aggregate, ("arithmetic", "geometric"), error=MeasureError)
         self.aggregate = aggregate
         super().__init__(stage=stage)
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The loss of every candidate."""
+        """Return the loss of every candidate."""
         n = groups.table.n_records
         if self.aggregate == "arithmetic":
             total = np.empty(len(groups))
@@ -105,7 +110,7 @@ class GeneralLoss(Staged):
         return np.expm1(weighted(np.log1p(losses), shares_of_weight(groups.table)))
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From untouched to nothing left."""
+        """Return the range from untouched to nothing left."""
         return 0.0, 1.0
 
 
@@ -119,14 +124,15 @@ class SuppressedShare(Measure):
     """
 
     name = "suppression"
+    percent = True
     sense = "min"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The share of every candidate."""
+        """Return the share of every candidate."""
         return np.asarray(suppressed(groups) / groups.table.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From no record to all."""
+        """Return the range from no record to all."""
         return 0.0, 1.0
 
 
@@ -150,12 +156,12 @@ class Discernibility(Measure):
     coarser = "worse"
 
     def __init__(self, *, star: bool = False) -> None:
-        check_flag("star", star)
+        flag("star", star, error=MeasureError)
         self.star = star
         self.stage = "before" if star else "after"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The sum of every candidate."""
+        """Return the sum of every candidate."""
         total = np.empty(len(groups), np.int64)
         squares(groups.starts, groups.stops, groups.records, total)
         if not self.star:
@@ -163,7 +169,7 @@ class Discernibility(Measure):
         return total.astype(np.float64)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From all records alone to one group."""
+        """Return the range from all records alone to one group."""
         return float(table.n_records), float(table.n_records) ** 2
 
 
@@ -180,15 +186,16 @@ class AverageClassSize(Staged):
     """
 
     name = "aecs"
+    label = "average QI-group size / k"
     sense = "min"
     coarser = "worse"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The mean size of every candidate."""
+        """Return the mean size of every candidate."""
         return np.asarray(groups.table.n_records / (groups.n_groups + (suppressed(groups) > 0)))
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From all records alone to one group."""
+        """Return the range from all records alone to one group."""
         return 1.0, float(table.n_records)
 
 
@@ -209,36 +216,46 @@ class ClassificationMetric(Staged):
     coarser = "worse"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The share of every candidate."""
+        """Return the share of every candidate."""
         self.check(groups.table)
-        starts, stops, _, counts = groups.segments[str(groups.table.target_name)]
+        segments = groups.segments[str(groups.table.target_name)]
         right = np.empty(len(groups), np.int64)
-        majorities(groups.starts, groups.stops, starts, stops, counts, right)
+        majorities(groups.starts, groups.stops, segments, right)
         return np.asarray((groups.table.n_records - right) / groups.table.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From pure groups to nothing left."""
+        """Return the range from pure groups to nothing left."""
         return 0.0, 1.0
 
 
 def suppressed(groups: GroupBatch) -> NDArray[np.int64]:
-    """Records of the table that a candidate's groups do not hold."""
+    """Return how many records of the table each candidate leaves out."""
     return np.asarray(groups.table.n_records - groups.n_records)
 
 
 def shares_of_weight(table: Table) -> FloatArray:
-    """The quasi-identifiers' weights, scaled to the sum 1."""
+    """Return the weights of the quasi-identifiers, scaled to the sum 1."""
     weights = np.array([qi.weight for qi in table.qis])
     return np.asarray(weights / weights.sum())
 
 
 def weighted(columns: FloatArray, weights: FloatArray) -> FloatArray:
-    """Weighted sum over the columns; a matrix product may round differently in larger chunks."""
+    """Return the weighted sum over columns; a matrix product may round differently in larger chunks.
+
+    Args:
+        columns: Candidates × quasi-identifiers.
+        weights: One per quasi-identifier.
+    """
     return np.asarray((columns * weights).sum(axis=1))
 
 
 def leaves_per_block(groups: GroupBatch, measure: str) -> FloatArray:
-    """For every candidate and leaf, the number of leaves under its released value."""
+    """Return, for every candidate and leaf, the number of leaves under its released value.
+
+    Args:
+        groups: The groups of a chunk of candidates.
+        measure: The name of the measure that asks, for errors.
+    """
     blocks = groups.need_blocks(measure)
     out = np.empty(blocks.shape)
     block_leaves(blocks, leaf_offsets(groups.table), out)
@@ -246,7 +263,12 @@ def leaves_per_block(groups: GroupBatch, measure: str) -> FloatArray:
 
 
 def leaf_sums(groups: GroupBatch, leaf_values: FloatArray) -> FloatArray:
-    """Per candidate and quasi-identifier, the sum over its records of a value of their leaf."""
+    """Return, per candidate and quasi-identifier, the sum of a value of leaves over its records.
+
+    Args:
+        groups: The groups of a chunk of candidates.
+        leaf_values: Candidates × leaves.
+    """
     out = np.empty((len(groups), groups.table.n_qis))
     column_sums(
         groups.starts,

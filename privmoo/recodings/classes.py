@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from privmoo._util.text_arrays import packed, unpacked
 from privmoo.data.cache import per_table
 from privmoo.data.columns import no_records
+from privmoo.data.facts import leaf_offsets, mean_digits, no_distance
 from privmoo.data.table import Table
 from privmoo.errors import ReleaseError
 from privmoo.hierarchy import Hierarchy
 from privmoo.kernels.clusters import centres_of_clusters, merge_equal
-from privmoo.measures.common import leaf_offsets, mean_digits, no_distance
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.class_labels import (
     By,
@@ -145,7 +145,9 @@ class PartitionRecoding(Recoding):
     def apply(self, table: Table, rows: NDArray[np.int64]) -> pd.DataFrame:
         """The values of each row's class."""
         known = table.has_records
-        labels = self.labels[rows] if known else self.labels_for(table)[table.row_tuple[rows]]
+        labels = (
+            self.labels[rows] if known else self.labels_for(table)[table.originals.tuples[rows]]
+        )
         columns = {}
         for j, qi in enumerate(self.qis):
             values = self._values(j)[labels]

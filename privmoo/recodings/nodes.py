@@ -92,7 +92,7 @@ def numeric_columns(table: Table) -> tuple[NDArray[np.float64] | None, ...]:
     """
     columns: list[NDArray[np.float64] | None] = []
     for qi in table.qis:
-        own = table.originals[qi.name]
+        own = table.originals.frame[qi.name]
         if qi.numbers is None or pd.api.types.infer_dtype(own, skipna=True) not in _NUMBERS:
             columns.append(None)
             continue

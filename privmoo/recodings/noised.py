@@ -80,7 +80,7 @@ class NoisedTuples(Recoding):
         self.qis, self.parts, self.noise = table.qis, parts, dict(noise)
         self.nodes = node_cells(table)
         self._facts, self._cautions = dict(facts), tuple(cautions)
-        originals = table.originals
+        originals = table.originals.frame
         self.whole = {
             j: pd.api.types.infer_dtype(originals[table.qis[j].name], skipna=True) == "integer"
             for j in noise
@@ -99,7 +99,7 @@ class NoisedTuples(Recoding):
     def apply(self, table: Table, rows: NDArray[np.int64]) -> pd.DataFrame:
         """The labels of some rows, and their numbers before noise."""
         columns = {}
-        tuples = table.row_tuple[rows]
+        tuples = table.originals.tuples[rows]
         for j, qi in enumerate(self.qis):
             if j in self.noise:
                 columns[qi.name] = pd.Series(np.asarray(numeric_columns(table)[j])[rows])
@@ -167,15 +167,16 @@ class NoisedTuples(Recoding):
         digest.update(self.parts.tobytes() + repr(sorted(self.noise.items())).encode())
         return digest.digest()
 
-    def expected_originality(self, table: Table, weights: NDArray[np.int64]) -> float:
-        """The share of cells that are published unchanged, in the mean over noise; rows have weights."""
+    def expected_originality(self, table: Table) -> float:
+        """Return the share of cells that are published unchanged, in the mean over noise."""
+        tuples, weights = table.originals.tuples, table.originals.row_weights
         kept = 0.0
         for j, qi in enumerate(self.qis):
             if j in self.noise:
                 own = np.asarray(numeric_columns(table)[j])
-                share = self.noise[j].unchanged(own, self.parts[table.row_tuple])
+                share = self.noise[j].unchanged(own, self.parts[tuples])
             else:
-                nodes, cells = self.nodes[j], self.cells[j][table.row_tuple]
+                nodes, cells = self.nodes[j], self.cells[j][tuples]
                 share = (nodes.stop[cells] - nodes.start[cells] == 1) & qi.exact
             kept += float(weights @ share)
         return kept / (int(weights.sum()) * len(self.qis))

@@ -142,13 +142,13 @@ class BlockRecoding(Recoding):
         columns = {}
         for j, qi in enumerate(self.qis):
             if self._untouched(j):
-                own = table.frame[qi.name].iloc[rows].reset_index(drop=True)
+                own = table.originals.frame[qi.name].iloc[rows].reset_index(drop=True)
                 if pd.api.types.is_float_dtype(own.dtype):
                     own = own + 0.0  # -0.0 and 0.0 are one value and must look like one
                 columns[qi.name] = own
                 continue
             labels = np.array(self.labels(j), dtype=object)
-            codes = table.tuples[table.row_tuple[rows], j]
+            codes = table.tuples[table.originals.tuples[rows], j]
             columns[qi.name] = pd.Series(labels[self.blocks[j][codes]], dtype="str")
         return pd.DataFrame(columns)
 
@@ -185,7 +185,7 @@ class BlockRecoding(Recoding):
             if released is not None:
                 labels = [label for label in labels if label in released[qi.name]]
             if n_blocks == 1 and qi.n_leaves > 1:
-                words[qi.name] = "* (nothing is told)"
+                words[qi.name] = "* (fully suppressed)"
             elif n_blocks == qi.n_leaves and qi.exact:
                 words[qi.name] = f"as it is ({len(labels)} values)"
             elif n_blocks == qi.n_leaves:

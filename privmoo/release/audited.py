@@ -47,18 +47,18 @@ def utility_of(
     frame: pd.DataFrame,
     recoding: Recoding,
     order: NDArray[np.int64],
-    records: NDArray[np.int64] | None = None,
 ) -> dict[str, Any]:
     """Utility from original, release and the meanings of labels, by the audit's code.
 
-    A row of the table is one record, or as many as `records` says; the target is then left out.
+    `order` has rows of `Table.originals`; where these have weights, the target is left out.
     """
+    records = table.originals.weights
     target = table.target_name if table.target_name not in table.qi_names else None
     if isinstance(recoding, CellRecoding):
         return _cell_utility(table, frame, recoding, order, target)
     if isinstance(recoding, PartitionRecoding) and recoding.kind != "ranges":
         return _cluster_utility(table, frame, order, target, records)
-    original = table.frame[table.qi_names].copy()
+    original = table.originals.frame[table.qi_names].copy()
     leaves = _leaves(table)
     for qi in table.qis:
         if not qi.as_is:  # leaves are base intervals, or spelled otherwise than in the data
@@ -81,12 +81,12 @@ def loss_per_column(
     frame: pd.DataFrame,
     order: NDArray[np.int64],
     recoding: Recoding,
-    records: NDArray[np.int64] | None = None,
 ) -> pd.Series[float]:
     """The loss of every quasi-identifier on its own, where values are released: means, or noised ones.
 
-    A row of the table is one record, or as many as `records` says.
+    `order` has rows of `Table.originals`.
     """
+    records = table.originals.weights
     if isinstance(recoding, CellRecoding):
         return _widths(table, frame, order, recoding)
     original, numeric = _as_measured(table)
@@ -125,12 +125,12 @@ def _widths(
 
 def _as_measured(table: Table) -> tuple[pd.DataFrame, list[str]]:
     """The original quasi-identifiers as numbers and categories, and which are numbers."""
-    original = table.frame[table.qi_names].copy()
+    original = table.originals.frame[table.qi_names].copy()
     numeric = [qi.name for qi in table.qis if qi.numbers is not None]
     leaves = _leaves(table)
     for j, qi in enumerate(table.qis):
         if qi.numbers is not None:
-            original[qi.name] = qi.numbers[table.tuples[table.row_tuple, j]]
+            original[qi.name] = qi.numbers[table.tuples[table.originals.tuples, j]]
         elif not qi.as_is:
             original[qi.name] = leaves[qi.name]
     return original, numeric
@@ -141,7 +141,7 @@ def _leaves(table: Table) -> pd.DataFrame:
     columns = {}
     for j, qi in enumerate(table.qis):
         names = pd.array(list(qi.leaves), dtype="str")
-        columns[qi.name] = pd.Series(names.take(table.tuples[table.row_tuple, j]))
+        columns[qi.name] = pd.Series(names.take(table.tuples[table.originals.tuples, j]))
     return pd.DataFrame(columns)
 
 

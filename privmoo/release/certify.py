@@ -8,9 +8,9 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from privmoo._util.checks import whole_number
 from privmoo.data.table import Table
 from privmoo.errors import AuditError, ReleaseError
 from privmoo.groups.groups import GroupBatch
@@ -18,7 +18,7 @@ from privmoo.hierarchy.canonical import canonical
 from privmoo.measures.base import Measure
 from privmoo.recodings.recoding import Recoding
 from privmoo.release.certificate import NOT_GUARANTEED, Certificate, Claim
-from privmoo.suppression.policies import Suppression
+from privmoo.suppression import Suppression
 
 __all__ = ["certify", "check_seed", "confirm", "other_releases", "released_labels"]
 
@@ -29,9 +29,8 @@ _made_lock = threading.Lock()
 
 def check_seed(seed: object) -> None:
     """Raise unless a seed of a release is none, or a whole number from 0."""
-    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-    if seed is not None and not (whole and seed >= 0):  # type: ignore[operator]
-        raise ReleaseError(f"seed: must be a whole number of at least 0, got {seed!r}")
+    if seed is not None:
+        whole_number("seed", seed, at_least=0, error=ReleaseError)
 
 
 def confirm(

@@ -27,7 +27,7 @@ from privmoo.recodings.recoding import Recoding
 from privmoo.release.audited import Outside
 from privmoo.release.certificate import Certificate
 from privmoo.release.certify import certify, check_seed, confirm, other_releases, released_labels
-from privmoo.suppression.policies import ExplicitRecords, NoSuppression, Suppression
+from privmoo.suppression import ExplicitRecords, NoSuppression, Suppression
 
 __all__ = [
     "Release",

@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 
 from privmoo.audit import Audit, audit_sizes, canonical, count_tables, mean_levels
 from privmoo.data.columns import no_records
-from privmoo.data.source import COUNT, Counted, Mapped
-from privmoo.engines.dask.folder import write_folder
-from privmoo.engines.duckdb.session import DiskFullError
-from privmoo.engines.noise import Noised
-from privmoo.engines.scanned import ScannedTable
+from privmoo.data.noise import RowNoise
+from privmoo.data.source import WEIGHT, CopyPlan, Counts, DiskFullError
+from privmoo.data.table import Table
 from privmoo.errors import AuditError, ReleaseError
 from privmoo.evaluation.engine import Engine
 from privmoo.groups.groups import GroupBatch
@@ -30,8 +28,9 @@ from privmoo.release.audited import audited_value, utility_of
 from privmoo.release.certificate import Certificate
 from privmoo.release.certify import certify, check_seed, confirm, other_releases, released_labels
 from privmoo.release.files import write_release
+from privmoo.release.folder import write_folder
 from privmoo.release.release import ReleaseWarning, sensitive_hierarchies
-from privmoo.suppression.policies import NoSuppression, Suppression
+from privmoo.suppression import NoSuppression, Suppression
 
 __all__ = ["write_scanned"]
 
@@ -39,7 +38,7 @@ _NEARLY = 0.9
 
 
 def write_scanned(
-    table: ScannedTable,
+    table: Table,
     recoding: Recoding,
     path: str | Path,
     *,
@@ -74,7 +73,7 @@ def write_scanned(
     def write_rows(temporary: Path) -> Mapping[str, str]:
         mapped = making.mapped(seed, shuffle=shuffle, spreadsheets=spreadsheets)
         try:
-            written = table.source.copy(table.counted, mapped, temporary)
+            written = table.source.copy(table.counts, mapped, temporary)
             certificate.append(
                 making.certificate(temporary, written, mapped, claims, method=method)
             )
@@ -93,7 +92,7 @@ class _Making:
 
     def __init__(
         self,
-        table: ScannedTable,
+        table: Table,
         recoding: Recoding,
         policy: Suppression,
         measures: list[Measure],
@@ -103,14 +102,13 @@ class _Making:
         engine = Engine(table, suppression=policy, needs=needs, threads=1)
         found: tuple[GroupBatch, GroupBatch] = engine.groups(recoding.candidate(table))
         self.before, self.after = found
-        kept = self.after[0].labels[table.raw.tuples] >= 0
+        kept = self.after[0].labels[table.originals.tuples] >= 0
         self.kept: NDArray[np.int64] = np.flatnonzero(kept)
         if not len(self.kept):
             raise ReleaseError(
                 "release: all records would be suppressed, which is no release; choose another solution"
             )
-        self.rows, _ = table.rows()
-        self.values = recoding.apply(self.rows, self.kept)
+        self.values = recoding.apply(table, self.kept)
         noised = recoding.noised()
         self.exact = [name for name in table.qi_names if name not in noised]
         """The quasi-identifiers without noise: what the file says of them is known beforehand."""
@@ -121,7 +119,7 @@ class _Making:
             return secrets.token_hex(16)
         return hashlib.sha256(f"{what}{seed}|{self.table.fingerprint}".encode()).hexdigest()
 
-    def mapped(self, seed: int | None, *, shuffle: bool, spreadsheets: bool) -> Mapped:
+    def mapped(self, seed: int | None, *, shuffle: bool, spreadsheets: bool) -> CopyPlan:
         """What the engine must know for the copy."""
         noise = {}
         # Another order and other noise for another recoding: what is used twice could be undone.
@@ -129,9 +127,9 @@ class _Making:
         noise_secret = self._secret(seed, f"noise|{key}|")
         if isinstance(self.recoding, NoisedTuples):
             salts = self._salts(noise_secret)
-            parts = self.recoding.parts[self.table.raw.tuples[self.kept]]
+            parts = self.recoding.parts[self.table.originals.tuples[self.kept]]
             noise = {
-                self.table.qi_names[j]: Noised(
+                self.table.qi_names[j]: RowNoise(
                     np.array(own.scales)[parts],
                     salts,
                     own.step,
@@ -141,8 +139,8 @@ class _Making:
                 )
                 for j, own in self.recoding.noise.items()
             }
-        return Mapped(
-            rows=self.table.raw.rows[self.kept],
+        return CopyPlan(
+            rows=self.table.originals.rows[self.kept],
             values={name: self.values[name] for name in self.table.qi_names},
             columns=self.table.released_columns,
             complete=self.table.complete,
@@ -154,7 +152,7 @@ class _Making:
 
     def _salts(self, secret: str) -> NDArray[np.uint64]:
         """A secret number for every kept combination of original values."""
-        frame = self.table.raw.frame.iloc[self.kept]
+        frame = self.table.originals.frame.iloc[self.kept]
         rows = zip(*(frame[name].map(canonical) for name in self.table.qi_names), strict=True)
         salts = [
             hashlib.blake2b(repr(row).encode(), key=secret.encode(), digest_size=8).digest()
@@ -166,26 +164,26 @@ class _Making:
         self,
         path: Path,
         written: Any,
-        mapped: Mapped,
+        mapped: CopyPlan,
         claims: Mapping[str, float] | None,
         *,
         method: Mapping[str, Any] | None,
     ) -> Certificate:
         """Count the file, and measure what it gives away and what it is worth."""
         table = self.table
-        names, attributes = self.exact, list(table.counted.attributes)
+        names, attributes = self.exact, list(table.counts.attributes)
         used = {*table.qi_names, *attributes}
         rest = [name for name in table.released_columns if name not in used]
         counted, spread = table.source.recount(path, written, names, attributes, rest)
         self._check(counted)
         measured = Audit(
             count_tables(
-                counted.tables(names),
+                counted.frames(names),
                 quasi_identifiers=names,
                 sensitive=list(table.sensitive),
                 target=table.target_name if table.target_name not in names else None,
                 hierarchies=sensitive_hierarchies(table),
-                count=COUNT,
+                count=WEIGHT,
             )
         )
         useful = self._utility(counted)
@@ -205,7 +203,7 @@ class _Making:
             present = counted.attributes[name].notna().to_numpy()
             spread[name] = (
                 counted.attributes[name].nunique(),
-                int(counted.counts[part][present].sum()),
+                int(counted.weights[part][present].sum()),
             )
         key = _key(counted) + (mapped.noise_secret.encode() if mapped.noise else b"")
         notes = [*_unique_columns(table, spread), *other_releases(table, key)]
@@ -225,19 +223,19 @@ class _Making:
             method=method,
         )
 
-    def _utility(self, counted: Counted) -> dict[str, Any]:
+    def _utility(self, counted: Counts) -> dict[str, Any]:
         """What the copy is worth; numbers with noise are told in the mean over noise."""
-        table, weights = self.table, self.table.raw.weights
+        table = self.table
         if not isinstance(self.recoding, NoisedTuples):
-            return utility_of(self.rows, self.values, self.recoding, self.kept, weights)
-        part = next(iter(counted.parts.values()))
+            return utility_of(table, self.values, self.recoding, self.kept)
+        part = counted.first_part
         frame = pd.DataFrame({n: counted.keys[n].iloc[part] for n in self.exact})
         levels = mean_levels(
-            frame, self.recoding.relative_levels(), self.exact, counted.counts[part]
+            frame, self.recoding.relative_levels(), self.exact, counted.weights[part]
         )
         weight = np.array([table.qis[table.qi_names.index(name)].weight for name in self.exact])
         return {
-            "originality_expected": self.recoding.expected_originality(self.rows, weights),
+            "originality_expected": self.recoding.expected_originality(table),
             "distortion": float(weight @ levels.to_numpy()),
         }
 
@@ -255,17 +253,17 @@ class _Making:
             "on_those_without_noise": measured.to_dict(),
         }
 
-    def _check(self, counted: Counted) -> None:
+    def _check(self, counted: Counts) -> None:
         """Raise unless the file has just the records that the recoding says."""
-        part = next(iter(counted.parts.values()))
-        names = self.exact
+        part, names = counted.first_part, self.exact
+        weights = self.table.originals.row_weights
         found = pd.DataFrame({n: _in_utc(counted.keys[n].iloc[part]).map(canonical) for n in names})
         told = pd.DataFrame({n: _in_utc(self.values[n]).map(canonical) for n in names})
         sums = [
-            frame.assign(**{COUNT: records}).groupby(names, sort=True)[COUNT].sum()
+            frame.assign(**{WEIGHT: records}).groupby(names, sort=True)[WEIGHT].sum()
             for frame, records in (
-                (found, counted.counts[part]),
-                (told, self.table.raw.weights[self.kept]),
+                (found, counted.weights[part]),
+                (told, weights[self.kept]),
             )
         ]
         if int(sums[0].sum()) != int(sums[1].sum()):
@@ -287,7 +285,7 @@ def _in_utc(values: pd.Series[Any]) -> pd.Series[Any]:
     return values
 
 
-def _unique_columns(table: ScannedTable, spread: Mapping[str, tuple[int, int]]) -> list[str]:
+def _unique_columns(table: Table, spread: Mapping[str, tuple[int, int]]) -> list[str]:
     """Columns that are released as they are and name nearly everybody."""
     return [
         f"{role} column {name!r} has a nearly unique value in every record: it may identify people "
@@ -298,10 +296,10 @@ def _unique_columns(table: ScannedTable, spread: Mapping[str, tuple[int, int]]) 
     ]
 
 
-def _key(counted: Counted) -> bytes:
+def _key(counted: Counts) -> bytes:
     """Tells releases of the same table apart, whatever the order of their rows."""
-    part = next(iter(counted.parts.values()))
+    part = counted.first_part
     frame = pd.DataFrame({n: v.iloc[part].map(canonical) for n, v in counted.keys.items()})
-    frame["\0count"] = counted.counts[part]
+    frame["\0count"] = counted.weights[part]
     hashes = pd.util.hash_pandas_object(frame, index=False).to_numpy()
     return bytes(np.sort(hashes).tobytes())

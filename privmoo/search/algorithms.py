@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pymoo.core.algorithm import Algorithm
 from pymoo.util.ref_dirs import get_reference_directions
 
+from privmoo._util.checks import whole_number
 from privmoo.errors import ProblemError, nearest
 from privmoo.registry import load_object
 from privmoo.search.survival import SpreadSurvival
@@ -106,11 +107,10 @@ def make_algorithm(
     kind = _KINDS[_known(name)]
     _check_kind(name, kind, problem)
     size = problem.default_population if population is None else population
-    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 2:
-        raise ProblemError(f"population: must be a whole number of at least 2, got {size!r}")
-    arguments: dict[str, Any] = {kind.population: int(size)}
+    size = whole_number("population", size, at_least=2)
+    arguments: dict[str, Any] = {kind.population: size}
     if kind.directions:
-        arguments["ref_dirs"] = reference_directions(problem.n_obj, int(size))
+        arguments["ref_dirs"] = reference_directions(problem.n_obj, size)
     operators = problem.default_operators()
     arguments |= {part: operators[part] for part in kind.operators if part in operators}
     if kind.spread:

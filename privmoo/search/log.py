@@ -31,7 +31,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.errors import CheckpointError
+from privmoo.errors import CheckpointError, Hint
 from privmoo.evaluation.evaluator import Observer
 
 __all__ = ["RunLog"]
@@ -202,8 +202,8 @@ class RunLog(Observer):
             if header.get(part) != mine:
                 known = f" ({header.get(part)}, not {mine})" if part == "seed" else ""
                 raise CheckpointError(
-                    f"checkpoint: {str(self.path)!r} is of {what}{known}; give another path, or run "
-                    "what it was made for"
+                    f"checkpoint: {str(self.path)!r} is of {what}{known}",
+                    hint=Hint("undo the change", parameter="checkpoint"),
                 )
 
 
@@ -243,7 +243,8 @@ def _header(path: Path, stream: IO[bytes]) -> dict[str, Any] | None:
         if _MAGIC.startswith(magic):
             return None
         raise CheckpointError(
-            f"checkpoint: {str(path)!r} is no run log of this version; give another path"
+            f"checkpoint: {str(path)!r} is not a run log of this version",
+            hint=Hint(parameter="checkpoint"),
         )
     for kind, content in _records(path, stream):
         if kind != _HEADER or len(content) > _LONGEST_HEADER:

@@ -22,6 +22,7 @@ from pymoo.core.population import Population
 from pymoo.core.sampling import Sampling
 from pymoo.termination.max_gen import MaximumGenerationTermination
 
+from privmoo._util.checks import whole_number
 from privmoo._util.versions import versions
 from privmoo.errors import InfeasibleError, PrivmooError, ProblemError
 from privmoo.evaluation.evaluator import Observer
@@ -96,11 +97,10 @@ def optimize(
     if seed is None:
         known = None if checkpoint is None else RunLog.seed_in(checkpoint)
         seed = secrets.randbits(32) if known is None else known
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ProblemError(f"seed: must be a whole number of at least 0, got {seed!r}")
+    seed = whole_number("seed", seed, at_least=0)
     # A copy, because runs leave their state in an algorithm, and in default operators that pymoo's
     # algorithms share.
-    run = _Run(problem, copy.deepcopy(algorithm), limit.fresh(), int(seed), rows, given)
+    run = _Run(problem, copy.deepcopy(algorithm), limit.fresh(), seed, rows, given)
     return run.front(progress=progress, checkpoint=checkpoint)
 
 

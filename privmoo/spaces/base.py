@@ -13,7 +13,7 @@ from privmoo.errors import ProblemError
 from privmoo.evaluation.evaluator import Evaluation, Evaluator
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.recoding import Recoding
-from privmoo.suppression.policies import Suppression
+from privmoo.suppression import Suppression
 
 __all__ = ["SearchSpace", "row_keys"]
 

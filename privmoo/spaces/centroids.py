@@ -8,15 +8,16 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import choice, whole_number
 from privmoo._util.threads import thread_count
+from privmoo.data.facts import value_numbers
 from privmoo.data.points import Scale, Space
 from privmoo.data.table import Table
-from privmoo.errors import ProblemError, nearest
+from privmoo.errors import ProblemError
 from privmoo.kernels.balance import balance, improve
 from privmoo.kernels.clusters import centres_of_clusters, merge_equal
 from privmoo.kernels.nearest import nearest_centroids
 from privmoo.kernels.partition import Partition, Units, fill, new_partition
-from privmoo.measures.common import value_numbers
 from privmoo.operators import (
     CentroidMutation,
     CentroidSampling,
@@ -91,16 +92,15 @@ class CentroidSpace(SearchSpace):
         threads: int | None = None,
     ) -> None:
         super().__init__(table)
-        _check_word("release", release, ("mean", "centroid"))
-        _check_word("assignment", assignment, ("balanced", "nearest"))
-        if isinstance(split, bool) or not isinstance(split, int | np.integer) or split < 0:
-            raise ProblemError(f"split: must be a whole number of at least 0, got {split!r}")
+        choice("release", release, ("mean", "centroid"))
+        choice("assignment", assignment, ("balanced", "nearest"))
+        split = whole_number("split", split, at_least=0)
         if assignment == "balanced" and split > 0:
             table.need_records(
                 "assignment='balanced'",
                 "use assignment='nearest', or split=0, which keep equal records together",
             )
-        self.n_clusters, self.k, self.scale, self.split = n_clusters, k, scale, int(split)
+        self.n_clusters, self.k, self.scale, self.split = n_clusters, k, scale, split
         self.assignment: Assignment = assignment
         self.release: Published = release
         self.threads = threads or thread_count()
@@ -437,17 +437,10 @@ def check_clusters(table: Table, n_clusters: Any, k: Any) -> int:
         n_clusters: A number of clusters.
         k: The least size of a cluster.
     """
-    for name, value, least in (("n_clusters", n_clusters, 1), ("k", k, 2)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise ProblemError(f"{name}: must be a whole number of at least {least}, got {value!r}")
+    whole_number("n_clusters", n_clusters)
+    whole_number("k", k, at_least=2)
     if k > table.n_records:
         raise ProblemError(
             f"k: {k} is more than the {table.n_records} records of the table; choose a smaller k"
         )
     return int(table.n_records // k)
-
-
-def _check_word(name: str, value: object, words: tuple[str, ...]) -> None:
-    if value not in words:
-        choices = " or ".join(repr(word) for word in words)
-        raise ProblemError(f"{name}: must be {choices}, got {value!r}{nearest(value, words)}")

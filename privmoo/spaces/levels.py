@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import fraction
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.evaluation.evaluator import Evaluation, Evaluator
@@ -27,7 +28,7 @@ from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.recoding import BlockRecoding, level_recoding, need_hierarchy
 from privmoo.spaces.base import SearchSpace
 from privmoo.spaces.staircase import Staircase
-from privmoo.suppression.policies import BelowThreshold, Suppression
+from privmoo.suppression import BelowThreshold, Suppression
 from privmoo.suppression.staircase import Stairs
 
 __all__ = ["LevelSpace", "RecordLevelSpace", "ThresholdLevelSpace"]
@@ -178,11 +179,7 @@ class ThresholdLevelSpace(LevelSpace):
 
     def __init__(self, table: Table, max_suppression: float = 1.0) -> None:
         super().__init__(table)
-        if isinstance(max_suppression, bool | str) or not 0 <= max_suppression <= 1:
-            raise ProblemError(
-                f"max_suppression: must be a share from 0 to 1, got {max_suppression!r}"
-            )
-        self.max_suppression = max_suppression
+        self.max_suppression = fraction("max_suppression", max_suppression)
 
     @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
+from privmoo._util.checks import fraction
 from privmoo.errors import ProblemError
 
 __all__ = [
@@ -134,8 +135,7 @@ def least_p(n: int, m: int, *, test: str = "Mann-Whitney") -> float:
 
 def check_alpha(alpha: float) -> None:
     """Raise where it is no level of significance."""
-    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
-        raise ProblemError(f"alpha: must lie between 0 and 1, got {alpha!r}")
+    fraction("alpha", alpha, above_zero=True, below_one=True)
 
 
 def pairwise(

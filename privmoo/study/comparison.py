@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from privmoo._util.checks import is_whole, whole_number
 from privmoo._util.files import replacing
 from privmoo._util.packing import plain
 from privmoo._util.progress_bar import new_bar
@@ -130,9 +131,8 @@ def _named(given: Any) -> dict[str, AnonymizationProblem]:
 
 def check_jobs(jobs: Any) -> None:
     """Raise unless it is a number of processes, or None."""
-    whole = isinstance(jobs, int | np.integer) and not isinstance(jobs, bool)
-    if jobs is not None and not (whole and jobs >= 1):
-        raise ProblemError(f"jobs: must be a whole number of at least 1, got {jobs!r}")
+    if jobs is not None:
+        whole_number("jobs", jobs)
 
 
 def run_tasks(
@@ -157,7 +157,7 @@ def run_tasks(
 
 def read_seeds(given: Any) -> list[int]:
     """The seeds, or so many from 0."""
-    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+    if is_whole(given):
         if given < 1:
             raise ProblemError(f"seeds: at least one run per solver is needed, got {given}")
         return list(range(int(given)))
@@ -168,7 +168,7 @@ def read_seeds(given: Any) -> list[int]:
     if not numbers:
         raise ProblemError("seeds: at least one run per solver is needed, got none")
     for seed in numbers:
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        if not is_whole(seed) or seed < 0:
             raise ProblemError(f"seeds: must be whole numbers of at least 0, got {seed!r}")
         if seed > _LARGEST:
             raise ProblemError(f"seeds: must be below 2**63, got {seed!r}")

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from privmoo.errors import CheckpointError, ProblemError
+from privmoo.errors import CheckpointError, Hint, ProblemError
 from privmoo.problem import AnonymizationProblem
 from privmoo.study.outcomes import Outcome
 from privmoo.study.tasks import Task, do, failed
@@ -40,7 +40,8 @@ def pickled(value: Any, what: str) -> bytes:
         return bytes(cloudpickle.dumps(value))
     except Exception as error:
         raise ProblemError(
-            f"compare: {what} cannot be sent to another process ({error}); use jobs=1"
+            f"compare: {what} cannot be sent to another process ({error})",
+            hint=Hint(parameter="jobs", value=1),
         ) from error
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.checks import is_whole
 from privmoo.errors import ProblemError
 from privmoo.evaluation.evaluator import Evaluation, Observer
 from privmoo.front.archive import Archive
@@ -41,7 +42,7 @@ class Limit:
     @classmethod
     def of(cls, budget: object) -> Limit:
         """The limit of a budget; a plain number is one of evaluations."""
-        if isinstance(budget, int | np.integer) and not isinstance(budget, bool):
+        if is_whole(budget):
             budget = Evaluations(int(budget))
         if not isinstance(budget, RunBudget):
             raise ProblemError(

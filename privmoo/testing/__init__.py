@@ -1,13 +1,16 @@
-"""The conformance suite: what any measure, operator, problem and baseline must keep to, also yours.
+"""The conformance suite: what any measure, policy, operator, problem and baseline must keep to.
 
 In the tests of a plug-in::
 
     from privmoo.testing import (
-        check_baseline, check_measure, check_operator, check_problem, example_table
+        check_baseline, check_measure, check_operator, check_policy, check_problem, example_table
     )
 
     def test_my_measure():
         check_measure(MyMeasure())
+
+    def test_my_policy():
+        check_policy(MyPolicy())
 
     def test_my_problem():
         problem = MyProblem(example_table())
@@ -18,28 +21,25 @@ In the tests of a plug-in::
     def test_my_baseline():
         check_baseline(my_baseline)
 
-How a package makes its names known to privmoo is said in `privmoo.registry`.
+`privmoo.registry` describes how a package announces its objects to privmoo.
 Each check raises an AssertionError with one sentence that says what is wrong.
 """
 
 from __future__ import annotations
 
 from privmoo.testing.baselines import check_baseline
-from privmoo.testing.measures import (
-    check_measure,
-    evaluate,
-    example_table,
-    random_blocks,
-    random_labels,
-)
+from privmoo.testing.candidates import evaluate, random_blocks, random_labels
+from privmoo.testing.measures import check_measure
 from privmoo.testing.operators import check_operator, is_valid, valid_rows
+from privmoo.testing.policies import check_policy
 from privmoo.testing.problems import check_problem
-from privmoo.testing.tables import example_hybrid_table
+from privmoo.testing.tables import example_hybrid_table, example_table
 
 __all__ = [
     "check_baseline",
     "check_measure",
     "check_operator",
+    "check_policy",
     "check_problem",
     "evaluate",
     "example_hybrid_table",

@@ -10,7 +10,7 @@ import numpy as np
 from privmoo.data.table import Table
 from privmoo.evaluation.engine import Engine
 from privmoo.recodings.recoding import Recoding, from_json
-from privmoo.testing.measures import example_table
+from privmoo.testing.tables import example_table
 
 __all__ = ["check_baseline"]
 
@@ -36,7 +36,7 @@ def check_baseline(
     >>> import privmoo as pm
     >>> check_baseline(pm.baselines.mdav)
     """
-    assert callable(baseline), f"{baseline!r} is no function of table and k"
+    assert callable(baseline), f"{baseline!r} is not a function of table and k"
     given = example_table() if table is None else table
     for least in k:
         recoding = baseline(given, least, **options)

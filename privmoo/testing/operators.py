@@ -46,7 +46,7 @@ def check_operator(operator: Any, problem: Any, *, seed: int = 0) -> None:
     _require(not isinstance(operator, type), f"{operator!r}: give an instance, not the class")
     _require(isinstance(operator, kinds), f"{name}: must be one of pymoo's {named}")
     _require(
-        isinstance(problem, Problem), f"{problem!r} is no problem; give one such as Cuts(table)"
+        isinstance(problem, Problem), f"{problem!r} is not a problem; pass one such as Cuts(table)"
     )
     parents = valid_rows(problem, _ROWS, seed=seed)
     if isinstance(operator, DuplicateElimination):
@@ -59,12 +59,7 @@ def check_operator(operator: Any, problem: Any, *, seed: int = 0) -> None:
         states == _global_states(), f"{name}: uses a global random state instead of random_state"
     )
     if not isinstance(operator, Sampling):
-        given = (
-            np.stack([parents] * operator.n_parents) if isinstance(operator, Crossover) else parents
-        )
-        before = given.copy()
-        operator._do(problem, given, random_state=np.random.default_rng(seed))
-        _require(np.array_equal(given, before), f"{name}: changes its parents")
+        _check_parents(operator, problem, parents, seed)
     n_children = _ROWS * operator.n_offsprings if isinstance(operator, Crossover) else _ROWS
     shape = (n_children, problem.n_var)
     _require(
@@ -80,15 +75,20 @@ def check_operator(operator: Any, problem: Any, *, seed: int = 0) -> None:
     if isinstance(operator, Repair):
         _require(np.array_equal(children, parents), f"{name}: changes rows that are valid")
     elif len(np.unique(parents, axis=0)) > _ROWS // 4:  # else hardly anything can vary
-        others = [_apply(operator, problem, parents, seed + i) for i in (1, 2, 3)]
+        repeats = [_apply(operator, problem, parents, seed + i) for i in (1, 2, 3)]
         _require(
-            any(not np.array_equal(children, other) for other in others),
+            any(not np.array_equal(children, repeat) for repeat in repeats),
             f"{name}: every seed gives the same children",
         )
 
 
 def valid_rows(problem: Any, n_rows: int, *, seed: int = 0) -> NDArray[Any]:
-    """Valid decision vectors: repaired random bits of all densities, or the problem's own sampling.
+    """Return valid decision vectors: repaired random bits of all densities, or the problem's sampling.
+
+    Args:
+        problem: The problem.
+        n_rows: How many.
+        seed: Equal seeds give equal vectors.
 
     >>> from privmoo.problems import Cuts
     >>> from privmoo.testing import example_table
@@ -106,7 +106,11 @@ def valid_rows(problem: Any, n_rows: int, *, seed: int = 0) -> NDArray[Any]:
 
 
 def is_valid(problem: Any, X: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which rows are valid: cuts of the problem's space, or numbers within its bounds.
+    """Return which rows are valid: cuts of the problem's space, or numbers within its bounds.
+
+    Args:
+        problem: The problem.
+        X: Decision vectors, one per row.
 
     >>> from privmoo.problems import Cuts
     >>> from privmoo.testing import example_table
@@ -145,6 +149,13 @@ def _apply(operator: Any, problem: Any, parents: NDArray[Any], seed: int) -> NDA
     return np.array([individual.X for individual in out])
 
 
+def _check_parents(operator: Any, problem: Any, parents: NDArray[Any], seed: int) -> None:
+    rows = np.stack([parents] * operator.n_parents) if isinstance(operator, Crossover) else parents
+    before = rows.copy()
+    operator._do(problem, rows, random_state=np.random.default_rng(seed))
+    _require(np.array_equal(rows, before), f"{type(operator).__name__}: changes its parents")
+
+
 def _global_states() -> tuple[Any, ...]:
     kind, keys, *rest = np.random.get_state()  # noqa: NPY002 # only looked at
     return kind, np.asarray(keys).tobytes(), *rest, random.getstate()
@@ -154,19 +165,19 @@ def _check_duplicates(operator: Any, rows: NDArray[Any], name: str) -> None:
     others = rows[::5]
     doubled = np.concatenate([rows, rows[::-1]])
     pop = Population.new("X", doubled)
-    kept = operator.do(pop, Population.new("X", others), Population.create())
-    known = {row.tobytes() for row in others}
+    survivors = operator.do(pop, Population.new("X", others), Population.create())
+    rows_seen = {row.tobytes() for row in others}
     expected = []
     for row in doubled:
-        if row.tobytes() not in known:
-            known.add(row.tobytes())
+        if row.tobytes() not in rows_seen:
+            rows_seen.add(row.tobytes())
             expected.append(row)
     _require(
-        len(kept) == len(expected),
-        f"{name}: keeps {len(kept)} individuals, but {len(expected)} are new and distinct",
+        len(survivors) == len(expected),
+        f"{name}: keeps {len(survivors)} individuals, but {len(expected)} are new and distinct",
     )
     _require(
-        all(np.array_equal(a.X, b) for a, b in zip(kept, expected, strict=True)),
+        all(np.array_equal(a.X, b) for a, b in zip(survivors, expected, strict=True)),
         f"{name}: must keep the first of equal individuals, in their order",
     )
     _require(len(operator.do(Population.create())) == 0, f"{name}: must accept an empty population")

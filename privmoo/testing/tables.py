@@ -1,18 +1,62 @@
-"""A small table for the hybrid scheme: most records share a race and a country."""
+"""Small tables with every role, for tests."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
+from privmoo.data.columns import QuasiIdentifier
 from privmoo.data.table import Table
 from privmoo.hierarchy import Hierarchy
 
-__all__ = ["example_hybrid_table"]
+__all__ = ["example_hybrid_table", "example_table"]
+
+
+def example_table(n_records: int = 60, *, seed: int = 1) -> Table:
+    """Make a small table with all roles: an order, a tree and a flat quasi-identifier, missing values.
+
+    Args:
+        n_records: How many records.
+        seed: Equal seeds make equal records.
+
+    >>> example_table().qi_names
+    ['age', 'job', 'sex']
+    """
+    rng = np.random.default_rng(seed)
+    illness = np.array(["flu", "cold", "ulcer", "gastritis"])
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(20, 28, n_records),
+            "job": rng.choice(["nurse", "doctor", "smith", "baker"], n_records),
+            "sex": pd.Series(rng.choice(["f", "m"], n_records)).where(rng.random(n_records) > 0.1),
+            "illness": illness[rng.choice(4, n_records, p=[0.4, 0.3, 0.2, 0.1])],
+            "region": rng.choice(["north", "south", "west"], n_records),
+            "pay": rng.choice(["high", "low"], n_records),
+        }
+    )
+    frame.loc[:1, "illness"] = illness[:2]  # at least two values, however few the records
+    jobs = Hierarchy.tree({"health": ["nurse", "doctor"], "craft": ["smith", "baker"]})
+    illnesses = Hierarchy.tree({"lung": ["flu", "cold"], "stomach": ["ulcer", "gastritis"]})
+    return Table(
+        frame,
+        quasi_identifiers={
+            "age": Hierarchy.ordered(range(20, 28)),
+            "job": QuasiIdentifier(hierarchy=jobs, weight=2.0),
+            "sex": Hierarchy.flat(),
+        },
+        sensitive={"illness": illnesses, "region": Hierarchy.flat()},
+        target="pay",
+    )
 
 
 def example_hybrid_table(n_records: int = 200, *, seed: int = 1) -> Table:
-    """Ages, pays with cents, sexes, races and countries; sensitive and target is the illness.
+    """Make a table for the hybrid scheme: most records share a race and a country.
+
+    Columns are ages, pays with cents, sexes, races and countries; the illness is sensitive and target.
+
+    Args:
+        n_records: How many records.
+        seed: Equal seeds make equal records.
 
     >>> example_hybrid_table().qi_names
     ['age', 'pay', 'sex', 'race', 'country']

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from privmoo._util.files import replacing, write_all, write_text
-from privmoo.errors import ReleaseError
+from privmoo.errors import FileError
 
 
 def say(text: str) -> Callable[[Path], None]:
@@ -44,7 +44,7 @@ def test_a_writer_that_fails_leaves_everything_as_it_was(tmp_path: Path, place: 
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
     writers = {tmp_path / name: full if i == place else say("new") for i, name in enumerate("abc")}
-    with pytest.raises(ReleaseError) as raised:
+    with pytest.raises(FileError) as raised:
         write_all(writers, force=True)
     target = tmp_path / "abc"[place]
     assert str(raised.value) == f"{target}: cannot be written (No space left on device)"
@@ -64,7 +64,7 @@ def test_a_move_that_fails_is_undone(
         return replace(self, target)
 
     monkeypatch.setattr(Path, "replace", failing)
-    with pytest.raises(ReleaseError, match=rf"^{bad}: cannot be written \(Operation not"):
+    with pytest.raises(FileError, match=rf"^{bad}: cannot be written \(Operation not"):
         write_all({tmp_path / name: say("new") for name in "abc"}, force=True)
     assert state(tmp_path) == {"b": "old"}
 
@@ -75,7 +75,7 @@ def test_a_target_that_cannot_be_replaced_is_told_before_anything_is_written(
 ) -> None:
     (tmp_path / "abc"[place]).mkdir()
     called: list[Path] = []
-    with pytest.raises(ReleaseError, match=f"/{'abc'[place]}: is a folder"):
+    with pytest.raises(FileError, match=f"/{'abc'[place]}: is a folder"):
         write_all({tmp_path / name: called.append for name in "abc"}, force=True)
     assert not called and state(tmp_path) == {"abc"[place]: "folder"}
 
@@ -84,22 +84,22 @@ def test_the_last_file_is_complained_about_first(tmp_path: Path) -> None:
     files = [tmp_path / "data.certificate.json", tmp_path / "data.csv"]
     for file in files:
         file.write_text("old")
-    with pytest.raises(ReleaseError, match=r"data\.csv: exists already"):
+    with pytest.raises(FileError, match=r"data\.csv: exists already"):
         write_all({file: say("new") for file in files}, force=False)
 
 
 def test_folders_that_cannot_be_written_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ReleaseError, match="there is no folder"):
+    with pytest.raises(FileError, match="there is no folder"):
         write_text(tmp_path / "no" / "a.txt", "a", force=False)
     (tmp_path / "file").write_text("old")
-    with pytest.raises(ReleaseError, match="there is no folder"):
+    with pytest.raises(FileError, match="there is no folder"):
         write_text(tmp_path / "file" / "a.txt", "a", force=False)
-    with pytest.raises(ReleaseError, match=r"xx: cannot be written \(File name too long"):
+    with pytest.raises(FileError, match=r"xx: cannot be written \(File name too long"):
         write_text(tmp_path / ("x" * 300), "a", force=False)
-    with pytest.raises(ReleaseError, match="is no name of a file"):
+    with pytest.raises(FileError, match="is not a valid file name"):
         write_text(tmp_path / "a\0b", "a", force=False)
     monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(ReleaseError, match="not yours to write in"):
+    with pytest.raises(FileError, match="not yours to write in"):
         write_text(tmp_path / "a.txt", "a", force=False)
     assert state(tmp_path) == {"file": "old"}
 
@@ -111,7 +111,7 @@ def test_a_file_of_a_system_that_refuses_names_the_target(
         raise PermissionError(errno.EACCES, "Permission denied", ".hidden")
 
     monkeypatch.setattr("tempfile.mkstemp", refuse)
-    with pytest.raises(ReleaseError) as raised:
+    with pytest.raises(FileError) as raised:
         write_text(tmp_path / "a.txt", "a", force=False)
     assert str(raised.value) == f"{tmp_path / 'a.txt'}: cannot be written (Permission denied)"
 
@@ -128,7 +128,7 @@ def test_an_error_inside_leaves_the_old_file(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
         fail()
     assert state(tmp_path) == {"a.txt": "old"}
-    with pytest.raises(ReleaseError, match="exists already"):
+    with pytest.raises(FileError, match="exists already"):
         write_text(path, "new", force=False)
     write_text(path, "new", force=True)
     assert state(tmp_path) == {"a.txt": "new"}

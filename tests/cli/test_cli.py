@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import pandas as pd
@@ -14,8 +15,8 @@ import pytest
 from scenery_jobs import JOB, PEOPLE, call, job_in
 
 import privmoo as pm
-from privmoo.cli.console import cleaned
-from privmoo.cli.publishing import limits_of
+from privmoo.cli.console import printable
+from privmoo.cli.selection import parse_limits
 from privmoo.errors import ProblemError
 
 Said = pytest.CaptureFixture[str]
@@ -37,14 +38,48 @@ def done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> Path:
 def test_help_needs_no_heavy_packages() -> None:
     # What takes long is importing pandas, numba and pymoo: time is measured by make bench, not here.
     code = (
-        "import sys; sys.argv = ['privmoo', '--help']\n"
+        "import sys\n"
         "from privmoo.cli.main import outcome\n"
-        "assert outcome() == 0\n"
+        f"for verb in ([], *([verb] for verb in {VERBS})):\n"
+        "    sys.argv = ['privmoo', *verb, '--help']\n"
+        "    assert outcome() == 0\n"
         "heavy = {'pandas', 'numpy', 'numba', 'pymoo', 'matplotlib', 'sklearn'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert all(f"  {verb} " in shown.stdout for verb in VERBS)
+
+
+def test_the_version(monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    assert call("--version", monkeypatch=monkeypatch) == 0
+    assert capsys.readouterr().out == f"privmoo {version('privmoo')}\n"
+
+
+GREETING = """
+from privmoo.cli.command import Command
+def _greet(name: str) -> None:
+    'Greet somebody.'
+    print("Hello", name)
+command = Command(_greet, order=15)
+"""
+
+
+def test_a_new_command_is_a_new_file(tmp_path: Path) -> None:
+    (tmp_path / "greet.py").write_text(GREETING)
+    code = (
+        "import sys, privmoo.cli.commands\n"
+        f"privmoo.cli.commands.__path__.append({str(tmp_path)!r})\n"
+        "from privmoo.cli.main import main\nmain()"
+    )
+    for words, expected in (["greet", "Ada"], "Hello Ada\n"), (["--help"], "Greet somebody."):
+        line = [sys.executable, "-c", code, *words]
+        ended = subprocess.run(line, capture_output=True, text=True, check=True)
+        assert expected in ended.stdout
+    assert (
+        ended.stdout.index("  init ")
+        < ended.stdout.index("  greet ")
+        < ended.stdout.index("  run ")
+    )
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -59,7 +94,7 @@ def test_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) ->
     assert call("check", job_in(tmp_path), monkeypatch=monkeypatch) == 0
     said = capsys.readouterr().out
     assert "records: 10" in said and "BudgetSuppression: objectives k, loss" in said
-    assert "uniqueness" in said and "The job is in order" in said
+    assert "uniqueness" in said and "The job is valid" in said
     assert "Ada" not in said and "14260" not in said
 
 
@@ -81,12 +116,12 @@ def test_results_are_not_overwritten_unasked(
 ) -> None:
     job, before = tmp_path / "privmoo.toml", (done / "run.json").read_bytes()
     assert call("run", job, "-o", done, monkeypatch=monkeypatch) == 2
-    assert "has the results of a run; choose another folder" in capsys.readouterr().err
+    assert "contains the results of a run; choose another folder" in capsys.readouterr().err
     assert (done / "run.json").read_bytes() == before
     assert call("run", job, "-o", done, "--resume", monkeypatch=monkeypatch) == 2
-    assert "has no run to resume, it is finished" in capsys.readouterr().err
+    assert "contains no run to resume; its run is finished" in capsys.readouterr().err
     assert call("run", job, "-o", tmp_path / "new", "--resume", monkeypatch=monkeypatch) == 2
-    assert "has no run to resume, there is none" in capsys.readouterr().err
+    assert "contains no run to resume" in capsys.readouterr().err
     assert call("run", job, "-o", done, "--force", "-q", monkeypatch=monkeypatch) == 0
     old, new = json.loads(before), json.loads((done / "run.json").read_text())
     assert old["files"]["front.csv"] == new["files"]["front.csv"]
@@ -124,13 +159,13 @@ def test_choose(done: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> No
 
 WRONG = {
     "an unknown limit": (["--max-los", "1", "--best", "k"], "did you mean '--max-loss'"),
-    "no limit": (["--loss", "1"], "--loss: is no option; limits are such as --max-loss"),
+    "no limit": (["--loss", "1"], "--loss: is not an option; limits look like --max-loss"),
     "no number": (["--max-loss", "little"], "--max-loss: needs a number"),
     "nothing": (["--max-loss"], "--max-loss: needs a number"),
     "twice": (["--min-k", "1", "--min-k", "2"], "is given twice"),
-    "no such solution": (["--solution", "999"], "there is no solution 999; they are counted"),
+    "no such solution": (["--solution", "999"], "there is no solution 999; the numbers go from 0"),
     "a negative one": (["--solution", "-1"], "there is no solution -1"),
-    "two ways": (["--solution", "0", "--knee"], "give one of"),
+    "two ways": (["--solution", "0", "--knee"], "give only one of"),
     "a solution and limits": (["--solution", "0", "--min-k", "2"], "limits go with"),
     "a wrong measure": (["--best", "kk"], "did you mean 'k'"),
     "nothing within": (["--min-k", "11", "--best", "k"], "no solution of the front has"),
@@ -168,13 +203,13 @@ def test_release(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     assert "not written without --allow-unique" in capsys.readouterr().out
     assert call(*other, "--allow-unique", monkeypatch=monkeypatch) == 0
     noted = capsys.readouterr().err
-    assert "can intersect them: publish one" in noted and "note: k is 1" in noted
+    assert "can intersect them: publish only one" in noted and "note: k is 1" in noted
     assert (
         "note: 100 % of the records are in groups where all have the same value of 'ill'" in noted
     )
     assert len(pd.read_parquet(tmp_path / "other.parquet")) > 0
     assert call("release", done, "-o", tmp_path / "x.csv", monkeypatch=monkeypatch) == 2
-    assert "which solution? name one" in capsys.readouterr().err
+    assert "choose a solution with --solution" in capsys.readouterr().err
     assert (
         call("release", done, "--solution", 0, "-o", tmp_path / "x.xls", monkeypatch=monkeypatch)
         == 2
@@ -210,6 +245,29 @@ def test_what_is_proposed_can_be_typed(
     assert "replace it with --force" in capsys.readouterr().err
 
 
+HINTS = {
+    "a measure without its column": (
+        JOB.replace('ill = "sensitive"', "").replace(
+            'name = "BudgetSuppression"\nmax_suppression = 0.2',
+            'name = "Cuts"\nobjectives = ["l", "loss"]',
+        ),
+        PEOPLE,
+        'give a column the role "sensitive" in [columns]',
+    ),
+    "a number outside": (JOB, PEOPLE.replace("47", "147"), "set open_ends = true"),
+}
+
+
+@pytest.mark.parametrize("what", HINTS)
+def test_hints_are_about_the_job(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    text, people, advice = HINTS[what]
+    assert call("check", job_in(tmp_path, text, people), monkeypatch=monkeypatch) == 2
+    error = capsys.readouterr().err
+    assert advice in error and "Table" not in error and "pass " not in error
+
+
 def test_risk_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
     assert call("check", job_in(tmp_path), monkeypatch=monkeypatch) == 0
     said = capsys.readouterr().out
@@ -226,7 +284,7 @@ def test_a_stopped_study_says_how_it_goes_on(
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pm, "compare", stopped)
+    monkeypatch.setattr("privmoo.study.compare", stopped)
     job = job_in(tmp_path)
     assert call("compare", job, "-o", tmp_path / "study", monkeypatch=monkeypatch) == 130
     assert "the same command continues" in capsys.readouterr().err
@@ -252,16 +310,16 @@ def test_what_has_changed_since_the_run_is_told(
     (tmp_path / "people.csv").write_text(PEOPLE)
     (tmp_path / "privmoo.toml").rename(tmp_path / "moved.toml")
     assert call("choose", done, "--knee", monkeypatch=monkeypatch) == 2
-    assert "its job is not at" in capsys.readouterr().err
+    assert "its job is no longer at" in capsys.readouterr().err
     (tmp_path / "moved.toml").rename(tmp_path / "privmoo.toml")
     (done / "front.npz").write_bytes(b"other")
     assert call("choose", done, "--knee", monkeypatch=monkeypatch) == 2
-    assert "front.npz is not the one of run.json" in capsys.readouterr().err
+    assert "front.npz does not belong to run.json" in capsys.readouterr().err
     (done / "run.json").write_text('{"format": "privmoo run 1"}')
     assert call("choose", done, "--knee", monkeypatch=monkeypatch) == 2
-    assert "is not what privmoo run writes" in capsys.readouterr().err
+    assert "was not written by privmoo run" in capsys.readouterr().err
     assert call("choose", tmp_path, "--knee", monkeypatch=monkeypatch) == 2
-    assert "is no folder of a finished run" in capsys.readouterr().err
+    assert "does not contain a finished run" in capsys.readouterr().err
 
 
 def test_audit_and_analyse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
@@ -294,7 +352,7 @@ def test_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) 
     assert (out / "table.md").read_text() == study.to_markdown()
     assert (out / "table.tex").read_text() == study.to_latex()
     assert call(*arguments, monkeypatch=monkeypatch) == 2
-    assert "has the results of a study" in capsys.readouterr().err
+    assert "contains the results of a study" in capsys.readouterr().err
     arguments[5] = "nsga2,rndom"
     assert call(*arguments, "--force", monkeypatch=monkeypatch) == 2
 
@@ -330,7 +388,7 @@ def test_errors_are_sentences(
     monkeypatch.setattr(pm.Config, "frame", broken)
     assert call("check", job_in(tmp_path), monkeypatch=monkeypatch) == 1
     said = capsys.readouterr().err
-    assert "a fault of privmoo itself (KeyError in test_cli.py, line" in said and "Ada" not in said
+    assert "internal error (KeyError in test_cli.py, line" in said and "Ada" not in said
     assert call("--show-values", "check", job_in(tmp_path), monkeypatch=monkeypatch) == 1
     assert "Ada" in capsys.readouterr().err
 
@@ -347,14 +405,14 @@ def test_values_are_shown_on_request_only(
 
 
 def test_limits() -> None:
-    assert limits_of([]) == {}
-    assert limits_of(["--max-at-risk-05", "3"]) == {"max_at_risk_05": 3.0}
+    assert parse_limits([]) == {}
+    assert parse_limits(["--max-at-risk-05", "3"]) == {"max_at_risk_05": 3.0}
     with pytest.raises(ProblemError):
-        limits_of(["max-loss", "3"])
+        parse_limits(["max-loss", "3"])
 
 
 def test_nothing_commands_the_terminal() -> None:
-    assert cleaned("a\x1b]0;title\x07b\nc\r") == "a�]0;title�b\nc�"
+    assert printable("a\x1b]0;title\x07b\nc\r") == "a�]0;title�b\nc�"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a pipe that closes is POSIX's")

@@ -98,6 +98,7 @@ def through_processes(
         assert files(folder) == before
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("name", SOME)
 def test_some_through_processes(
     tmp_path: Path, name: str, command: CommandLine, tried: Tried
@@ -115,6 +116,7 @@ def test_all_through_processes(
     through_processes(tmp_path / "job", spoil, verbs, command, tried)
 
 
+@pytest.mark.faults
 def test_ten_thousand_columns_are_no_problem(
     tmp_path: Path, command: CommandLine, tried: Tried
 ) -> None:

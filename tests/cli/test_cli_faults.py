@@ -25,7 +25,10 @@ from scenery_cli import (
     when_there,
 )
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
+pytestmark = [
+    pytest.mark.faults,
+    pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL"),
+]
 Tried = Callable[[str], None]
 SHORT, LONG = 6, 60
 MANY = [pytest.param(SHORT, id="short"), pytest.param(LONG, id="long", marks=pytest.mark.slow)]

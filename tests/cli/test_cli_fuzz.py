@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from scenery_fuzz import TARGETS
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("name", TARGETS)
 @pytest.mark.filterwarnings("ignore")
 def test_only_own_errors_come_out(name: str, tried: Callable[[str], None]) -> None:

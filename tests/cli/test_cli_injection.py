@@ -104,6 +104,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("exists", [False, True], ids=["new", "over an old one"])
 def test_release(
     done: Path, tmp_path: Path, exists: bool, monkeypatch: pytest.MonkeyPatch, tried: Tried
@@ -126,6 +127,7 @@ def test_release(
     assert failures > 15
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("exists", [False, True], ids=["new", "over an old one"])
 def test_results_of_a_run(
     done: Path, tmp_path: Path, exists: bool, monkeypatch: pytest.MonkeyPatch, tried: Tried
@@ -139,7 +141,7 @@ def test_results_of_a_run(
         shutil.copytree(done / "out", out, dirs_exist_ok=True)
     (out / "checkpoint.log").write_bytes(b"x")
     # Pictures take a second each, and how they are written is no matter here.
-    monkeypatch.setattr("privmoo.cli.run_folder._make", pretend)
+    monkeypatch.setattr("privmoo.cli.run_folder._write_views", pretend)
     failures = every_failure(
         out,
         lambda: RunFolder(out).finish(config, front, inputs),

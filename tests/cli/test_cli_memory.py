@@ -28,7 +28,7 @@ def test_too_little_memory_is_told_before_the_run(
     ended = here(tmp_path, "run", "job.toml", "-o", "out", "-q")
     assert ended.code == 0, ended.err
     assert ended.out.startswith(
-        "About 0.3 GB of memory are needed to read people.csv, 0.1 GB are free"
+        "Reading people.csv needs about 0.3 GB of memory, and 0.1 GB are free"
     )
     for enough in (8 << 30, None):
         monkeypatch.setattr(memory, "available", lambda enough=enough: enough)
@@ -39,7 +39,7 @@ def test_too_little_memory_is_told_before_the_run(
 def test_what_is_there_is_known(tmp_path: Path) -> None:
     free = memory.available()
     assert free is None or free > 1 << 20
-    memory.foresee(tmp_path / "no such file.csv")  # reading it says what is wrong
+    memory.warn_if_too_large(tmp_path / "no such file.csv")  # reading it says what is wrong
 
 
 def test_compressed_files_count_as_what_is_in_them(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_what_a_job_says_of_its_scan(tmp_path: Path) -> None:
         _ = pm.Config.load(job_in(tmp_path, more)).table
     for line in ('memory = "1GB"', "max_tuples = 9", 'temporary = "."'):
         text = JOB.replace('file = "people.csv"', f'file = "people.csv"\n{line}')
-        with pytest.raises(ConfigError, match="goes with scan = true"):
+        with pytest.raises(ConfigError, match="needs scan = true"):
             pm.Config.load(job_in(tmp_path, text))
     wrong = SCAN.replace("scan = true", 'scan = true\ntemporary = "none"')
     with pytest.raises(pm.errors.TableError, match=r"temporary: there is no folder .*none"):

@@ -10,6 +10,7 @@ import pytest
 from scenery_jobs import JOB, PEOPLE, job_in
 
 import privmoo as pm
+from privmoo import registry
 from privmoo.config.problems import parameters_of, problem_class, problem_names
 from privmoo.errors import ConfigError, HierarchyError, PrivmooError
 
@@ -104,6 +105,31 @@ def test_measures_constraints_and_policies(tmp_path: Path) -> None:
     assert made.suppression == pm.Budget(0.1)
 
 
+def test_every_policy_is_stated_by_its_name(tmp_path: Path) -> None:
+    stated = {
+        "BelowAverage": pm.BelowAverage(),
+        "BelowThreshold": pm.BelowThreshold(2),
+        "Budget": pm.Budget(0.1),
+        "KLBudget": pm.KLBudget(0.1),
+        "NoSuppression": pm.NoSuppression(),
+        "ViolatingGroups": pm.ViolatingGroups(
+            pm.KAnonymity() >= 2, pm.TCloseness(reference="original") <= 0.9
+        ),
+    }
+    parameters = {
+        "BelowThreshold": ", k = 2",
+        "Budget": ", fraction = 0.1",
+        "KLBudget": ", fraction = 0.1",
+        "ViolatingGroups": ', constraints = ["k >= 2", '
+        '{ measure = "t", reference = "original", at_most = 0.9 }]',
+    }
+    assert {*stated, "ExplicitRecords"} == set(registry.names("policies"))
+    for name, policy in stated.items():
+        entry = f'suppression = {{ policy = "{name}"{parameters.get(name, "")} }}'
+        text = JOB[: JOB.index("[problem]")] + f'[problem]\nname = "Cuts"\n{entry}\n'
+        assert pm.Config.load(job_in(tmp_path, text)).problem.suppression == policy
+
+
 VALUES: dict[str, Any] = {
     "objectives": '["k", "loss"]',
     "constraints": '["k >= 2"]',
@@ -177,7 +203,7 @@ WRONG = {
     ),
     "a wrong hierarchy": (
         JOB.replace('"masking"', '"maskin"'),
-        r"'zip': hierarchy 'maskin' is none of .* did you mean 'masking'",
+        r"'zip': hierarchy 'maskin' is not one of .* did you mean 'masking'",
     ),
     "a hierarchy of nothing": (
         JOB.replace('hierarchy = "masking"', "hierarchy = 3"),
@@ -198,7 +224,7 @@ WRONG = {
     ),
     "a wrong problem": (
         JOB.replace("BudgetSuppression", "BudgetSupression"),
-        r"the problem 'BudgetSupression' is none of .* did you mean 'BudgetSuppression'",
+        r"the problem 'BudgetSupression' is not one of .* did you mean 'BudgetSuppression'",
     ),
     "a wrong parameter": (
         JOB.replace("max_suppression", "max_supression"),
@@ -210,7 +236,7 @@ WRONG = {
     ),
     "a wrong algorithm": (
         JOB + 'algorithm = "nsga"\n',
-        r"'algorithm' is 'nsga', which is none of .* did you mean",
+        r"'algorithm' is 'nsga', which is not one of .* did you mean",
     ),
     "no generations": (JOB.replace("generations = 5", "generations = 0"), r"\[search\]: "),
     "a population of one": (JOB.replace("population = 10", "population = 1"), "at least 2"),
@@ -221,9 +247,9 @@ WRONG = {
     ),
     "a population of nobody": (
         JOB + 'algorithm = "exact"\n',
-        "'population' means nothing to the ex",
+        "'population' has no meaning for the ex",
     ),
-    "no TOML": ("[data\n", r"privmoo.toml: is not TOML: .*line 1"),
+    "no TOML": ("[data\n", r"privmoo.toml: is not valid TOML: .*line 1"),
     "a target that is not released": (
         JOB.replace('file = "people.csv"', 'file = "people.csv"\ntarget = "name"'),
         "the target 'name' is identifying",
@@ -250,16 +276,28 @@ LATER = {
     "a sentence": ('constraints = ["k > 5"]', "must be like 'k >= 5'"),
     "a bound": ('constraints = [{ measure = "k" }]', "either at_least or at_most, 'k' has neither"),
     "two bounds": ('constraints = [{ measure = "k", at_least = 1, at_most = 2 }]', "has both"),
-    "a number": ('constraints = ["k >= --"]', "is no number"),
+    "a number": ('constraints = ["k >= --"]', "is not a number"),
     "a policy": ('suppression = "Budge"', r"'policy' is 'Budge', .* did you mean 'Budget'"),
     "a policy's parameter": (
         'suppression = { policy = "Budget", fracton = 1 }',
-        "Budget has no 'fracton'; did you mean 'fraction'",
+        "Budget has no parameter 'fracton'; did you mean 'fraction'",
     ),
-    "a policy without": ('suppression = "Budget"', "Budget takes fraction, by"),
+    "a policy without": ('suppression = "Budget"', "Budget needs the parameter 'fraction'"),
+    "a policy of candidates": (
+        'suppression = "ExplicitRecords"',
+        "whose candidates choose records",
+    ),
+    "a policy without constraints": (
+        'suppression = { policy = "ViolatingGroups", constraints = "k >= 5" }',
+        "takes a list of constraints",
+    ),
+    "a policy's constraint": (
+        'suppression = { policy = "ViolatingGroups", constraints = ["t <= 0.2"] }',
+        "use reference='original'",
+    ),
     "a policy's value": ('suppression = { policy = "Budget", fraction = 2 }', "suppression: "),
     "a type": ('threads = "many"', r"\[problem\]"),
-    "an objective of nothing": ("objectives = [3]", "a measure is a name in quotes"),
+    "an objective of nothing": ("objectives = [3]", "must be a name in quotes"),
 }
 
 
@@ -276,7 +314,7 @@ def test_mistakes_in_problems(tmp_path: Path, what: str) -> None:
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nothing.toml: cannot be read \(No such file"):
         pm.Config.load(tmp_path / "nothing.toml")
-    with pytest.raises(ConfigError, match="is no plain file"):
+    with pytest.raises(ConfigError, match="is not a regular file"):
         pm.Config.load(tmp_path)
     (tmp_path / "a.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match="is not UTF-8 text"):
@@ -285,7 +323,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="is larger than 4 MB"):
         pm.Config.load(tmp_path / "b.toml")
     (tmp_path / "c.toml").write_text("a = " + "[" * 50_000)
-    with pytest.raises(ConfigError, match=r"nested too deeply|is not TOML"):
+    with pytest.raises(ConfigError, match=r"nested too deeply|is not valid TOML"):
         pm.Config.load(tmp_path / "c.toml")
     text = JOB.replace('"masking"', '"zip.csv"')
     with pytest.raises(

@@ -42,7 +42,7 @@ def write(path: Path, text: str | bytes) -> Path:
         (
             "binary.csv",
             bytes(range(256)) * 4,
-            "not a readable CSV file|no SPARCS export|is not utf-8",
+            "not a readable CSV file|not a SPARCS export|is not utf-8",
         ),
     ],
 )
@@ -187,7 +187,7 @@ def test_sparcs_columns(tmp_path: Path) -> None:
     with pytest.raises(TableError, match="no column 'Rcae'; did you mean 'Race'"):
         load_sparcs(file, columns=["Rcae"])
     other = write(tmp_path / "other.csv", SPARCS.replace("Gender", "Sex") + "0,a,F,b,c,1,1,2\n")
-    with pytest.raises(TableError, match="'Gender' is missing, so this is no SPARCS export"):
+    with pytest.raises(TableError, match="'Gender' is missing, so this is not a SPARCS export"):
         load_sparcs(other)
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from privmoo.data.table import Table
 from privmoo.datasets import load_sparcs, sparcs_case, sparcs_hierarchies, sparcs_like
-from privmoo.datasets.sparcs import AREAS, CASE_QUASI_IDENTIFIERS, CASE_SENSITIVE, REDACTED
+from privmoo.datasets.sparcs_areas import AREAS, REDACTED
+from privmoo.datasets.sparcs_cases import CASE_QUASI_IDENTIFIERS, CASE_SENSITIVE
 from privmoo.datasets.sparcs_like import facilities
 from privmoo.errors import ColumnError, TableError
 
@@ -194,7 +195,7 @@ def test_hospitals_are_invented() -> None:
 
 @pytest.mark.parametrize("n_records", [0, -1, 2.0, True, None])
 def test_bad_number_of_records(n_records: int) -> None:
-    with pytest.raises(TableError, match="n_records: must be a whole number from 1"):
+    with pytest.raises(TableError, match="n_records: must be a whole number of at least 1"):
         sparcs_like(n_records)
 
 

@@ -85,6 +85,7 @@ def test_one_worker_gives_what_two_give(tmp_path: Path) -> None:
             assert content(path) == parts
 
 
+@pytest.mark.faults
 def test_a_worker_is_killed_in_a_scan_and_in_a_release(client: Any, tmp_path: Path) -> None:
     table, parts = expected(tmp_path)
     armed, mark = tmp_path / "armed", tmp_path / "mark"
@@ -108,6 +109,7 @@ def test_a_worker_is_killed_in_a_scan_and_in_a_release(client: Any, tmp_path: Pa
     assert set(client.run(os.getpid).values()) != before
 
 
+@pytest.mark.faults
 def test_noise_is_the_same_after_a_worker_was_killed(client: Any, tmp_path: Path) -> None:
     def write(table: Table, name: str) -> dict[str, bytes]:
         scheme = pm.HybridScheme(table, 5, patterns=["zip"], thresholds=(0.1, 0.05, 0.01))
@@ -132,6 +134,7 @@ def test_a_partition_that_kills_every_worker(client: Any) -> None:
     client.wait_for_workers(2, timeout=60)
 
 
+@pytest.mark.faults
 def test_a_partition_that_cannot_be_read_leaves_nothing(client: Any, tmp_path: Path) -> None:
     armed = tmp_path / "armed"
     frame = source(unreadable, str(armed))
@@ -160,6 +163,7 @@ def test_progress_is_shown(client: Any, tmp_path: Path, capsys: pytest.CaptureFi
         Table.scan(source(unreadable, str(armed)), progress=True, **ROLES)
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_a_full_disk_leaves_nothing(client: Any, tmp_path: Path, ending: str) -> None:
     chosen = solution(Table.scan(source(), **ROLES))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -16,7 +15,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scenery_paths import SCENERY
+from scenery_paths import SCENERY, environment
 from test_dask import CUTS, cut, failing
 from test_scanned_release import ROLES, flat, people, read, solution, spelled
 from test_scanning import VALUES, tables
@@ -25,7 +24,7 @@ import privmoo as pm
 from privmoo import Table
 from privmoo.audit import canonical
 from privmoo.engines.dask import copy as parts_module
-from privmoo.errors import AuditError, PrivmooError, ReleaseError, TableError
+from privmoo.errors import AuditError, FileError, PrivmooError, ReleaseError, TableError
 from privmoo.release.scanned import write_scanned
 
 dask = pytest.importorskip("dask")
@@ -157,21 +156,21 @@ def test_existing_files_and_odd_names_are_refused(tmp_path: Path) -> None:
     own = solution(scanned())
     with pytest.raises(ReleaseError, match=r"is written as \.csv or \.parquet"):
         own.write(tmp_path / "folder")
-    with pytest.raises(ReleaseError, match="there is no folder"):
+    with pytest.raises(FileError, match="there is no folder"):
         own.write(tmp_path / "no" / "out.parquet")
     own.write(tmp_path / "out.parquet", seed=1)
     before = [p.read_bytes() for p in sorted((tmp_path / "out.parquet").iterdir())]
-    with pytest.raises(ReleaseError, match="exists already"):
+    with pytest.raises(FileError, match="exists already"):
         own.write(tmp_path / "out.parquet", seed=2)
     assert [p.read_bytes() for p in sorted((tmp_path / "out.parquet").iterdir())] == before
     own.write(tmp_path / "out.parquet", seed=2, force=True)
     assert [p.read_bytes() for p in sorted((tmp_path / "out.parquet").iterdir())] != before
     (tmp_path / "out.parquet" / "mine.txt").write_text("mine")
-    with pytest.raises(ReleaseError, match="other files than parts"):
+    with pytest.raises(FileError, match="other files than parts"):
         own.write(tmp_path / "out.parquet", seed=2, force=True)
     assert (tmp_path / "out.parquet" / "mine.txt").read_text() == "mine"
     (tmp_path / "file.parquet").write_text("mine")
-    with pytest.raises(ReleaseError, match="exists already"):
+    with pytest.raises(FileError, match="exists already"):
         own.write(tmp_path / "file.parquet")
     own.write(tmp_path / "file.parquet", force=True)
     assert (tmp_path / "file.parquet").is_dir()
@@ -223,7 +222,7 @@ def test_an_existing_release_stays_where_a_new_one_fails(
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", fails)
-    with pytest.raises(ReleaseError, match=r"cannot be written \(No space left"):
+    with pytest.raises(FileError, match=r"cannot be written \(No space left"):
         own.write(tmp_path / "out.parquet", seed=2, force=True)
     assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
 
@@ -240,7 +239,7 @@ def test_a_partition_that_cannot_be_read_leaves_nothing(tmp_path: Path) -> None:
     own = solution(Table.scan(source, **ROLES))
     sick.append(True)
     # The column `name` is not released, and so not read: here it must be.
-    own.table.source.frame = source.assign(note=source["name"])
+    own.table.source.partitions.frame = source.assign(note=source["name"])
     with pytest.raises(TableError, match=r"partition 3 .*cannot be read"):
         own.write(tmp_path / "out.parquet")
     assert not list(tmp_path.iterdir())
@@ -268,21 +267,19 @@ def test_what_only_some_partitions_have_fits_together(tmp_path: Path) -> None:
 SCRIPT = """
 import os, signal, sys
 import dask, dask.dataframe as dd
-sys.path.insert(0, {tests!r})
 from test_dask_release import scanned
 from test_scanned_release import solution
-from privmoo.engines.dask import copy
+from privmoo.engines.dask import copy as parts
 dask.config.set(scheduler="synchronous")
-parts._join = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
+copy._join = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
 solution(scanned()).write(sys.argv[1])
 """
 
 
 def test_what_a_killed_process_left_is_swept(tmp_path: Path) -> None:
-    here = os.pathsep.join([str(Path(__file__).parent), str(SCENERY)])
-    path = os.pathsep.join([str(Path(pm.__file__).parents[1]), here])
-    command = [sys.executable, "-c", SCRIPT.format(tests=here), str(tmp_path / "out.parquet")]
-    ended = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=False)
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path / "out.parquet")]
+    folders = (Path(__file__).parent, SCENERY)
+    ended = subprocess.run(command, env=environment(*folders), check=False)
     assert ended.returncode == -9
     left = list(tmp_path.iterdir())
     assert len(left) == 1 and left[0].name.startswith(".out.parquet.")

@@ -21,7 +21,8 @@ from scenery_scanning import roles_of, scans
 import privmoo as pm
 from privmoo import HybridScheme, Table
 from privmoo.audit import audit, audit_sizes
-from privmoo.engines.noise import Noised, draws, noise_sql
+from privmoo.data.noise import RowNoise, partition_draws
+from privmoo.engines.duckdb.noise import NoiseColumn, noise_sql
 from privmoo.errors import ProblemError, TableError
 from privmoo.hybrid import clustering, find_patterns, member_clusters
 from privmoo.kernels.members import grow_members
@@ -260,13 +261,13 @@ def test_sql_and_numpy_add_the_same_noise() -> None:
     for step, low, high, whole in ((1.0, 0.0, 50.0, True), (0.01, -1.5, 2.25, False)):
         values = np.round(rng.uniform(low, high, 40) / step) * step
         salts = rng.integers(0, 2**63, 40).astype(np.uint64)
-        own = Noised(rng.uniform(0.1, 5, 40), salts, step, low, high, whole)
+        own = RowNoise(rng.uniform(0.1, 5, 40), salts, step, low, high, whole)
         place = np.arange(40)
         keys = [hashlib.new("md5", f"secret|2|{salts[i]}|{i}".encode()).digest() for i in place]  # noqa: S324
         upper = np.array([int.from_bytes(key[:8], "big") for key in keys], np.uint64)
         lower = np.array([int.from_bytes(key[:8], "little") for key in keys], np.uint64)
         frame = pd.DataFrame({"v": values, "n2": own.scales, "h2": salts, "p": place})
-        query = noise_sql(own, "v", "t", "secret", 2, "p")
+        query = noise_sql(own, NoiseColumn(2, "v", "t", "p"), "secret")
         with duckdb.connect() as connection:
             connection.register("t", frame)
             found = connection.sql(f"SELECT {query} FROM t ORDER BY p").df().iloc[:, 0]  # noqa: S608
@@ -281,7 +282,7 @@ def test_sql_and_numpy_add_the_same_noise() -> None:
 
 def test_draws_of_a_partition_are_laplace_and_its_own() -> None:
     salts = np.repeat(np.arange(10, dtype=np.uint64), 5000)
-    drawn = [draws("s", column, part, salts) for column, part in ((0, 0), (0, 1), (1, 0))]
+    drawn = [partition_draws("s", column, part, salts) for column, part in ((0, 0), (0, 1), (1, 0))]
     for own in drawn:
         assert np.mean(own) == pytest.approx(0, abs=0.03)
         assert np.mean(np.abs(own)) == pytest.approx(1, abs=0.03)
@@ -350,7 +351,7 @@ def test_fine_and_coarse_numbers_and_numbers_as_text(tmp_path: Path) -> None:
     assert np.mean(same) == pytest.approx(expected, abs=0.02)
     texts = frame.assign(pay=frame["pay"].astype(str))
     texts.to_parquet(tmp_path / "t.parquet", index=False)
-    with pytest.warns(pm.release.ReleaseWarning, match="'pay' holds numbers as text"):
+    with pytest.warns(pm.ReleaseWarning, match="'pay' holds numbers as text"):
         own = HybridScheme(Table.scan(tmp_path / "t.parquet", **ROLES), 5, patterns=["race"])
     with pytest.raises(ProblemError, match="bounds: those of 'age' must lie within"):
         scheme(own.table, bounds={"age": (-math.inf, math.inf)})

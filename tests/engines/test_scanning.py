@@ -18,7 +18,6 @@ from scenery_scanning import roles_of, same, scans
 
 import privmoo as pm
 from privmoo import Hierarchy, Table
-from privmoo.engines.scanned import ScannedTable
 from privmoo.errors import PrivmooError, TableError
 
 pytest.importorskip("duckdb")
@@ -215,9 +214,17 @@ def test_progress_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert not capsys.readouterr().err
 
 
-def test_a_scanned_table_cannot_be_made_otherwise() -> None:
-    with pytest.raises(TableError, match=r"is made by Table.scan"):
-        ScannedTable(pd.DataFrame({"a": [1]}))
+def test_a_scanned_table_is_a_table_without_records(tmp_path: Path) -> None:
+    path = scans(pd.DataFrame({"age": [1, 2, 2]}), tmp_path)["parquet"]
+    scanned = Table.scan(path, quasi_identifiers=["age"])
+    assert type(scanned) is Table and not scanned.has_records
+    for name in ("records", "frame", "row_tuple"):
+        with pytest.raises(TableError, match=rf"{name}: needs single records"):
+            getattr(scanned, name)
+    assert scanned.originals.weights is not None
+    assert scanned.originals.frame["age"].tolist() == [1, 2]
+    with pytest.raises(AttributeError, match="frozen"):
+        scanned.n_records = 5
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv parts"])

@@ -118,7 +118,7 @@ def test_no_files(tmp_path: Path) -> None:
     (tmp_path / "a.xlsx").write_text("x")
     with pytest.raises(TableError, match=r"only .parquet and .csv files can be scanned"):
         Table.scan(tmp_path / "a.xlsx", **ROLES)
-    with pytest.raises(TableError, match="must be a file, a folder or a pattern, got DataFrame"):
+    with pytest.raises(TableError, match=r"must be .*a file, a folder or a pattern, got DataFrame"):
         Table.scan(people(3), **ROLES)  # type: ignore[arg-type]
     scans(people(10), tmp_path)
     with pytest.raises(TableError, match="has Parquet and CSV files; scan one kind"):
@@ -207,6 +207,7 @@ def test_an_interrupted_release_leaves_nothing(
     assert not list(spilled.iterdir())
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_full_disk(ending: str, parts: Path, spilled: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"

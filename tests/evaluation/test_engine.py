@@ -22,7 +22,7 @@ from privmoo.groups.groups import GroupBatch, Grouping
 from privmoo.hierarchy import Hierarchy
 from privmoo.measures import KAnonymity
 from privmoo.recodings.candidates import Candidates
-from privmoo.suppression.policies import (
+from privmoo.suppression import (
     BelowAverage,
     BelowThreshold,
     Budget,

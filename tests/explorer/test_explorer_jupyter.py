@@ -19,7 +19,7 @@ import nbformat
 import pytest
 from scenery_browser import ARTEFACTS, Watched, chromium, needs_browser, spot
 
-pytestmark = needs_browser
+pytestmark = [pytest.mark.faults, needs_browser]
 
 CELLS = [
     "import numpy as np, pandas as pd, privmoo as pm\n"

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import privmoo as pm
-from privmoo.cli import demo
+from privmoo.cli.commands.demo import demonstrate
 from privmoo.front.advice import remarks
 from privmoo.front.front import Front
 from privmoo.hierarchy.canonical import canonical
@@ -26,7 +26,7 @@ from privmoo.measures import (
 )
 from privmoo.problem import AnonymizationProblem
 from privmoo.problems import Cuts, KLSafe
-from privmoo.suppression.policies import BelowThreshold, Budget
+from privmoo.suppression import BelowThreshold, Budget
 
 # Tests release one table many times, which a publisher should not.
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
@@ -161,7 +161,7 @@ def test_the_seed_of_the_search_does_not_tell_the_order_of_the_rows(
     monkeypatch.setattr(pm.Solution, "release", spied)
     small = pm.datasets.german_credit()
     monkeypatch.setattr(pm.datasets, "adult", lambda _: small)
-    demo.demonstrate(tmp_path, generations=3, max_loss=1.0, seed=7)
+    demonstrate(tmp_path, generations=3, max_loss=1.0, seed=7)
     assert seeds == [None]
     assert {"report.html", "front.png", "front.npz"} < {p.name for p in tmp_path.iterdir()}
 

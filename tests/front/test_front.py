@@ -24,7 +24,7 @@ from privmoo.measures import (
 )
 from privmoo.problems import Cuts
 from privmoo.search.optimization import optimize
-from privmoo.suppression.policies import BelowThreshold, Budget, NoSuppression
+from privmoo.suppression import BelowThreshold, Budget, NoSuppression
 
 # Tests release one table many times, which a publisher should not.
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")

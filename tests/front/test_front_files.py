@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scenery_fronts import EVERY, FRONT, PROBLEM, TABLE, made_table
 
-from privmoo.errors import AuditError, CheckpointError, ProblemError, ReleaseError
+from privmoo.errors import AuditError, CheckpointError, FileError, ProblemError
 from privmoo.front.front import Front
-from privmoo.measures import GeneralLoss, JournalistRisk, KAnonymity, measure
+from privmoo.measures import GeneralLoss, JournalistRisk, KAnonymity, Uniqueness, measure
 from privmoo.problems import Cuts
-from privmoo.suppression.policies import Budget
+from privmoo.suppression import BelowThreshold, Budget, Suppression, ViolatingGroups
 
 # Tests release one table many times, which a publisher should not.
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
@@ -57,7 +57,7 @@ def test_save_and_load(saved: Path) -> None:
 
 
 def test_nothing_is_overwritten_unasked(saved: Path) -> None:
-    with pytest.raises(ReleaseError, match="exists already"):
+    with pytest.raises(FileError, match="exists already"):
         FRONT.save(saved)
 
 
@@ -112,6 +112,24 @@ def test_recodings_and_policies_that_cannot_be(
     with pytest.raises(CheckpointError, match=r"^front: .*Front.load\(path, problem=") as raised:
         Front.load(saved, table=TABLE)[0].release()
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Budget(0.2),
+        BelowThreshold(2),
+        ViolatingGroups(KAnonymity() >= 2),
+        ViolatingGroups(KAnonymity() >= 2.0000001, Uniqueness().named("alone") <= 1 / 3),
+    ],
+    ids=str,
+)
+def test_a_saved_front_is_released_without_its_problem(policy: Suppression, tmp_path: Path) -> None:
+    front = Front.of(Cuts(TABLE, suppression=policy), EVERY[:40])
+    front.save(tmp_path / "a.front")
+    loaded = Front.load(tmp_path / "a.front", table=TABLE)
+    assert loaded[0].suppression == policy
+    assert loaded[0].release(seed=2).frame.equals(front[0].release(seed=2).frame)
 
 
 def described(path: Path, policy: dict[str, Any]) -> bytes:

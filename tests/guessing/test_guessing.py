@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from privmoo._util.files import write_all, write_text
-from privmoo.errors import ColumnError, ReleaseError, TableError
+from privmoo.errors import ColumnError, FileError, TableError
 from privmoo.guessing import Guess, guess
 from privmoo.guessing.file_names import file_names
 from privmoo.guessing.orders import in_order
@@ -332,21 +332,21 @@ def test_files_are_private_and_whole(tmp_path: Path) -> None:
         assert {path.stat().st_mode & 0o777 for path in written} == {0o600}
     assert 'file = "data/people.csv"' in written[-1].read_text(encoding="utf-8")
     assert Hierarchy.read_csv(written[1]).leaves == ("Bonn", "Oslo", "Rome")
-    with pytest.raises(ReleaseError, match=r"privmoo\.toml: exists already"):
+    with pytest.raises(FileError, match=r"privmoo\.toml: exists already"):
         example().write(tmp_path, data)
     example().write(tmp_path, data, force=True)
 
 
 def test_nothing_is_left_where_something_is_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "privmoo.toml").mkdir()
-    with pytest.raises(ReleaseError):
+    with pytest.raises(FileError):
         example().write(tmp_path, tmp_path / "people.csv", force=True)
     assert [path.name for path in tmp_path.iterdir()] == ["privmoo.toml"]
-    with pytest.raises(ReleaseError, match="no such folder"):
+    with pytest.raises(FileError, match="no such folder"):
         example().write(tmp_path / "nowhere", tmp_path / "people.csv")
     (tmp_path / "privmoo.toml").rmdir()
     (tmp_path / "hierarchies").write_text("a file")
-    with pytest.raises(ReleaseError, match="is a file"):
+    with pytest.raises(FileError, match="is a file"):
         example().write(tmp_path, tmp_path / "people.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["hierarchies"]
 

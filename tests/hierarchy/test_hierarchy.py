@@ -170,9 +170,9 @@ def test_level_of_is_the_lowest_level_with_that_node(h):
             together = [r.count(r[start]) == stop - start and r[start] == r[stop - 1] for r in rows]
             assert together.index(True) == level
         else:
-            with pytest.raises(HierarchyError, match="no node"):
+            with pytest.raises(HierarchyError, match="not a node"):
                 h.level_of(start, stop)
-            with pytest.raises(HierarchyError, match="no node"):
+            with pytest.raises(HierarchyError, match="not a node"):
                 h.label(start, stop)
 
 

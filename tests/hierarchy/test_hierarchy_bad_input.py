@@ -26,9 +26,9 @@ BAD_FILES = {
     b"a;x;*\na;y;*\n": "line 2: the same value has other parents in .* line 1",
     b"a;x\n\xff;x\n": "line 2: the text is not UTF-8",
     b"a;x\nb\0;x\n": "line 2: there is a NUL byte",
-    b'"a;x\n': "no CSV file",
+    b'"a;x\n': "not a CSV file",
     b";" * 200: "more than 100 levels",
-    b'"' + b"x" * 200_000 + b'";*\n': "no CSV file",
+    b'"' + b"x" * 200_000 + b'";*\n': "not a CSV file",
 }
 
 
@@ -94,9 +94,9 @@ BAD_CALLS = [
     (lambda: Hierarchy.intervals("a", 9, widths=[2]), "a number was expected"),
     (lambda: Hierarchy.intervals(1, 9), "either widths or edges"),
     (lambda: Hierarchy.intervals(1, 9, widths=[]), "greater than 0"),
-    (lambda: Hierarchy.intervals(1, 9, widths=[5, 12]), "12 is no multiple of 5"),
-    (lambda: Hierarchy.intervals(1, 9, widths=[10, 5]), "5 is no multiple of 10"),
-    (lambda: Hierarchy.intervals(1, 9, edges=[[3], [4]]), "4 of level 2 is no edge of level 1"),
+    (lambda: Hierarchy.intervals(1, 9, widths=[5, 12]), "12 is not a multiple of 5"),
+    (lambda: Hierarchy.intervals(1, 9, widths=[10, 5]), "5 is not a multiple of 10"),
+    (lambda: Hierarchy.intervals(1, 9, edges=[[3], [4]]), "4 of level 2 is not an edge of level 1"),
     (lambda: Hierarchy.intervals(1, 9, edges=[[5, 3]]), "must ascend"),
     (lambda: Hierarchy.intervals(1, 9, edges=[[12]]), "between"),
     (lambda: Hierarchy.masking([2, 1]), "must ascend"),
@@ -174,7 +174,7 @@ def test_damaged_json_is_refused_or_still_a_hierarchy(data):
 
 
 def test_json_without_a_part_is_refused():
-    with pytest.raises(HierarchyError, match="no hierarchy written by to_json"):
+    with pytest.raises(HierarchyError, match="not a hierarchy written by to_json"):
         Hierarchy.from_json({"leaves": ["a"]})
 
 

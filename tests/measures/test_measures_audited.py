@@ -19,7 +19,7 @@ from privmoo.evaluation.engine import Engine
 from privmoo.hierarchy import Hierarchy
 from privmoo.measures import Measure
 from privmoo.recodings.candidates import Candidates
-from privmoo.suppression.policies import BelowThreshold, Budget, NoSuppression, Suppression
+from privmoo.suppression import BelowThreshold, Budget, NoSuppression, Suppression
 
 AUDITED: list[Measure] = [
     measures.KAnonymity(),

@@ -210,15 +210,15 @@ def test_one_of_draws_by_weight_and_leaves_nobody_out() -> None:
             lambda: OneOf([LloydStep()], [float("nan")]),
             "weights: must be numbers from 0, not all of them 0",
         ),
-        (lambda: CentroidMutation(1.5), "rate: must be from 0 to 1, got 1.5"),
-        (lambda: CentroidMutation(reach=-1), "reach: must be from 0 to 1, got -1"),
+        (lambda: CentroidMutation(1.5), "rate: must be a number from 0 to 1, got 1.5"),
+        (lambda: CentroidMutation(reach=-1), "reach: must be a number from 0 to 1, got -1"),
         (
             lambda: CentroidMutation(float("nan")),
-            "rate: must be from 0 to 1, got nan",
+            "rate: must be a number from 0 to 1, got nan",
         ),
         (lambda: SplitMergeDrop(0), "share: must be above 0 and at most 1, got 0"),
-        (lambda: LloydStep(2), "explore: must be from 0 to 1, got 2"),
-        (lambda: LloydStep(share=-0.1), "share: must be from 0 to 1, got -0.1"),
+        (lambda: LloydStep(2), "explore: must be a number from 0 to 1, got 2"),
+        (lambda: LloydStep(share=-0.1), "share: must be a number from 0 to 1, got -0.1"),
         (lambda: CentroidSampling("rows"), "of: must be 'records' or 'values', got 'rows'"),  # type: ignore[arg-type]
     ],
 )

@@ -14,7 +14,7 @@ from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.operators import BestThreshold, LevelCrossover, LevelMutation, LevelSampling, NewLevels
 from privmoo.problems import Cuts, Levels, LevelsAndSuppression
-from privmoo.suppression.policies import Budget
+from privmoo.suppression import Budget
 from privmoo.testing import check_operator, example_table, valid_rows
 
 TABLE = example_table()
@@ -183,6 +183,6 @@ def test_what_operators_refuse() -> None:
         BestThreshold(LevelMutation())._do(levels, valid_rows(levels, 3), random_state=rng)
     for options in ({"rate": -0.1}, {"rate": 1.5}, {"step": 2.0}, {"step": float("nan")}):
         with pytest.raises(
-            ProblemError, match=rf"^{next(iter(options))}: must be from 0 to 1, got"
+            ProblemError, match=rf"^{next(iter(options))}: must be a number from 0 to 1, got"
         ):
             LevelMutation(**options)

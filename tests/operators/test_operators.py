@@ -306,8 +306,8 @@ def test_an_attribute_without_choice_is_never_chosen() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"prob": 1.5}, "prob: must be from 0 to 1, got 1.5"),
-        ({"shift": -0.1}, "shift: must be from 0 to 1, got -0.1"),
+        ({"prob": 1.5}, "prob: must be a number from 0 to 1, got 1.5"),
+        ({"shift": -0.1}, "shift: must be a number from 0 to 1, got -0.1"),
         ({"reach": 0}, "reach: must be a whole number of at least 1, got 0"),
     ],
 )

@@ -20,7 +20,7 @@ from privmoo.measures import FrequencyDiversity, GeneralLoss, KAnonymity, Weight
 from privmoo.plot import picture_of, thumbnail
 from privmoo.problems import Cuts
 from privmoo.search.optimization import optimize
-from privmoo.suppression.policies import Budget
+from privmoo.suppression import Budget
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,8 @@
-"""One of everything: two measures, a problem with an own operator, a baseline, a data set."""
+"""One of everything: two measures, a policy, a problem with an own operator, a baseline, a data set."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,14 @@ class Lonely(pm.Measure):
 def largest_group(groups: pm.Grouping) -> float:
     """The share of records in the largest QI-group."""
     return float(groups.sizes.max()) / groups.n_records
+
+
+@dataclass(frozen=True)
+class Pairs(pm.suppression.Suppression):
+    """Groups of fewer than two persons are left out."""
+
+    def keep(self, groups: pm.GroupBatch) -> np.ndarray:
+        return groups.sizes >= 2
 
 
 class FlipOne(Mutation):

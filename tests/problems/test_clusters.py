@@ -136,8 +136,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"k": 1}, "k: must be a whole number of at least 2, got 1"),
     ({"k": "5"}, "k: must be a whole number of at least 2, got '5'"),
     ({"k": 121}, "k: 121 is more than the 120 records of the table; choose a smaller k"),
-    ({"release": "means"}, "release: must be 'mean' or 'centroid', got 'means'"),
-    ({"assignment": "near"}, "assignment: must be 'balanced' or 'nearest', got 'near'"),
+    ({"release": "means"}, "release: must be one of 'mean', 'centroid', got 'means'"),
+    ({"assignment": "near"}, "assignment: must be one of 'balanced', 'nearest', got 'near'"),
     ({"split": -1}, "split: must be a whole number of at least 0, got -1"),
     ({"scale": "log"}, "scale: must be one of 'raw', 'standard', 'minmax', got 'log'"),
 ]

@@ -38,9 +38,7 @@ ALL = (
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("policy", [None, pm.BelowThreshold(2), pm.Budget(0.1)], ids=repr)
-def test_it_keeps_to_the_contract(
-    strict: bool, policy: pm.suppression.policies.Suppression | None
-) -> None:
+def test_it_keeps_to_the_contract(strict: bool, policy: pm.suppression.Suppression | None) -> None:
     table = TABLE if policy is None else PLAIN
     check_problem(Hybrid(table, patterns=NAMES, strict=strict, suppression=policy, objectives=ALL))
 
@@ -67,7 +65,7 @@ def test_its_operators_keep_to_the_contract() -> None:
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: ParameterMutation(2), "rate: must be from 0 to 1"),
+        (lambda: ParameterMutation(2), "rate: must be a number from 0 to 1"),
         (lambda: ParameterMutation(width=-1), "width: must be"),
         (lambda: ParameterCrossover(2), "alpha: must be"),
         (lambda: Parameter("k", 5, 2), "k: needs a smallest"),

@@ -18,7 +18,7 @@ from privmoo.exact import exact_front, lower_bound
 from privmoo.front import Front
 from privmoo.measures import GeneralLoss, KAnonymity, SuppressedShare
 from privmoo.problems import Levels, LevelsAndSuppression
-from privmoo.suppression.policies import BelowThreshold
+from privmoo.suppression import BelowThreshold
 from privmoo.testing import check_problem, example_table, valid_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
@@ -293,10 +293,10 @@ def test_gaps_between_different_objectives_are_refused() -> None:
 # What is refused
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"max_suppression": -0.1}, "max_suppression: must be a share from 0 to 1, got -0.1"),
-    ({"max_suppression": 1.5}, "max_suppression: must be a share from 0 to 1, got 1.5"),
-    ({"max_suppression": float("nan")}, "max_suppression: must be a share from 0 to 1, got nan"),
-    ({"max_suppression": "0.1"}, "max_suppression: must be a share from 0 to 1, got '0.1'"),
+    ({"max_suppression": -0.1}, "max_suppression: must be a number from 0 to 1, got -0.1"),
+    ({"max_suppression": 1.5}, "max_suppression: must be a number from 0 to 1, got 1.5"),
+    ({"max_suppression": float("nan")}, "max_suppression: must be a number from 0 to 1, got nan"),
+    ({"max_suppression": "0.1"}, "max_suppression: must be a number from 0 to 1, got '0.1'"),
     (
         {"max_suppression": 0.1, "suppression": pm.Budget(0.1)},
         "max_suppression: a threshold leaves records out already; give it or suppression",

@@ -164,7 +164,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"k": 1}, "k: must be a whole number of at least 2, got 1"),
     ({"k": 61}, "k: 61 is more than the 60 records of the table; choose a smaller k"),
     ({"scale": "z"}, "scale: must be one of 'raw', 'standard', 'minmax', got 'z'"),
-    ({"release": "mode"}, "release: must be 'mean' or 'centroid', got 'mode'"),
+    ({"release": "mode"}, "release: must be one of 'mean', 'centroid', got 'mode'"),
 ]
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from scenery_paths import TOP
 
-PACKED = {".py", ".gz", ".csv", ".md", ".js", ".css"}
+PACKED = {".py", ".pyi", ".gz", ".csv", ".md", ".js", ".css"}
 
 
 def export(to: Path) -> Path:

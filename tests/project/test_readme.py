@@ -59,7 +59,7 @@ def test_the_walk_through_all_verbs(
     from privmoo.cli.main import app
 
     walk = commands(README.read_text(encoding="utf-8"))
-    verbs = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    verbs = {command.name for command in app.registered_commands}
     assert {words[1] for words in walk if words[0] == "privmoo"} == verbs
     monkeypatch.chdir(tmp_path)
     for words in walk:

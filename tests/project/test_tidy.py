@@ -35,7 +35,7 @@ def tracked() -> list[Path]:
 def texts() -> Iterator[tuple[Path, str]]:
     """Every tracked text file."""
     for path in tracked():
-        if path.suffix in {".gz", ".png", ".study"}:
+        if path.suffix in {".gz", ".png", ".study", ".front", ".npz", ".log", ".run"}:
             continue
         yield path.relative_to(TOP), path.read_text(encoding="utf-8")
 

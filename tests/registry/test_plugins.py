@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import shutil
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 from scenery_paths import TESTS as HERE
+from scenery_paths import environment
 
 import privmoo as pm
 from privmoo import problems, registry
@@ -29,17 +29,17 @@ from privmoo.testing import check_baseline, check_measure, check_operator, check
 
 with warnings.catch_warnings(record=True) as heard:
     warnings.simplefilter("always")
-    found = pm.plugins()
+    found = pm.registry.plugins()
 (warning,) = heard
-assert issubclass(warning.category, pm.PluginWarning)
+assert issubclass(warning.category, pm.registry.PluginWarning)
 sentence = (
-    "plugin: 'broken' of 'privmoo-example' cannot be imported (RuntimeError: this plug-in is out "
-    "of order)")
+    "measures: 'broken' of the package 'privmoo-example' cannot be imported (RuntimeError: this "
+    "plug-in is out of order)")
 assert str(warning.message) == sentence + "; it is left out", warning.message
 assert set(found["package"]) == {"privmoo-example"} and set(found["version"]) == {"1.2.3"}
 assert found["name"].tolist() == [
-    "broken", "largest_group", "lonely", "Halves", "FlipOne", "all_in_one", "villagers"]
-assert found["error"].tolist() == [sentence, *[""] * 6]
+    "broken", "largest_group", "lonely", "Pairs", "Halves", "FlipOne", "all_in_one", "villagers"]
+assert found["error"].tolist() == [sentence, *[""] * 7]
 assert found["object"][0] is None
 
 lonely = pm.measures.measure_by_name("lonely", below=4)
@@ -47,10 +47,10 @@ assert lonely.below == 4
 largest = pm.measures.measure_by_name("largest_group")
 check_measure(lonely)
 check_measure(largest)
-table = pm.plugin("datasets", "villagers")()
-problem = pm.plugin("problems", "Halves")(table, extras=[largest])
+table = pm.registry.load("datasets", "villagers")()
+problem = pm.registry.load("problems", "Halves")(table, extras=[largest])
 check_problem(problem)
-check_operator(pm.plugin("operators", "FlipOne")(), problem)
+check_operator(pm.registry.load("operators", "FlipOne")(), problem)
 check_baseline(pm.baselines.by_name("all_in_one"))
 front = pm.optimize(problem, budget=5, seed=1, progress=False)
 assert "largest_group" in front.to_frame().columns
@@ -86,18 +86,18 @@ def test_a_package_that_is_built_installed_and_used(installed: Path, tmp_path: P
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYTHONPATH": str(installed)},
+        env=environment(installed),
     )
     assert done.returncode == 0, done.stderr[-3000:]
     broken, misspelt = done.stdout.splitlines()
-    assert "'broken' of 'privmoo-example' cannot be imported" in broken
+    assert "'broken' of the package 'privmoo-example' cannot be imported" in broken
     assert misspelt == "measure: 'lonley' is not known; did you mean 'lonely'?"
 
 
 def test_the_command_lists_them_and_a_job_uses_them(installed: Path, tmp_path: Path) -> None:
     import scenery_jobs
 
-    env = {**os.environ, "PYTHONPATH": str(installed)}
+    env = environment(installed)
 
     def command(*words: str) -> subprocess.CompletedProcess[str]:
         line = [sys.executable, "-m", "privmoo.cli", *words]
@@ -127,35 +127,51 @@ def points(*given: tuple[str, str, str]) -> Any:
     return lambda *, group: made.select(group=group)
 
 
+def test_a_measure_of_a_higher_room_has_a_name() -> None:
+    accuracy = pm.measures.measure_by_name("accuracy", trees=3)
+    assert isinstance(accuracy, pm.learning.ForestAccuracy) and accuracy.trees == 3
+
+
 def test_nothing_is_imported_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         registry, "entry_points", points(("measures", "x", "no_such_module_at_all:X"))
     )
-    assert registry.plugin_names("measures") == ["x"]
+    assert registry.names("measures")[-1] == "x"
     assert pm.measures.measure_by_name("k").name == "k"
-    with pytest.warns(pm.PluginWarning, match="'x' of '' cannot be imported .*ModuleNotFoundError"):
-        assert pm.plugins()["object"][0] is None
+    with pytest.warns(
+        registry.PluginWarning, match="'x' of the package '' cannot be imported .*Module"
+    ):
+        assert registry.plugins()["object"][0] is None
 
 
 @pytest.mark.parametrize(
     ("given", "asked", "sentence"),
     [
-        ([("measures", "k", "os:getpid")], ("measures", "k"), "name of one of privmoo's own"),
-        ([("measures", "x", "os:getpid")], ("measures", "x"), "must be a Measure, is builtin"),
-        ([("problems", "x", "os:getpid")], ("problems", "x"), "must be a class of Anonym"),
-        ([("operators", "x", "os:path")], ("operators", "x"), "must be a class of pymoo's op"),
-        ([("datasets", "x", "os:sep")], ("datasets", "x"), "must be a function that gives a T"),
+        (
+            [("measures", "x", "os:getpid")],
+            ("measures", "x"),
+            "must be a Measure, got an object of",
+        ),
+        ([("problems", "x", "os:getpid")], ("problems", "x"), "must be a class derived from Anon"),
+        ([("policies", "x", "os:getpid")], ("policies", "x"), "must be a class derived from Supp"),
+        ([("operators", "x", "os:path")], ("operators", "x"), "must be a class derived from pymoo"),
+        ([("datasets", "x", "os:sep")], ("datasets", "x"), "must be a function that returns a T"),
+        (
+            [("measures", "x", "privmoo.measures:KAnonymity")],
+            ("measures", "x"),
+            "calls itself 'k'; .* register it under that name",
+        ),
         (
             [("baselines", "x", "os:getpid"), ("baselines", "x", "os:getcwd")],
             ("baselines", "x"),
-            "both bring 'x' as one of baselines",
+            "baselines: 'x' is brought by '' and ''; uninstall one",
         ),
         (
             [("baselines", "mine", "os:x")],
             ("baselines", "mien"),
-            "no package .*did you mean 'mine'",
+            "baselines: 'mien' is not known; did you mean 'mine'",
         ),
-        ([], ("measure", "x"), "'measure' is none of measures, .*did you mean 'measures'"),
+        ([], ("measure", "x"), "'measure' is not one of measures, .*did you mean 'measures'"),
     ],
 )
 def test_what_cannot_be_used_is_said(
@@ -163,7 +179,45 @@ def test_what_cannot_be_used_is_said(
 ) -> None:
     monkeypatch.setattr(registry, "entry_points", points(*given))
     with pytest.raises(PluginError, match=sentence):
-        pm.plugin(*asked)
+        registry.load(*asked)
+
+
+def test_a_plug_in_cannot_take_the_name_of_a_built_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "entry_points", points(("measures", "k", "os:getpid")))
+    assert registry.load("measures", "k") is pm.KAnonymity
+    with pytest.warns(registry.PluginWarning, match="has the name of one that privmoo itself"):
+        assert registry.plugins()["object"][0] is None
+
+
+def test_objects_of_a_program_are_registered_with_the_same_checks() -> None:
+    class Fives(pm.Budget):
+        pass
+
+    registry.register("policies", "Fives", Fives)
+    try:
+        assert registry.load("policies", "Fives") is Fives
+        assert registry.names("policies")[-1] == "Fives"
+        with pytest.raises(PluginError, match="'Fives' is the name of one that another plug-in"):
+            registry.register("policies", "Fives", Fives)
+    finally:
+        registry.unregister("policies", "Fives")
+    assert "Fives" not in registry.names("policies")
+    with pytest.raises(PluginError, match="'Budget' is the name of one that privmoo itself brings"):
+        registry.register("policies", "Budget", Fives)
+    with pytest.raises(PluginError, match="must be a class derived from Suppression"):
+        registry.register("policies", "x", 3)
+    with pytest.raises(PluginError, match="'Sixes' calls itself 'Fives'"):
+        registry.register("policies", "Sixes", Fives)
+
+
+def test_a_registered_string_is_imported_when_it_is_used() -> None:
+    registry.register("baselines", "later", "no_such_module:baseline")
+    try:
+        assert "later" in registry.names("baselines")
+        with pytest.raises(PluginError, match=r"'later' cannot be imported \(ModuleNot"):
+            pm.baselines.by_name("later")
+    finally:
+        registry.unregister("baselines", "later")
 
 
 def test_a_plug_in_that_exits_where_it_is_imported_is_left_out(
@@ -172,8 +226,10 @@ def test_a_plug_in_that_exits_where_it_is_imported_is_left_out(
     (tmp_path / "no_licence.py").write_text("import sys\nsys.exit('no licence')\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(registry, "entry_points", points(("measures", "x", "no_licence:X")))
-    with pytest.warns(pm.PluginWarning, match=r"cannot be imported \(SystemExit: no licence\)"):
-        assert pm.plugins()["object"][0] is None
+    with pytest.warns(
+        registry.PluginWarning, match=r"cannot be imported \(SystemExit: no licence\)"
+    ):
+        assert registry.plugins()["object"][0] is None
 
 
 def test_what_is_no_plug_in_at_all_is_said_by_the_conformance_suite() -> None:
@@ -182,8 +238,8 @@ def test_what_is_no_plug_in_at_all_is_said_by_the_conformance_suite() -> None:
         (lambda: check_problem(problems.Cuts), "is no privmoo.AnonymizationProblem; give an inst"),  # type: ignore[arg-type]
         (lambda: check_operator(CutMutation, problem), "CutMutation'>: give an instance, not the"),
         (lambda: check_operator(3, problem), "int: must be one of pymoo's Sampling"),
-        (lambda: check_operator(CutMutation(), TABLE), "is no problem; give one"),
-        (lambda: check_baseline("mdav"), "'mdav' is no function of table and k"),  # type: ignore[arg-type]
+        (lambda: check_operator(CutMutation(), TABLE), "is not a problem; pass one"),
+        (lambda: check_baseline("mdav"), "'mdav' is not a function of table and k"),  # type: ignore[arg-type]
     ):
         with pytest.raises(AssertionError, match=sentence):
             check()
@@ -192,9 +248,9 @@ def test_what_is_no_plug_in_at_all_is_said_by_the_conformance_suite() -> None:
 def test_names_that_nobody_brings() -> None:
     with pytest.raises(MeasureError, match="measure: 'lonely' is not known"):
         pm.measures.measure_by_name("lonely")
-    with pytest.raises(ProblemError, match="baseline: 'one' is none of mdav"):
+    with pytest.raises(ProblemError, match="baseline: 'one' is none of k_member"):
         pm.baselines.by_name("one")
-    assert pm.plugins().empty
+    assert registry.plugins().empty
 
 
 @pytest.mark.parametrize("name", pm.baselines.names())

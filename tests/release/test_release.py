@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 import privmoo as pm
-from privmoo.errors import AuditError, ReleaseError
+from privmoo.errors import AuditError, FileError, ReleaseError
 from privmoo.recodings.recoding import from_json
 from privmoo.release.release import ReleaseWarning, make_release
 
@@ -164,9 +164,9 @@ def test_writing(tmp_path) -> None:  # type: ignore[no-untyped-def]
     certificate = json.loads((tmp_path / "public.certificate.json").read_text(encoding="utf-8"))
     assert certificate["privacy"]["k"] == 4
     assert pm.audit.audit(again, quasi_identifiers=["age", "city"]).k == 4
-    with pytest.raises(ReleaseError, match="exists already"):
+    with pytest.raises(FileError, match="exists already"):
         release.to_csv(tmp_path / "public.csv")
-    with pytest.raises(ReleaseError, match="exists already"):
+    with pytest.raises(FileError, match="exists already"):
         release.write(tmp_path / "public.csv")
     release.write(tmp_path / "public.csv", force=True)
     release.write(tmp_path / "other.parquet")
@@ -174,7 +174,7 @@ def test_writing(tmp_path) -> None:  # type: ignore[no-untyped-def]
     assert pd.read_parquet(tmp_path / "other.parquet").equals(release.frame)
     with pytest.raises(ReleaseError, match=r"\.csv or \.parquet"):
         release.write(tmp_path / "public.txt")
-    with pytest.raises(ReleaseError, match="no folder"):
+    with pytest.raises(FileError, match="no folder"):
         release.to_csv(tmp_path / "none" / "public.csv")
     assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
 
@@ -187,7 +187,7 @@ def test_nothing_half_written(tmp_path, monkeypatch) -> None:  # type: ignore[no
         raise OSError("disk full")
 
     monkeypatch.setattr(pd.DataFrame, "to_csv", fail)
-    with pytest.raises(ReleaseError, match=r"public\.csv: cannot be written"):
+    with pytest.raises(FileError, match=r"public\.csv: cannot be written"):
         release.write(tmp_path / "public.csv")
     assert list(tmp_path.iterdir()) == []
 

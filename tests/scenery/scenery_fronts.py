@@ -14,7 +14,7 @@ from privmoo.front.quantities import Quantity
 from privmoo.hierarchy import Hierarchy
 from privmoo.measures import FrequencyDiversity, GeneralLoss, KAnonymity
 from privmoo.problems import Cuts
-from privmoo.suppression.policies import Budget
+from privmoo.suppression import Budget
 
 
 def made_table(**options: Any) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 from pymoo.algorithms.moo.nsga2 import NSGA2
@@ -22,11 +23,12 @@ class Moody(NSGA2):  # type: ignore[misc]
 
 
 class Slow(NSGA2):  # type: ignore[misc]
-    """Takes its time in every generation but with seed 0, and says so in a file."""
+    """Takes its time in every generation but with seed 0, and announces that in a file."""
 
     def _advance(self, *args: Any, **kwargs: Any) -> Any:
         if self.seed:
-            time.sleep(0.3)
+            Path(os.environ["SLOW_SEARCH_BEGAN"]).touch()
+            time.sleep(0.5)
         return super()._advance(*args, **kwargs)
 
 

@@ -19,7 +19,7 @@ from privmoo.problem import AnonymizationProblem
 from privmoo.problems import Cuts
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.recoding import BlockRecoding, level_recoding
-from privmoo.suppression.policies import Budget
+from privmoo.suppression import Budget
 
 
 def small_table(rows: int = 240, seed: int = 0) -> Table:

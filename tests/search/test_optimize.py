@@ -29,7 +29,7 @@ from privmoo.problems import Cuts
 from privmoo.search.budgets import Evaluations, Generations, RunState, Seconds, Stalled
 from privmoo.search.optimization import optimize
 from privmoo.search.progress import Progress
-from privmoo.suppression.policies import Budget
+from privmoo.suppression import Budget
 
 
 def slow_front(F: NDArray[np.float64]) -> set[tuple[float, ...]]:

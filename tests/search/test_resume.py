@@ -25,7 +25,7 @@ from privmoo.problems import Cuts
 from privmoo.search.budgets import Generations, RunBudget, Seconds
 from privmoo.search.log import RunLog
 from privmoo.search.optimization import optimize
-from privmoo.suppression.policies import Budget
+from privmoo.suppression import Budget
 
 SCRIPT = """
 import itertools, os, signal, sys
@@ -33,7 +33,7 @@ import numpy as np, pandas as pd
 from privmoo.hierarchy import Hierarchy
 from privmoo.search.optimization import optimize
 from privmoo.problems import Cuts
-from privmoo.suppression.policies import Budget
+from privmoo.suppression import Budget
 from privmoo.data.table import Table
 
 rng = np.random.default_rng(0)
@@ -205,7 +205,7 @@ def test_a_checkpoint_of_another_constraint(tmp_path: Path) -> None:
 def test_files_that_are_no_logs(tmp_path: Path) -> None:
     path = tmp_path / "letter.txt"
     path.write_text("Dear reader, this is no run log.")
-    with pytest.raises(CheckpointError, match="is no run log of this version"):
+    with pytest.raises(CheckpointError, match="is not a run log of this version"):
         run(path)
     assert path.read_text().startswith("Dear")
     with pytest.raises(CheckpointError, match="cannot be written"):

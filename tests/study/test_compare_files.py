@@ -70,7 +70,7 @@ def test_saved_and_loaded(two: pm.Study, tmp_path: Path) -> None:
     assert again.settings["seeds"] == [0, 1, 2] and "pymoo" in again.settings["versions"]
     assert again.solvers == two.solvers
     pd.testing.assert_frame_equal(again.convergence("epsilon"), two.convergence("epsilon"))
-    with pytest.raises(pm.errors.ReleaseError, match="exists already"):
+    with pytest.raises(pm.errors.FileError, match="exists already"):
         two.save(path)
     with zipfile.ZipFile(path) as archive:
         assert not [n for n in archive.namelist() if not n.endswith((".npy", ".json"))]

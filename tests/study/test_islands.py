@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -11,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from scenery_islands import Moody, algorithm
-from scenery_paths import SCENERY as HERE
+from scenery_paths import SCENERY, environment
 from scenery_runs import small
 
 import privmoo as pm
@@ -110,16 +110,21 @@ print(len(front) > 0, front.run["stopped_by_hand"], [r["seed"] for r in front.ru
 
 
 @pytest.mark.parametrize(("jobs", "seeds"), [(1, "[0, 1]"), (2, "[0]")])
-def test_ctrl_c_returns_what_ended(jobs: int, seeds: str) -> None:
-    path = os.pathsep.join([str(Path(pm.__file__).parents[1]), str(HERE)])
+def test_ctrl_c_returns_what_ended(jobs: int, seeds: str, tmp_path: Path) -> None:
+    began = tmp_path / "began"
     process = subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(jobs)],
-        env={**os.environ, "PYTHONPATH": path},
+        env=environment(SCENERY, SLOW_SEARCH_BEGAN=str(began)),
         stdout=subprocess.PIPE,
         text=True,
     )
     assert process.stdout is not None and process.stdout.readline() == "begin\n"
-    time.sleep(10)
+    # The quick search has ended when its process has, and the slow one is under way.
+    expected_children = jobs - 1
+    end = time.monotonic() + 60
+    while not began.exists() or len(psutil.Process(process.pid).children()) != expected_children:
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=30)
+    said, _ = process.communicate(timeout=60)
     assert said == f"True True {seeds}\n"

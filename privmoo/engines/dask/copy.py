@@ -1,37 +1,32 @@
-"""The copy of a Dask DataFrame: partitions are mapped and cut into pieces, pieces make parts.
+"""The copy of a Dask DataFrame: partitions are recoded and cut into pieces, pieces make parts.
 
 Every record draws a number from a key of its partition. Parts are ranges of these numbers, and a part is
-sorted by them: the order does not depend on who computes what, and nobody holds more than a partition and
-a part. All workers must reach the folder.
+sorted by them: the order does not depend on which worker computes what, and no worker holds more than a
+partition and a part. All workers must reach the folder.
 """
 
 from __future__ import annotations
 
 import hashlib
-import pickle
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo._util.spreadsheets import safe_text
-from privmoo.data.source import Counted, Mapped
-from privmoo.engines.dask.part_files import part_name, part_of, read_part, write_whole
-from privmoo.engines.dask.sketch import Sketch
-from privmoo.engines.dask.tallies import Tally, as_counted, numbered, tally
-from privmoo.engines.noise import Noised, draws
+from privmoo.data.noise import partition_draws
+from privmoo.data.source import CopyPlan, Counts
+from privmoo.engines.dask.lookup import Lookup, arrow_array, read_lookup, write_lookup
+from privmoo.engines.dask.part_files import PartFiles, part_name, part_writer, write_whole
+from privmoo.engines.dask.partitions import Partitions
 from privmoo.errors import ReleaseError
-from privmoo.hierarchy.canonical import canonical
 
-if TYPE_CHECKING:
-    from privmoo.engines.dask.source import DaskSource
-
-__all__ = ["WrittenParts", "copy", "recount"]
+__all__ = ["copy"]
 
 IntArray = NDArray[np.int64]
 _PIECES = "pieces"
@@ -40,33 +35,19 @@ _KEY = "\x01key"
 
 
 @dataclass(frozen=True)
-class WrittenParts:
-    """The columns of parts, and their hashes once they were counted.
+class _Job:
+    """What every task must know of a copy.
 
     Attributes:
-        schema: Names and types of the columns, as Arrow has them.
-        headings: Their names in the files.
-        dates: Columns of points in time that are all midnight.
-        spreadsheets: Whether texts have an apostrophe where they need one.
-        ending: Of the files.
-        n_parts: How many there are.
-        sha256: Hash by name of the file.
+        folder: Holds the lookup and the pieces.
+        columns: The columns of the copy.
+        complete: Columns in which no value may be missing.
+        secret: Determines the order; None keeps it.
+        noise_secret: Determines the draws of the noise.
+        n_parts: The number of partitions, and of parts.
     """
 
-    schema: Any
-    headings: list[str]
-    dates: frozenset[str]
-    spreadsheets: bool
-    ending: str
-    n_parts: int
-    sha256: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class _Copying:
-    """What every task must know of a copy."""
-
-    room: Path
+    folder: Path
     columns: list[str]
     complete: list[str]
     secret: str | None
@@ -74,167 +55,123 @@ class _Copying:
     n_parts: int
 
 
-def copy(source: DaskSource, counted: Counted, mapped: Mapped, path: Path) -> WrittenParts:
-    """Write parts into the folder `path`, which exists; pieces lie beside it meanwhile."""
+@dataclass(frozen=True)
+class _PieceColumns:
+    """The columns of one partition's pieces: their Arrow schema, and those with a time of day."""
+
+    schema: Any
+    with_times: frozenset[str]
+
+
+def copy(partitions: Partitions, counts: Counts, plan: CopyPlan, path: Path) -> PartFiles:
+    """Write parts into a folder; pieces lie beside it meanwhile.
+
+    Args:
+        partitions: The records.
+        counts: What was counted.
+        plan: The released values and the order.
+        path: The folder, which exists and is empty.
+
+    Raises:
+        ReleaseError: A column has different types in different partitions, or cannot be written.
+    """
     import dask
     import pyarrow as pa
 
-    room = path.parent
-    (room / _PIECES).mkdir()
-    write_whole(room / _LOOKUP, partial(_pickle, _lookup(counted, mapped)))
-    used = list(dict.fromkeys([*mapped.columns, *mapped.values, *mapped.complete]))
-    partitions = source.frame[used].to_delayed()
-    how = _Copying(
-        room,
-        list(mapped.columns),
-        list(mapped.complete),
-        mapped.secret,
-        mapped.noise_secret,
-        len(partitions),
+    folder = path.parent
+    (folder / _PIECES).mkdir()
+    write_lookup(Lookup.of(counts, plan), folder / _LOOKUP)
+    used = list(dict.fromkeys([*plan.columns, *plan.values, *plan.complete]))
+    frames = partitions.delayed(used)
+    job = _Job(
+        folder,
+        list(plan.columns),
+        list(plan.complete),
+        plan.secret,
+        plan.noise_secret,
+        len(frames),
     )
     spread = dask.delayed(_spread, pure=False)
-    found = source.compute([spread(p, i, how) for i, p in enumerate(partitions)], used)
+    pieces = partitions.compute([spread(frame, i, job) for i, frame in enumerate(frames)], used)
     try:
-        schema = pa.unify_schemas([own for own, _ in found], promote_options="permissive")
+        schema = pa.unify_schemas([piece.schema for piece in pieces], promote_options="permissive")
     except pa.ArrowException:
         raise ReleaseError(
-            f"release: {_differing(found)} has values of different types in different partitions; "
-            "convert it to one type"
+            f"release: {_differing_column(pieces)} has values of different types in different "
+            "partitions; convert it to one type"
         ) from None
-    times = frozenset[str]().union(*(own for _, own in found))
-    stamps = {f.name for f in schema if pa.types.is_timestamp(f.type)}
-    written = WrittenParts(
+    with_times = frozenset[str]().union(*(piece.with_times for piece in pieces))
+    stamps = {field.name for field in schema if pa.types.is_timestamp(field.type)}
+    written = PartFiles(
         schema=schema,
-        headings=[str(safe_text(name)) if mapped.spreadsheets else name for name in mapped.columns],
-        dates=frozenset(stamps - times),
-        spreadsheets=mapped.spreadsheets,
+        headings=[str(safe_text(name)) if plan.spreadsheets else name for name in plan.columns],
+        dates=frozenset(stamps - with_times),
+        spreadsheets=plan.spreadsheets,
         ending=path.suffix,
-        n_parts=len(partitions),
+        n_parts=len(frames),
     )
     join = dask.delayed(_join, pure=False)
-    source.compute([join(i, how, path, written) for i in range(how.n_parts)])
+    partitions.compute([join(i, job, path, written) for i in range(job.n_parts)])
     return written
 
 
-def recount(
-    source: DaskSource,
-    path: Path,
-    written: WrittenParts,
-    keys: Sequence[str],
-    attributes: Sequence[str],
-    others: Sequence[str],
-) -> tuple[Counted, dict[str, tuple[int, int]]]:
-    """Count the parts in a folder; per column of `others`, distinct and present values (about)."""
-    import dask
-
-    from privmoo.engines.dask.source import concat, tree
-
-    look = dask.delayed(partial(_look, keys=list(keys), attributes=list(attributes)), pure=False)
-    leaves = [look(i, path, written, list(others)) for i in range(written.n_parts)]
-    found, sketches, hashes = source.compute([tree(leaves, _looked_at)])[0]
-    written.sha256.update(sorted(hashes.items()))
-    spread = {name: sketch.estimate() for name, sketch in sketches.items()}
-    return as_counted(found, keys, attributes, concat), spread
-
-
-# Where a combination of original values goes
-
-
-@dataclass(frozen=True)
-class _Lookup:
-    """Released values by the spelling of original ones, and noise by column."""
-
-    codes: dict[str, dict[str, int]]
-    rows: dict[tuple[int, ...], int]
-    values: dict[str, Any]
-    noise: dict[str, Noised]
-
-    def row_of(self, frame: pd.DataFrame) -> IntArray:
-        """The released row of every record; -1 where it is left out."""
-        names = list(self.codes)
-        own, found = pd.factorize(numbered(frame, names)[0])
-        first = np.zeros(len(found), np.int64)
-        first[own[::-1]] = np.arange(len(own))[::-1]
-        columns = []
-        for name in names:
-            codes, uniques = pd.factorize(frame[name].iloc[first])
-            known = self.codes[name]
-            spelled = [known.get(canonical(value), -1) for value in uniques.tolist()]
-            columns.append(np.array([*spelled, known.get(canonical(None), -1)])[codes].tolist())
-        rows = [self.rows.get(key, -1) for key in zip(*columns, strict=True)]
-        return np.array(rows, np.int64)[own] if rows else np.empty(0, np.int64)
-
-
-def _lookup(counted: Counted, mapped: Mapped) -> _Lookup:
-    codes: dict[str, dict[str, int]] = {}
-    columns = []
-    values: dict[str, Any] = {}
-    for name, released in mapped.values.items():
-        spelled = [canonical(value) for value in counted.raw[name].iloc[mapped.rows].tolist()]
-        known = {text: i for i, text in enumerate(dict.fromkeys(spelled))}
-        columns.append([known[text] for text in spelled])
-        codes[name] = known
-        values[name] = _arrow(released, name)
-    rows = {key: i for i, key in enumerate(zip(*columns, strict=True))}
-    return _Lookup(codes, rows, values, dict(mapped.noise))
-
-
-def _pickle(value: Any, path: Path) -> None:
-    with path.open("wb") as file:
-        pickle.dump(value, file, protocol=5)
-
-
-@lru_cache(maxsize=1)
-def _read_lookup(path: Path) -> _Lookup:
-    with path.open("rb") as file:
-        lookup: _Lookup = pickle.load(file)  # noqa: S301  # written by `copy`, in a folder of its own
-    return lookup
-
-
-# What workers do
-
-
-def _spread(frame: pd.DataFrame, number: int, how: _Copying) -> tuple[Any, frozenset[str]]:
-    """Map a partition and write it as pieces, one for every part; types and columns with times."""
+def _spread(frame: pd.DataFrame, number: int, job: _Job) -> _PieceColumns:
+    """Recode a partition, and write it as pieces, one for every part."""
     import pyarrow as pa
 
-    lookup = _read_lookup(how.room / _LOOKUP)
-    rows = lookup.row_of(frame)
-    if how.complete:
-        rows[~frame[how.complete].notna().all(axis=1).to_numpy()] = -1
-    kept = np.flatnonzero(rows >= 0)
-    ends = np.zeros(how.n_parts, np.int64)
-    ends[number:] = len(kept)
-    if how.secret is not None:
-        # Drawn for all records, kept or not: what is suppressed does not move the others.
-        key = hashlib.shake_256(f"{how.secret}|{number}".encode()).digest(8 * len(rows))
-        drawn = np.frombuffer(key, "<u8")[kept]
-        order = np.argsort(drawn, kind="stable")
-        kept, drawn = kept[order], drawn[order]
-        bounds = [(i + 1) * 2**64 // how.n_parts - 1 for i in range(how.n_parts)]
-        ends = np.searchsorted(drawn, np.array(bounds, np.uint64), side="right")
-    else:
-        drawn = kept.astype(np.uint64)
-    arrays, chosen = [], pa.array(rows[kept])
-    for name in how.columns:
+    lookup = read_lookup(job.folder / _LOOKUP)
+    rows = lookup.rows_of(frame)
+    if job.complete:
+        rows[~frame[job.complete].notna().all(axis=1).to_numpy()] = -1
+    released, keys, ends = _ordered(rows, number, job)
+    arrays, chosen = [], pa.array(rows[released])
+    for name in job.columns:
         if name in lookup.noise:
-            # Drawn for all records, too.
-            noised, place = lookup.noise[name], list(lookup.codes).index(name)
-            own = draws(how.noise_secret, place, number, noised.salts[np.maximum(rows, 0)])[kept]
-            base = lookup.values[name].cast(pa.float64()).to_numpy(zero_copy_only=False)
-            arrays.append(pa.array(noised.add(base, rows[kept], own)))
+            arrays.append(pa.array(_with_noise(lookup, name, rows, released, number, job)))
         elif name in lookup.values:
             arrays.append(lookup.values[name].take(chosen))
         else:
-            arrays.append(_arrow(frame[name].iloc[kept], name))
+            arrays.append(arrow_array(frame[name].iloc[released], name))
     batch = pa.RecordBatch.from_arrays(
-        [*arrays, pa.array(drawn)], names=[*(f"c{i}" for i in range(len(arrays))), _KEY]
+        [*arrays, pa.array(keys)], names=[*(f"c{i}" for i in range(len(arrays))), _KEY]
     )
-    write_whole(how.room / _PIECES / f"{number}", partial(_write_pieces, batch, ends))
-    times = {name for name, a in zip(how.columns, arrays, strict=True) if _has_times(a)}
-    return pa.schema(list(zip(how.columns, (a.type for a in arrays), strict=True))), frozenset(
-        times
+    write_whole(job.folder / _PIECES / f"{number}", partial(_write_pieces, batch, ends))
+    with_times = {name for name, a in zip(job.columns, arrays, strict=True) if _has_times(a)}
+    types = [array.type for array in arrays]
+    return _PieceColumns(
+        pa.schema(list(zip(job.columns, types, strict=True))), frozenset(with_times)
     )
+
+
+def _ordered(
+    rows: IntArray, number: int, job: _Job
+) -> tuple[IntArray, NDArray[np.uint64], IntArray]:
+    """Return the released records of a partition in order, their keys, and where each piece ends."""
+    released = np.flatnonzero(rows >= 0)
+    if job.secret is None:
+        ends = np.zeros(job.n_parts, np.int64)
+        ends[number:] = len(released)
+        return released, released.astype(np.uint64), ends
+    # Drawn for all records, released or not: what is suppressed does not move the others.
+    digest = hashlib.shake_256(f"{job.secret}|{number}".encode()).digest(8 * len(rows))
+    keys = np.frombuffer(digest, "<u8")[released]
+    order = np.argsort(keys, kind="stable")
+    bounds = [(i + 1) * 2**64 // job.n_parts - 1 for i in range(job.n_parts)]
+    ends = np.searchsorted(keys[order], np.array(bounds, np.uint64), side="right")
+    return released[order], keys[order], ends
+
+
+def _with_noise(
+    lookup: Lookup, name: str, rows: IntArray, released: IntArray, number: int, job: _Job
+) -> NDArray[np.generic]:
+    """Return the numbers of released records with noise."""
+    import pyarrow as pa
+
+    noise, place = lookup.noise[name], list(lookup.codes).index(name)
+    # Drawn for all records, too.
+    draws = partition_draws(job.noise_secret, place, number, noise.salts[np.maximum(rows, 0)])
+    values = lookup.values[name].cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return noise.add(values, rows[released], draws[released])
 
 
 def _write_pieces(batch: Any, ends: IntArray, path: Path) -> None:
@@ -250,7 +187,7 @@ def _write_pieces(batch: Any, ends: IntArray, path: Path) -> None:
             start = end
 
 
-def _join(number: int, how: _Copying, path: Path, written: WrittenParts) -> None:
+def _join(number: int, job: _Job, path: Path, written: PartFiles) -> None:
     """Put the pieces of a part together, in their order, and write it."""
     import pyarrow as pa
 
@@ -258,59 +195,17 @@ def _join(number: int, how: _Copying, path: Path, written: WrittenParts) -> None
         [*((f"c{i}", f.type) for i, f in enumerate(written.schema)), (_KEY, pa.uint64())]
     )
     pieces = []
-    for i in range(how.n_parts) if how.secret is not None else [number]:
-        with (how.room / _PIECES / f"{i}").open("rb") as file:
+    for i in range(job.n_parts) if job.secret is not None else [number]:
+        with (job.folder / _PIECES / f"{i}").open("rb") as file:
             pieces.append(pa.ipc.open_file(file).get_batch(number))
     table = pa.concat_tables([pa.Table.from_batches([piece]).cast(schema) for piece in pieces])
     order = np.argsort(table.column(_KEY).to_numpy(), kind="stable")
     table = table.drop_columns([_KEY]).take(pa.array(order)).rename_columns(written.schema.names)
-    write_whole(path / part_name(number, written.ending), partial(part_of(written), table))
-
-
-def _look(
-    number: int,
-    path: Path,
-    written: WrittenParts,
-    others: list[str],
-    *,
-    keys: list[str],
-    attributes: list[str],
-) -> tuple[Tally, dict[str, Sketch], dict[str, str]]:
-    """Read a part: its counts, what other columns have, its hash."""
-    file = path / part_name(number, written.ending)
-    frame = read_part(file, written, [*keys, *attributes, *others])
-    sketches = {name: Sketch.of(frame[name]) for name in others}
-    with file.open("rb") as content:
-        digest = hashlib.file_digest(content, "sha256").hexdigest()
-    return tally(frame, keys, attributes), sketches, {file.name: digest}
-
-
-def _looked_at(found: list[Any]) -> Any:
-    from privmoo.engines.dask.source import together_by_dask
-
-    tallies, sketches, hashes = zip(*found, strict=True)
-    merged = {name: Sketch.together([own[name] for own in sketches]) for name in sketches[0]}
-    return together_by_dask(list(tallies)), merged, {k: v for own in hashes for k, v in own.items()}
-
-
-def _arrow(values: pd.Series[Any], name: str) -> Any:
-    """The values as Arrow has them; categories as what they are."""
-    import pyarrow as pa
-
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        values = values.astype(values.cat.categories.dtype)
-    try:
-        array = pa.array(values, from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError):
-        raise ReleaseError(
-            f"release: column {name!r} has values that a file cannot hold; convert it to numbers, "
-            "text or dates"
-        ) from None
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    write_whole(path / part_name(number, written.ending), partial(part_writer(written), table))
 
 
 def _has_times(array: Any) -> bool:
-    """Whether an array has a point in time that is not midnight."""
+    """Return whether an array has a point in time that is not midnight."""
     import pyarrow as pa
 
     if not pa.types.is_timestamp(array.type):
@@ -321,15 +216,14 @@ def _has_times(array: Any) -> bool:
     return bool((values != values.dt.normalize()).any())
 
 
-def _differing(found: Sequence[tuple[Any, Any]]) -> str:
-    """The column whose types cannot be one."""
+def _differing_column(pieces: Sequence[_PieceColumns]) -> str:
+    """Return the column whose types cannot be unified."""
     import pyarrow as pa
 
-    for name in found[0][0].names:
+    for name in pieces[0].schema.names:
+        fields = [pa.schema([piece.schema.field(name)]) for piece in pieces]
         try:
-            pa.unify_schemas(
-                [pa.schema([own.field(name)]) for own, _ in found], promote_options="permissive"
-            )
+            pa.unify_schemas(fields, promote_options="permissive")
         except pa.ArrowException:
             return f"column {name!r}"
     return "a column"

@@ -1,4 +1,4 @@
-"""One part of a release: written whole or not at all, and read as it was meant."""
+"""The part files of a copy: each is written whole or not at all, and read as it was meant."""
 
 from __future__ import annotations
 
@@ -6,25 +6,50 @@ import errno
 import os
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from privmoo._util.spreadsheets import FORMULAS
-from privmoo.engines.duckdb.session import DiskFullError
+from privmoo.data.source import DiskFullError
 
-if TYPE_CHECKING:
-    from privmoo.engines.dask.copy import WrittenParts
-
-__all__ = ["part_name", "part_of", "read_part", "write_whole"]
+__all__ = ["PartFiles", "part_name", "part_writer", "read_part", "write_whole"]
 
 _FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 
 
+@dataclass(frozen=True)
+class PartFiles:
+    """The parts of a copy, and what is needed to read them back.
+
+    Attributes:
+        schema: The names and types of the columns, as Arrow has them.
+        headings: The names of the columns in the files.
+        dates: Columns of points in time that are all midnight.
+        spreadsheets: Whether texts have an apostrophe where a spreadsheet would execute them.
+        ending: The ending of the files' names.
+        n_parts: The number of files.
+        sha256: The hash of every file by its name, once they were counted.
+    """
+
+    schema: Any
+    headings: list[str]
+    dates: frozenset[str]
+    spreadsheets: bool
+    ending: str
+    n_parts: int
+    sha256: dict[str, str] = field(default_factory=dict)
+
+
 def part_name(number: int, ending: str) -> str:
-    """The name of a part.
+    """Return the file name of a part.
+
+    Args:
+        number: The number of the part.
+        ending: The ending of the name.
 
     >>> part_name(7, ".csv")
     'part-00007.csv'
@@ -33,9 +58,16 @@ def part_name(number: int, ending: str) -> str:
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
-    """Write a file under another name, see to it that it is on the disk, and give it its name.
+    """Write a file under a temporary name, flush it to the disk, and rename it.
 
-    A task may be done twice, also at the same time: both write the same, each under a name of its own.
+    A task may run twice, even at the same time: both write the same, each under its own temporary name.
+
+    Args:
+        path: The file.
+        write: Writes to the path it gets.
+
+    Raises:
+        DiskFullError: There is no space left.
     """
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
@@ -50,12 +82,12 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         raise
 
 
-def part_of(written: WrittenParts) -> Callable[[Any, Path], None]:
-    """What writes the rows of a part."""
+def part_writer(written: PartFiles) -> Callable[[Any, Path], None]:
+    """Return the function that writes an Arrow table as a part to a path."""
     return partial(_write, written=written)
 
 
-def _write(table: Any, path: Path, *, written: WrittenParts) -> None:
+def _write(table: Any, path: Path, *, written: PartFiles) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -77,13 +109,23 @@ def _write(table: Any, path: Path, *, written: WrittenParts) -> None:
     frame.to_csv(path, index=False)
 
 
-def read_part(path: Path, written: WrittenParts, names: Sequence[str]) -> pd.DataFrame:
-    """Some columns of a part."""
+def read_part(path: Path, written: PartFiles, names: Sequence[str]) -> pd.DataFrame:
+    """Read columns of a part.
+
+    Args:
+        path: The file.
+        written: What was written.
+        names: The columns.
+    """
     headings = dict(zip(written.schema.names, written.headings, strict=True))
-    wanted = [headings[name] for name in names]
-    table = _read_csv(path, written, wanted) if written.ending == ".csv" else _read(path, wanted)
+    chosen = [headings[name] for name in names]
+    table = (
+        _read_csv(path, written, chosen)
+        if written.ending == ".csv"
+        else _read_parquet(path, chosen)
+    )
     columns = {}
-    for name, heading in zip(names, wanted, strict=True):
+    for name, heading in zip(names, chosen, strict=True):
         column = table.column(heading)
         if written.spreadsheets and _is_text(column.type):
             column = _unsafe(column)
@@ -91,25 +133,25 @@ def read_part(path: Path, written: WrittenParts, names: Sequence[str]) -> pd.Dat
     return pd.DataFrame(columns)
 
 
-def _read(path: Path, wanted: list[str]) -> Any:
+def _read_parquet(path: Path, headings: list[str]) -> Any:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:
-        return file.read(columns=wanted)
+        return file.read(columns=headings)
 
 
-def _read_csv(path: Path, written: WrittenParts, wanted: list[str]) -> Any:
+def _read_csv(path: Path, written: PartFiles, headings: list[str]) -> Any:
     import pyarrow as pa
     from pyarrow import csv
 
     types = {}
-    for own, heading in zip(written.schema, written.headings, strict=True):
-        types[heading] = own.type if _is_read(own.type) else pa.string()
-        if own.name in written.dates:
+    for column, heading in zip(written.schema, written.headings, strict=True):
+        types[heading] = column.type if _is_read(column.type) else pa.string()
+        if column.name in written.dates:
             types[heading] = pa.date32()
     options = csv.ConvertOptions(
         column_types=types,
-        include_columns=wanted,
+        include_columns=headings,
         null_values=[""],
         strings_can_be_null=True,
         # A missing value that is alone in its row is written with quotes.
@@ -124,9 +166,9 @@ def _read_csv(path: Path, written: WrittenParts, wanted: list[str]) -> Any:
 def _is_read(kind: Any) -> bool:
     import pyarrow as pa
 
-    known = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_date)
+    plain = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_date)
     more = (pa.types.is_timestamp, pa.types.is_decimal)
-    return _is_text(kind) or any(check(kind) for check in (*known, *more))
+    return _is_text(kind) or any(check(kind) for check in (*plain, *more))
 
 
 def _is_text(kind: Any) -> bool:
@@ -136,7 +178,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def _to_pandas(column: Any) -> pd.Series[Any]:
-    """Whole numbers stay whole beside missing ones."""
+    """Return a column for pandas; whole numbers stay whole beside missing ones."""
     import pyarrow as pa
 
     if pa.types.is_integer(column.type) and column.null_count:

@@ -1,23 +1,20 @@
-"""How large the groups of a folder of parts are, however many there are: no task holds all of them."""
+"""The sizes of the groups in a folder of parts: there may be any number, no task holds all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.data.source import COUNT
-from privmoo.engines.dask.part_files import part_name, read_part
-from privmoo.engines.dask.tallies import tally
+from privmoo.data.counting import tally
+from privmoo.data.source import WEIGHT
+from privmoo.engines.dask.part_files import PartFiles, part_name, read_part
+from privmoo.engines.dask.partitions import Partitions
 from privmoo.hierarchy.canonical import canonical
-
-if TYPE_CHECKING:
-    from privmoo.engines.dask.copy import WrittenParts
-    from privmoo.engines.dask.source import DaskSource
 
 __all__ = ["group_sizes"]
 
@@ -27,36 +24,43 @@ _KEYS = ("groups of a part", "and once again, ")
 
 
 def group_sizes(
-    source: DaskSource, path: Path, written: WrittenParts, keys: Sequence[str]
+    partitions: Partitions, path: Path, written: PartFiles, keys: Sequence[str]
 ) -> tuple[IntArray, IntArray]:
-    """Sizes of groups of the parts, and how many groups have each."""
+    """Return the sizes that groups of the parts have, and how many groups have each.
+
+    Args:
+        partitions: Computes the tasks.
+        path: The folder of the parts.
+        written: What was written.
+        keys: The columns whose equal values form a group.
+    """
     import dask
 
     n = written.n_parts
     spread = dask.delayed(_spread, pure=False, nout=n)
     merge = dask.delayed(_merge, pure=False)
     pieces = [spread(i, path, written, list(keys)) for i in range(n)]
-    found = source.compute([merge([piece[j] for piece in pieces]) for j in range(n)])
-    return _together(found)
+    sizes = partitions.compute([merge([piece[j] for piece in pieces]) for j in range(n)])
+    return _total(sizes)
 
 
-def _spread(number: int, path: Path, written: WrittenParts, keys: list[str]) -> list[pd.DataFrame]:
-    """The groups of a part as hashes with counts, by the range of the hash."""
+def _spread(number: int, path: Path, written: PartFiles, keys: list[str]) -> list[pd.DataFrame]:
+    """Return the groups of a part as hashes with weights, by the range of the hash."""
     frame = read_part(path / part_name(number, written.ending), written, keys)
-    counted = tally(frame, keys, []).parts[0]
-    spelled = pd.DataFrame({name: _spelled(counted[name]) for name in keys})
+    combinations = tally(frame, keys, []).parts[0]
+    spelled = pd.DataFrame({name: _spelled(combinations[name]) for name in keys})
     hashes = [
         pd.util.hash_pandas_object(spelled, index=False, hash_key=key).to_numpy() for key in _KEYS
     ]
-    groups = pd.DataFrame({"a": hashes[0], "b": hashes[1], "n": counted[COUNT].to_numpy()})
+    groups = pd.DataFrame({"a": hashes[0], "b": hashes[1], "n": combinations[WEIGHT].to_numpy()})
     owner = (hashes[0] >> np.uint64(32)) * np.uint64(written.n_parts) >> np.uint64(32)
     return [groups[owner == j] for j in range(written.n_parts)]
 
 
 def _spelled(column: pd.Series[Any]) -> NDArray[Any]:
-    """Values as text that is the same in every part; a missing one is no text that looks like it."""
-    codes, found = pd.factorize(column)
-    texts = [f"={canonical(value)}" for value in found.tolist()]
+    """Return values as text that is the same in every part; no text equals that of a missing value."""
+    codes, values = pd.factorize(column)
+    texts = [f"={canonical(value)}" for value in values.tolist()]
     return np.array([*texts, "missing"], dtype=object)[codes]
 
 
@@ -66,14 +70,14 @@ def _merge(pieces: list[pd.DataFrame]) -> tuple[IntArray, IntArray]:
     return sizes, groups.astype(np.int64)
 
 
-def _together(found: Sequence[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
-    """The sum over ranges of hashes.
+def _total(ranges: Sequence[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
+    """Return the sum over ranges of hashes.
 
-    >>> one, other = (np.array([1, 3]), np.array([5, 1])), (np.array([3]), np.array([2]))
-    >>> [array.tolist() for array in _together([one, other])]
+    >>> low, high = (np.array([1, 3]), np.array([5, 1])), (np.array([3]), np.array([2]))
+    >>> [array.tolist() for array in _total([low, high])]
     [[1, 3], [5, 3]]
     """
-    sizes, place = np.unique(np.concatenate([own for own, _ in found]), return_inverse=True)
+    sizes, place = np.unique(np.concatenate([sizes for sizes, _ in ranges]), return_inverse=True)
     groups = np.zeros(len(sizes), np.int64)
-    np.add.at(groups, place, np.concatenate([own for _, own in found]))
+    np.add.at(groups, place, np.concatenate([groups for _, groups in ranges]))
     return sizes, groups

@@ -1,4 +1,4 @@
-"""About how many distinct values there are, from the smallest of their hashes."""
+"""The number of distinct values, estimated from the smallest of their hashes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from numpy.typing import NDArray
 
 __all__ = ["Sketch"]
 
-_KEPT = 4096
+_SIZE = 4096
 
 
 @dataclass(frozen=True)
 class Sketch:
-    """The smallest hashes of values (k minimum values, Bar-Yossef et al. 2002), and present values.
+    """The smallest hashes of values (k minimum values, Bar-Yossef et al. 2002).
 
-    >>> one, other = Sketch.of(pd.Series(range(600))), Sketch.of(pd.Series(range(300, 900)))
-    >>> Sketch.together([one, other]).estimate()
+    Attributes:
+        smallest: The smallest distinct hashes, sorted.
+        present: The number of values that are not missing.
+
+    >>> low, high = Sketch.of(pd.Series(range(600))), Sketch.of(pd.Series(range(300, 900)))
+    >>> Sketch.together([low, high]).estimate()
     (900, 1200)
     """
 
@@ -29,22 +33,22 @@ class Sketch:
 
     @classmethod
     def of(cls, values: pd.Series[Any]) -> Sketch:
-        """The sketch of a column."""
+        """Return the sketch of a column."""
         values = values.dropna()
         if pd.api.types.is_object_dtype(values.dtype):
             values = values.map(str)
         hashes = pd.util.hash_pandas_object(values, index=False).to_numpy().astype(np.uint64)
-        return cls(np.unique(hashes)[:_KEPT].copy(), len(values))
+        return cls(np.unique(hashes)[:_SIZE].copy(), len(values))
 
     @classmethod
     def together(cls, sketches: Sequence[Sketch]) -> Sketch:
-        """The sketch of several columns, one below the other."""
-        hashes = np.unique(np.concatenate([one.smallest for one in sketches]))
-        return cls(hashes[:_KEPT].copy(), sum(one.present for one in sketches))
+        """Return the sketch of several columns, one below the other."""
+        hashes = np.unique(np.concatenate([sketch.smallest for sketch in sketches]))
+        return cls(hashes[:_SIZE].copy(), sum(sketch.present for sketch in sketches))
 
     def estimate(self) -> tuple[int, int]:
-        """About how many distinct values, and how many values."""
+        """Return about how many distinct values there are, and how many present values."""
         n = len(self.smallest)
-        if n == _KEPT:
-            n = round((_KEPT - 1) / (float(self.smallest[-1]) / 2**64))
+        if n == _SIZE:
+            n = round((_SIZE - 1) / (float(self.smallest[-1]) / 2**64))
         return min(n, self.present), self.present

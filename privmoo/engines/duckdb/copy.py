@@ -12,12 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo._util.spreadsheets import FORMULAS, safe_text
-from privmoo.data.source import Counted, Mapped
+from privmoo.data.source import CopyPlan, Counts
 from privmoo.engines.duckdb.counts import as_counted, count_rows
 from privmoo.engines.duckdb.files import CsvFiles, ParquetFiles
+from privmoo.engines.duckdb.noise import NoiseColumn, noise_sql
 from privmoo.engines.duckdb.session import Limits, Session, session
 from privmoo.engines.duckdb.sql import is_complete, name_of, reading, text_of
-from privmoo.engines.noise import noise_sql
 
 __all__ = ["Written", "copy", "group_sizes", "place_of", "recount"]
 
@@ -36,22 +36,22 @@ class Written:
 
 
 def copy(
-    files: ParquetFiles | CsvFiles, limits: Limits, counted: Counted, mapped: Mapped, path: Path
+    files: ParquetFiles | CsvFiles, limits: Limits, counts: Counts, plan: CopyPlan, path: Path
 ) -> Written:
     """Write the joined and sorted rows to one file; only what is kept joins."""
     as_csv = path.suffix == ".csv"
     with session(files.name, limits) as own:
-        own.connection.register("released", _released(counted, mapped))
-        query = _copy_sql(files, counted, mapped)
+        own.connection.register("released", _released(counts, plan))
+        query = _copy_sql(files, counts, plan)
         described = own.connection.sql(f"DESCRIBE {query}").fetchall()
         types = {str(row[0]): str(row[1]) for row in described}
         shown, headings, kinds = [], [], []
-        for name in mapped.columns:
-            value, kind = _shown(name, types[name], mapped.spreadsheets, as_csv=as_csv)
-            if as_csv and len(mapped.columns) == 1:
+        for name in plan.columns:
+            value, kind = _shown(name, types[name], plan.spreadsheets, as_csv=as_csv)
+            if as_csv and len(plan.columns) == 1:
                 # A missing value that is alone in its row would be an empty line, which is no row.
                 value = f"coalesce(CAST({value} AS VARCHAR), '')"
-            heading = str(safe_text(name)) if mapped.spreadsheets else name
+            heading = str(safe_text(name)) if plan.spreadsheets else name
             shown.append(f"{value} AS {name_of(heading)}")
             headings.append(heading)
             kinds.append(kind)
@@ -61,16 +61,16 @@ def copy(
             f"COPY (SELECT {', '.join(shown)} FROM ({query})) TO {text_of(str(path))} ({options})"
         )
         own.run(lambda: own.connection.execute(command) and None, "write")
-    return Written(headings, list(mapped.columns), kinds, mapped.spreadsheets)
+    return Written(headings, list(plan.columns), kinds, plan.spreadsheets)
 
 
-def _released(counted: Counted, mapped: Mapped) -> Any:
+def _released(counts: Counts, plan: CopyPlan) -> Any:
     """Original keys beside released values; texts as numbers of a dictionary, which sort in little room."""
     import pyarrow as pa
 
     columns: dict[str, Any] = {}
-    kept = counted.raw.take(pa.array(mapped.rows))
-    for i, (name, values) in enumerate(mapped.values.items()):
+    kept = counts.engine_keys.take(pa.array(plan.rows))
+    for i, (name, values) in enumerate(plan.values.items()):
         columns[f"k{i}"] = kept.column(name)
         if isinstance(values.dtype, pd.CategoricalDtype):
             values = values.astype(values.cat.categories.dtype)
@@ -78,27 +78,28 @@ def _released(counted: Counted, mapped: Mapped) -> Any:
         if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
             array = array.cast(pa.string()).dictionary_encode()
         columns[f"r{i}"] = array
-        if name in mapped.noise:
+        if name in plan.noise:
             columns[f"r{i}"] = array.cast(pa.float64())
-            columns[f"n{i}"] = pa.array(mapped.noise[name].scales)
-            columns[f"h{i}"] = pa.array(mapped.noise[name].salts)
+            columns[f"n{i}"] = pa.array(plan.noise[name].scales)
+            columns[f"h{i}"] = pa.array(plan.noise[name].salts)
     return pa.table(columns)
 
 
-def _copy_sql(files: ParquetFiles | CsvFiles, counted: Counted, mapped: Mapped) -> str:
+def _copy_sql(files: ParquetFiles | CsvFiles, counts: Counts, plan: CopyPlan) -> str:
     """The rows of the copy, in their order."""
-    keys = list(mapped.values)
+    keys = list(plan.values)
     columns = []
     where, numbered = place_of(files)
-    for name in mapped.columns:
-        if name in mapped.values:
+    for name in plan.columns:
+        if name in plan.values:
             i = keys.index(name)
             value = f"r.r{i}"
-            if name in mapped.noise:
-                value = noise_sql(mapped.noise[name], value, "r", mapped.noise_secret, i, where)
+            if name in plan.noise:
+                place = NoiseColumn(i, value, "r", where)
+                value = noise_sql(plan.noise[name], place, plan.noise_secret)
             columns.append(f"{value} AS {name_of(name)}")
         else:
-            kind = _CAST.get((counted.kinds or {}).get(name, ""), "")
+            kind = _CAST.get((counts.column_kinds or {}).get(name, ""), "")
             cast = isinstance(files, CsvFiles) and kind
             value = f"CAST(s.{name_of(name)} AS {kind})" if cast else f"s.{name_of(name)}"
             columns.append(f"{value} AS {name_of(name)}")
@@ -106,11 +107,11 @@ def _copy_sql(files: ParquetFiles | CsvFiles, counted: Counted, mapped: Mapped) 
         f"s.{name_of(key)} IS NOT DISTINCT FROM r.k{i}" for i, key in enumerate(keys)
     )
     order = ""
-    if mapped.secret is not None:
+    if plan.secret is not None:
         # A keyed hash of where a row stands: the same for the same secret, with any number of threads.
-        order = f" ORDER BY md5_number(concat({text_of(mapped.secret)}, '|', {where}))"
-    source = numbered if mapped.noise or mapped.secret is not None else reading(files)
-    condition = f" WHERE {is_complete(files, mapped.complete)}" if mapped.complete else ""
+        order = f" ORDER BY md5_number(concat({text_of(plan.secret)}, '|', {where}))"
+    source = numbered if plan.noise or plan.secret is not None else reading(files)
+    condition = f" WHERE {is_complete(files, plan.complete)}" if plan.complete else ""
     return (
         f"SELECT {', '.join(columns)} FROM (SELECT * FROM {source}{condition}) s "
         f"JOIN released r ON {match}{order}"
@@ -152,7 +153,7 @@ def recount(
     keys: Sequence[str],
     attributes: Sequence[str],
     others: Sequence[str],
-) -> tuple[Counted, dict[str, tuple[int, int]]]:
+) -> tuple[Counts, dict[str, tuple[int, int]]]:
     """Counts of a copy by its own columns, and about how many values the other columns have."""
 
     def plain(column: str, values: Any) -> pd.Series[Any]:

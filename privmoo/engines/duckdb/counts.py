@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo._util.reading import PLAIN
-from privmoo.data.source import Counted
+from privmoo.data.source import Counts
 from privmoo.engines.duckdb.session import Session
 from privmoo.engines.duckdb.sql import name_of
 
@@ -81,7 +81,7 @@ def as_counted(
     attributes: Sequence[str],
     convert: Convert,
     others: Sequence[str] = (),
-) -> Counted:
+) -> Counts:
     """The result of the query as values, parts and counts."""
     kinds = {name: _kind(table, i) for i, name in enumerate(others)}
     part = table.column("\x01part").to_numpy()
@@ -105,18 +105,18 @@ def as_counted(
     names = list(attributes) or [""]
     raw = table.select([*keys, *attributes])
     raw = raw if kept.all() else raw.filter(kept)
-    return Counted(
+    return Counts(
         keys={name: own[kept].reset_index(drop=True) for name, own in series.items()},
-        raw=raw,
+        engine_keys=raw,
         attributes={
             name: own[kept[at]].reset_index(drop=True)
             for (name, own), at in zip(values.items(), before, strict=False)
         },
-        counts=counts[kept],
+        weights=counts[kept],
         parts={name: slice(int(after[i]), int(after[i + 1])) for i, name in enumerate(names)},
         combinations=lambda: _numbered(raw, keys),
         n_dropped=dropped,
-        kinds=kinds,
+        column_kinds=kinds,
     )
 
 

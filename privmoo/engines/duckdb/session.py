@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from privmoo._util.checks import whole_number
 from privmoo._util.files import alive
 from privmoo._util.progress_bar import new_bar
-from privmoo.errors import TableError
+from privmoo.data.source import DiskFullError
+from privmoo.errors import Hint, TableError
 
-__all__ = ["DiskFullError", "Limits", "Session", "session"]
+__all__ = ["Limits", "Session", "session"]
 
 Result = TypeVar("Result")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", re.IGNORECASE)
@@ -63,17 +65,12 @@ class Limits:
             raise TableError(
                 f"memory: must be a size of at least 64 MB such as '1GB', got {memory!r}"
             )
-        whole = isinstance(threads, int) and not isinstance(threads, bool)
-        if threads is not None and (not whole or threads < 1):
-            raise TableError(f"threads: must be a whole number of at least 1, got {threads!r}")
+        if threads is not None:
+            threads = whole_number("threads", threads, error=TableError)
         folder = None if temporary is None else Path(temporary)
         if folder is not None and not folder.is_dir():
             raise TableError(f"temporary: there is no folder {str(folder)!r}; make it first")
         return cls(int(size), threads, folder, progress)
-
-
-class DiskFullError(TableError):
-    """There is no room on the disk."""
 
 
 class Session:
@@ -185,12 +182,13 @@ def sentence(error: Exception, name: str, limits: Limits) -> TableError:
     text = str(error)
     if isinstance(error, duckdb.OutOfMemoryException) and "temp_directory" not in text:
         return TableError(
-            f"{name}: does not fit into the memory of {limits.memory // 2**20} MB; give more, e.g. "
-            "memory='4GB', or fewer threads"
+            f"{name}: does not fit into the memory of {limits.memory // 2**20} MB",
+            hint=Hint("use fewer threads", parameter="memory", value="4GB"),
         )
     if "No space left" in text or "File too large" in text or "max_temp_directory_size" in text:
         return DiskFullError(
-            f"{name}: the disk is full; make room, or give a folder on another disk as temporary"
+            f"{name}: the disk is full",
+            hint=Hint("make room", parameter="temporary"),
         )
     if "CSV" in text:
         return _csv_sentence(text, name)
@@ -213,8 +211,8 @@ def _csv_sentence(text: str, name: str) -> TableError:
         )
     if "unicode" in text.lower():
         return TableError(
-            f"{where}: is not utf-8 text; convert it, or read it with its encoding, e.g. "
-            "Table.scan(..., encoding='latin-1')"
+            f"{where}: is not utf-8 text",
+            hint=Hint("convert it", parameter="encoding", value="latin-1", call="Table.scan"),
         )
     if "Maximum line size" in text:
         return TableError(f"{where}: a line is longer than DuckDB reads (2 MB); is it a CSV file?")

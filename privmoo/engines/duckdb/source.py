@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.data.source import Counted, Mapped, Sample
+from privmoo.data.source import CopyPlan, Counts, SourceSample, too_many_combinations
 from privmoo.engines.duckdb.copy import Written, copy, group_sizes, recount
 from privmoo.engines.duckdb.counts import as_counted, count_rows, fetch, plain_numbers
 from privmoo.engines.duckdb.files import (
@@ -27,7 +27,7 @@ from privmoo.engines.duckdb.session import Limits, session
 from privmoo.engines.duckdb.sql import encoding_of, is_complete, name_of, reading, to_pandas
 from privmoo.errors import TableError
 
-__all__ = ["DuckSource", "too_many"]
+__all__ = ["DuckSource"]
 
 IntArray = NDArray[np.int64]
 _SAMPLE_GROUPS = 16
@@ -117,7 +117,7 @@ class DuckSource:
         """Parquet files tell it, CSV files do not."""
         return self.files.n_rows if isinstance(self.files, ParquetFiles) else None
 
-    def sample(self, columns: Sequence[str], n_rows: int) -> Sample:
+    def sample(self, columns: Sequence[str], n_rows: int) -> SourceSample:
         """Rows of some row groups spread over Parquet files; of the beginnings of CSV files."""
         files = self.files
         if isinstance(files, ParquetFiles):
@@ -127,7 +127,7 @@ class DuckSource:
             few = CsvFiles(**{**vars(files), "paths": files.paths[:_SAMPLE_GROUPS]})
             found = own.arrow(f"SELECT {names} FROM {reading(few)} LIMIT {n_rows}")
         whole = len(files.paths) <= _SAMPLE_GROUPS and len(found) < n_rows
-        return Sample(found.to_pandas(), whole, _about_rows(files, len(found)))
+        return SourceSample(found.to_pandas(), whole, _about_rows(files, len(found)))
 
     def count(
         self,
@@ -137,7 +137,7 @@ class DuckSource:
         complete: Sequence[str] = (),
         others: Sequence[str] = (),
         most: int,
-    ) -> Counted:
+    ) -> Counts:
         """One GROUP BY with a grouping set for every attribute."""
         files = self.files
         if isinstance(files, ParquetFiles):
@@ -153,7 +153,7 @@ class DuckSource:
         with session(self.name, self.limits) as own:
             table = own.run(lambda: fetch(own, query, most * max(len(attributes), 1)), "scan")
         if table is None:
-            raise too_many(self.name, most)
+            raise too_many_combinations(self.name, most)
         if not len(table):
             raise TableError(f"{self.name}: has a header but no rows")
         return as_counted(
@@ -164,14 +164,12 @@ class DuckSource:
             others if facts else (),
         )
 
-    def first_rows(
-        self, column: str, counted: Counted, *, complete: Sequence[str] = ()
-    ) -> IntArray:
+    def first_rows(self, column: str, counts: Counts, *, complete: Sequence[str] = ()) -> IntArray:
         """One more scan, for a message."""
         import pyarrow as pa
 
-        part = counted.parts.get(column, slice(None))
-        values = counted.raw.column(column)[part]
+        part = counts.parts.get(column, slice(None))
+        values = counts.engine_keys.column(column)[part]
         with session(self.name, self.limits) as own:
             place = pa.array(np.arange(len(values)))
             own.connection.register("wanted", pa.table({"v": values, "at": place}))
@@ -186,7 +184,7 @@ class DuckSource:
 
     def draw(
         self,
-        counted: Counted,
+        counts: Counts,
         columns: Sequence[str],
         n: int,
         secret: str,
@@ -194,11 +192,11 @@ class DuckSource:
         complete: Sequence[str] = (),
     ) -> pd.DataFrame:
         """One more scan, which keeps the records with the smallest hashes."""
-        return draw_from_files(self.files, self.limits, counted, columns, n, secret, complete)
+        return draw_from_files(self.files, self.limits, counts, columns, n, secret, complete)
 
-    def copy(self, counted: Counted, mapped: Mapped, path: Path) -> Written:
+    def copy(self, counts: Counts, plan: CopyPlan, path: Path) -> Written:
         """One COPY of a join with the released values, sorted by a keyed hash."""
-        return copy(self.files, self.limits, counted, mapped, path)
+        return copy(self.files, self.limits, counts, plan, path)
 
     def recount(
         self,
@@ -207,7 +205,7 @@ class DuckSource:
         keys: Sequence[str],
         attributes: Sequence[str],
         others: Sequence[str],
-    ) -> tuple[Counted, dict[str, tuple[int, int]]]:
+    ) -> tuple[Counts, dict[str, tuple[int, int]]]:
         """One GROUP BY on the copy."""
         return recount(self.limits, path, written, keys, attributes, others)
 
@@ -216,14 +214,6 @@ class DuckSource:
     ) -> tuple[IntArray, IntArray]:
         """A GROUP BY of a GROUP BY, out of core."""
         return group_sizes(self.limits, path, written, keys)
-
-
-def too_many(name: str, most: int) -> TableError:
-    """The error where distinct combinations do not fit."""
-    return TableError(
-        f"{name}: has more than {most:,} distinct combinations of quasi-identifiers (with values of an "
-        "attribute); round or shorten the columns with most values, or give a larger max_tuples"
-    )
 
 
 def _about_rows(files: CsvFiles, least: int) -> int | None:
@@ -239,7 +229,7 @@ def _about_rows(files: CsvFiles, least: int) -> int | None:
     return max(round(sum(path.stat().st_size for path in files.paths) / read * lines), least)
 
 
-def _parquet_sample(files: ParquetFiles, columns: Sequence[str], n_rows: int) -> Sample:
+def _parquet_sample(files: ParquetFiles, columns: Sequence[str], n_rows: int) -> SourceSample:
     """The first rows of row groups that are spread evenly."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -260,4 +250,4 @@ def _parquet_sample(files: ParquetFiles, columns: Sequence[str], n_rows: int) ->
                 f"{path}: cannot be read as Parquet ({type(error).__name__}); is it whole?"
             ) from None
     found = pd.concat(frames, ignore_index=True)[list(columns)]
-    return Sample(found, len(found) == files.n_rows)
+    return SourceSample(found, len(found) == files.n_rows)

@@ -1,0 +1,74 @@
+"""privmoo choose: list the solutions of a front, or show what one of them would release."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from privmoo.cli.command import Command
+from privmoo.cli.console import command_line, print_table, say
+from privmoo.cli.options import Best, Knee, RunPath, SolutionNumber
+
+if TYPE_CHECKING:
+    from privmoo.cli.selection import Selection
+
+__all__ = ["command"]
+
+_MAX_ROWS = 20
+
+
+def _choose(
+    context: typer.Context,
+    out: RunPath,
+    solution: SolutionNumber = None,
+    best: Best = None,
+    knee: Knee = False,
+) -> None:
+    """List the solutions of a front, or show what one would release.
+
+    Every column of front.csv can be limited with --min- or --max- before its name, such as --max-loss 0.25
+    --min-k 5. Without --best, --knee or --solution, the solutions within the limits are listed.
+    """
+    from privmoo.cli.run_folder import RunFolder
+    from privmoo.cli.selection import Selection
+
+    folder = RunFolder(out)
+    front = folder.front()
+    selection = Selection.parse(front, context.args, solution=solution, best=best, knee=knee)
+    if selection.is_open:
+        _list_solutions(selection)
+        return
+    number = selection.number()
+    chosen = front[number]
+    say(f"{chosen}\n")
+    say(chosen.explain())
+    notes = folder.notes_on_earlier_releases(number)
+    if front.to_frame().iloc[number].get("k", 2) < 2:
+        notes.append(
+            "somebody is alone in a group (k = 1) and can be singled out; such a table is not written "
+            "without --allow-unique"
+        )
+    for note in notes:
+        say(f"\nNote: {note}")
+    release = command_line("release", out, "--solution", number, "-o", "public.csv")
+    say(f"\nTo write it: {release}")
+
+
+def _list_solutions(selection: Selection) -> None:
+    """Print the solutions within limits, evenly thinned if there are many."""
+    import numpy as np
+
+    front, numbers = selection.front, selection.within_limits()
+    listed = numbers[np.unique(np.linspace(0, len(numbers) - 1, _MAX_ROWS).round().astype(int))]
+    frame = front.to_frame()
+    rows = [
+        [str(number), *(f"{value:.6g}" for value in frame.iloc[number])]
+        for number in listed.tolist()
+    ]
+    print_table(["solution", *map(str, frame.columns)], rows)
+    if len(listed) < len(numbers):
+        say(f"{len(listed)} of {len(numbers):,} solutions; all are in front.csv")
+
+
+command = Command(_choose, order=40, limits=True)

@@ -1,0 +1,49 @@
+"""Hints of errors in the words of the command line: options and entries of a job instead of Python."""
+
+from __future__ import annotations
+
+from privmoo.errors import Hint, PrivmooError
+
+__all__ = ["advice", "sentence"]
+
+_ENCODING = (
+    "name its encoding with --encoding (cp1252 for many files from Windows), or in a job with "
+    'encoding = "cp1252"'
+)
+_BY_PARAMETER = {
+    "jobs": "add --jobs 1",
+    "missing": 'leave out rows with missing values with missing = "drop" in [data]',
+    "open_ends": "set open_ends = true in the hierarchy",
+    "checkpoint": "start again with --force",
+    "encoding": _ENCODING,
+    "force": "replace it with --force",
+    "memory": 'allow more memory in [data], such as memory = "4GB"',
+    "sensitive": 'give a column the role "sensitive" in [columns]',
+    "target": "name a column as target in [data]",
+    "temporary": "name a folder with more space as temporary in [data]",
+}
+_BY_CALL = {"write(path)": "write it with privmoo release"}
+
+
+def sentence(error: PrivmooError) -> str:
+    """Return the message of an error with its hint for somebody who types commands.
+
+    >>> error = PrivmooError("a.csv: exists already", hint=Hint("choose another name", "force", True))
+    >>> sentence(error)
+    'a.csv: exists already; choose another name, or replace it with --force'
+    """
+    if error.hint is None:
+        return error.message
+    return f"{error.message}; {advice(error.hint)}"
+
+
+def advice(hint: Hint) -> str:
+    """Return a hint in the words of the command line; in those of Python if it has none.
+
+    >>> advice(Hint(parameter="target", call="Table"))
+    'name a column as target in [data]'
+    """
+    action = _BY_PARAMETER.get(hint.parameter or "", _BY_CALL.get(hint.call or ""))
+    if action is None:
+        return str(hint)
+    return f"{hint.advice}, or {action}" if hint.advice else action

@@ -1,0 +1,56 @@
+"""The risks of a table in sentences for its publisher."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from privmoo.audit import Audit
+
+__all__ = ["describe_risk"]
+
+
+def describe_risk(report: Audit, *, persons: bool = False) -> str:
+    """Describe the risks that a publisher has to know, one sentence per line.
+
+    Args:
+        report: The audit of the table.
+        persons: Whether k counts persons, who may have several rows.
+
+    >>> import pandas as pd
+    >>> from privmoo.audit import audit
+    >>> table = pd.DataFrame({"age": [1, 1, 2], "ill": ["flu", "flu", "cold"]})
+    >>> print(describe_risk(audit(table, quasi_identifiers=["age"], sensitive=["ill"])))
+    1 of 3 records (33.3 %) are alone in their group: whoever knows their quasi-identifiers finds them.
+    3 of 3 records (100.0 %) are in groups below 10: each can be picked out with a probability above 1/10.
+    3 of 3 records (100.0 %) are in groups where all have the same 'ill': whoever finds the group knows it.
+    """
+    facts = report.to_dict()
+    n = report.n_records
+    unique = round(report.uniqueness * n)
+    if unique:
+        first = (
+            f"{_share(unique, n)} are alone in their group: whoever knows their quasi-identifiers "
+            "finds them."
+        )
+    else:
+        first = f"Every group has at least {report.k:,} {'persons' if persons else 'records'}."
+    sentences = [first]
+    at_risk = next((entry["records"] for entry in facts["at_risk"] if entry["tau"] == 0.1), 0)
+    if at_risk:
+        sentences.append(
+            f"{_share(at_risk, n)} are in groups below 10: each can be picked out with a probability "
+            "above 1/10."
+        )
+    for name, measures in facts.get("sensitive", {}).items():
+        homogeneous = round(measures["homogeneity"] * n)
+        if homogeneous:
+            sentences.append(
+                f"{_share(homogeneous, n)} are in groups where all have the same {name!r}: whoever "
+                "finds the group knows it."
+            )
+    return "\n".join(sentences)
+
+
+def _share(count: int, n: int) -> str:
+    return f"{count:,} of {n:,} records ({100 * count / n:.1f} %)"

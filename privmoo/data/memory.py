@@ -1,0 +1,212 @@
+"""A table's records in memory, as a source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from privmoo._util.digest import row_hashes
+from privmoo.data.counting import counts_of, numbered, tally
+from privmoo.data.frame_files import FrameFile, read_frame, write_frame
+from privmoo.data.source import CopyPlan, Counts, SourceSample, too_many_combinations
+from privmoo.errors import TableError
+
+__all__ = ["MemorySource"]
+
+IntArray = NDArray[np.int64]
+
+
+class MemorySource:
+    """Records that are in memory; a `Source`.
+
+    The rows of a `CopyPlan` are records here, and a copy has them in the order of the plan.
+
+    Args:
+        frame: The records, numbered from 0 by their index.
+
+    >>> source = MemorySource(pd.DataFrame({"age": [31, 45, 31]}))
+    >>> source.count(["age"], [], most=10).weights.tolist()
+    [2, 1]
+    """
+
+    in_parts = False
+    name = "the table in memory"
+    paths: Sequence[Path] = ()
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame = frame
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, in their order."""
+        return list(self.frame.columns)
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """The types of the columns, and the number of records."""
+        types = {str(name): str(kind) for name, kind in self.frame.dtypes.items()}
+        return {"columns": types, "records": len(self.frame)}
+
+    @property
+    def n_rows(self) -> int:
+        """The number of records."""
+        return len(self.frame)
+
+    def sample(self, columns: Sequence[str], n_rows: int) -> SourceSample:
+        """Return records that are spread evenly.
+
+        Args:
+            columns: The columns to read.
+            n_rows: About how many records.
+        """
+        chosen = np.unique(np.linspace(0, len(self.frame) - 1, n_rows).astype(np.int64))
+        frame = self.frame[list(columns)].iloc[chosen].reset_index(drop=True)
+        return SourceSample(frame, len(frame) == len(self.frame), len(self.frame))
+
+    def count(
+        self,
+        keys: Sequence[str],
+        attributes: Sequence[str],
+        *,
+        complete: Sequence[str] = (),
+        others: Sequence[str] = (),
+        most: int,
+    ) -> Counts:
+        """Count the combinations of keys, and of keys with each attribute; see `Source.count`.
+
+        Args:
+            keys: The quasi-identifiers.
+            attributes: The sensitive attributes and the target.
+            complete: Columns in which no value may be missing; other records are left out.
+            others: Further columns that a copy will contain.
+            most: The largest number of rows of a part.
+        """
+        total = tally(self.frame, keys, attributes, complete)
+        if any(len(part) > most for part in total.parts):
+            raise too_many_combinations(self.name, most)
+        return counts_of(total, keys, attributes, _concat)
+
+    def first_rows(self, column: str, counts: Counts, *, complete: Sequence[str] = ()) -> IntArray:
+        """Return the first record that has the value of each row of a column; see `Source.first_rows`.
+
+        Args:
+            column: The column.
+            counts: The counts whose rows are meant.
+            complete: Columns in which no value may be missing.
+        """
+        values = counts.keys[column] if column in counts.keys else counts.attributes[column]
+        records = self._complete_rows(complete)
+        both = [values.to_frame(column), self.frame[[column]].iloc[records]]
+        numbers = numbered(_concat(both).reset_index(drop=True), [column])[0]
+        first = pd.Series(records).groupby(numbers[len(values) :]).min()
+        return np.asarray(first.reindex(numbers[: len(values)]), dtype=np.int64)
+
+    def draw(
+        self,
+        counts: Counts,
+        columns: Sequence[str],
+        n: int,
+        secret: str,
+        *,
+        complete: Sequence[str] = (),
+    ) -> pd.DataFrame:
+        """Draw records at random, in a random order; see `Source.draw`.
+
+        Args:
+            counts: What was counted.
+            columns: The columns of the records.
+            n: The number of records; all records if there are fewer.
+            secret: Determines the choice.
+            complete: Columns in which no value may be missing.
+        """
+        records = self._complete_rows(complete)
+        order = np.random.default_rng(list(secret.encode())).permutation(records)[:n]
+        return self.frame[list(columns)].iloc[order].reset_index(drop=True)
+
+    def released(self, plan: CopyPlan) -> pd.DataFrame:
+        """Return the rows of a copy without writing them.
+
+        Args:
+            plan: The released values; their order is that of `plan.rows`.
+
+        Raises:
+            TableError: The plan asks for an order or noise by a secret, which only engines have.
+        """
+        if plan.secret is not None or plan.noise:
+            raise TableError(
+                "copy: records in memory are copied as planned; give rows in their order, and values "
+                "with their noise"
+            )
+        columns = {}
+        for name in plan.columns:
+            released = plan.values.get(name)
+            column = self.frame[name].iloc[plan.rows] if released is None else released
+            if isinstance(column.dtype, pd.CategoricalDtype):
+                column = column.cat.remove_unused_categories()  # those of suppressed records
+            columns[name] = column.reset_index(drop=True)
+        return pd.DataFrame(columns)
+
+    def copy(self, counts: Counts, plan: CopyPlan, path: Path) -> FrameFile:
+        """Write a copy with released values; see `Source.copy`.
+
+        Args:
+            counts: What was counted.
+            plan: The released values; their order is that of `plan.rows`.
+            path: The file to write, `.csv` or `.parquet`.
+        """
+        return write_frame(self.released(plan), path, spreadsheets=plan.spreadsheets)
+
+    def recount(
+        self,
+        path: Path,
+        written: FrameFile,
+        keys: Sequence[str],
+        attributes: Sequence[str],
+        others: Sequence[str],
+    ) -> tuple[Counts, dict[str, tuple[int, int]]]:
+        """Count a copy from its file; see `Source.recount`.
+
+        Args:
+            path: The copy.
+            written: What `copy` returned.
+            keys: The quasi-identifiers.
+            attributes: The sensitive attributes and the target.
+            others: Further columns of the copy.
+        """
+        frame = read_frame(path, written, [*keys, *attributes, *others])
+        present = {name: frame[name].dropna() for name in others}
+        spread = {
+            name: (len(np.unique(row_hashes(values))), len(values))
+            for name, values in present.items()
+        }
+        return counts_of(tally(frame, keys, attributes), keys, attributes, _concat), spread
+
+    def group_sizes(
+        self, path: Path, written: FrameFile, keys: Sequence[str]
+    ) -> tuple[IntArray, IntArray]:
+        """Return the sizes that groups of a copy have, and how many groups have each.
+
+        Args:
+            path: The copy.
+            written: What `copy` returned.
+            keys: The columns whose equal values form a group.
+        """
+        counts, _ = self.recount(path, written, keys, [], [])
+        sizes, groups = np.unique(counts.weights, return_counts=True)
+        return sizes, groups.astype(np.int64)
+
+    def _complete_rows(self, columns: Sequence[str]) -> IntArray:
+        """Return the records that miss no value of these columns."""
+        if not columns:
+            return np.arange(len(self.frame))
+        return np.flatnonzero(self.frame[list(columns)].notna().all(axis=1).to_numpy())
+
+
+def _concat(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat(frames)

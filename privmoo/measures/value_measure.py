@@ -1,0 +1,48 @@
+"""ValueMeasure: a measure of the sensitive values within QI-groups."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import ClassVar
+
+import numpy as np
+
+from privmoo.data.columns import Attribute
+from privmoo.data.table import Table
+from privmoo.groups.groups import GroupBatch, Segments
+from privmoo.measures.base import FloatArray
+from privmoo.measures.staged import Staged
+
+__all__ = ["ValueMeasure"]
+
+
+class ValueMeasure(Staged):
+    """A measure of the sensitive values in groups; of several attributes the worst one counts."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"sizes", "counts"})
+    audited = True
+
+    def batch(self, groups: GroupBatch) -> FloatArray:
+        """Return the worst of the attributes, for every candidate."""
+        worst = np.minimum if self.sense == "max" else np.maximum
+        values = [
+            self._of_attribute(groups, attribute, groups.segments[attribute.name])
+            for attribute in self.attributes(groups.table)
+        ]
+        return reduce(worst, values)
+
+    def attributes(self, table: Table) -> list[Attribute]:
+        """Return the sensitive attributes that the measure reads."""
+        return list(table.sensitive.values())
+
+    def _of_attribute(
+        self, groups: GroupBatch, attribute: Attribute, segments: Segments
+    ) -> FloatArray:
+        """Return the measure of one attribute, for every candidate.
+
+        Args:
+            groups: The groups of a chunk of candidates.
+            attribute: The sensitive attribute.
+            segments: The counts of its values in every group.
+        """
+        raise TypeError(f"{type(self).__name__} must define _of_attribute(groups, ...)")

@@ -1,0 +1,78 @@
+"""Budget: a fraction of the records may go, the least protected ones first."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.errors import ProblemError
+from privmoo.groups.groups import GroupBatch
+from privmoo.suppression.base import Suppression
+from privmoo.suppression.ranks import Property, check_property, within
+
+__all__ = ["Budget", "check_fraction", "largest_number"]
+
+
+@dataclass(frozen=True)
+class Budget(Suppression):
+    """At most a fraction of the records is left out, from the least protected groups on.
+
+    Dewri et al. 2011, Eq. 7. Whole classes only: either all groups of a size are left out or none, so
+    that the result does not depend on an arbitrary choice.
+
+    Args:
+        fraction: The largest share of records that may go, from 0 to 1.
+        by: Order groups by size (`"k"`) or by ⌊ℓ⌋ (`"l"`).
+
+    >>> Budget(0.1).limit(30162)
+    3016
+    """
+
+    fraction: float
+    by: Property = "k"
+
+    def __post_init__(self) -> None:
+        check_fraction(self.fraction)
+        check_property("by", self.by)
+
+    @property
+    def required(self) -> frozenset[str]:
+        """Counts of sensitive values, if groups are ordered by ℓ."""
+        return frozenset({"counts"}) if self.by == "l" else frozenset()
+
+    def limit(self, n_records: int) -> int:
+        """Return the largest number of records that may go."""
+        return largest_number(self.fraction, n_records)
+
+    def keep(self, groups: GroupBatch) -> NDArray[np.bool_]:
+        """Keep the groups beyond the last class that fits the budget."""
+        return within(groups, self.limit(groups.table.n_records), self.by)
+
+
+def largest_number(fraction: float, n_records: int) -> int:
+    """Return the largest number of records within a fraction, free of the rounding of floats.
+
+    Args:
+        fraction: The fraction.
+        n_records: Of so many records.
+
+    >>> largest_number(0.29, 100), int(0.29 * 100)
+    (29, 28)
+    """
+    return math.floor(Fraction(repr(float(fraction))) * n_records)
+
+
+def check_fraction(fraction: float) -> None:
+    """Raise a ProblemError unless a budget is a number from 0 to 1."""
+    if (
+        isinstance(fraction, bool)
+        or not isinstance(fraction, int | float)
+        or not 0 <= fraction <= 1
+    ):
+        raise ProblemError(
+            f"suppression: the budget is a fraction of the records from 0 to 1, got {fraction!r}"
+        )

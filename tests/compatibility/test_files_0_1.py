@@ -1,0 +1,112 @@
+"""Files that version 0.1 wrote: they load, are released, continued and run with the same results."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scenery_cli import here
+from scenery_kept_files import PROBLEMS, digest_of_release, search, study
+from scenery_paths import TOP
+
+import privmoo as pm
+from privmoo.errors import ProblemError
+
+FILES = TOP / "tests" / "compatibility" / "files_0_1"
+DIGESTS = json.loads((FILES / "releases.json").read_text(encoding="utf-8"))
+
+# Every test publishes the same records again, which a publisher should not.
+pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
+
+
+def test_the_folder_has_a_front_of_every_formulation_and_stays_small() -> None:
+    assert {path.stem for path in FILES.glob("*.front")} == set(PROBLEMS) == set(DIGESTS)
+    assert sum(path.stat().st_size for path in FILES.rglob("*") if path.is_file()) < 200_000
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_front_loads_alone_and_is_what_the_search_finds_today(name: str) -> None:
+    front = pm.Front.load(FILES / f"{name}.front")
+    assert front == search(name)
+    assert front[0].explain() and len(front.to_frame()) == len(front)
+
+
+@pytest.mark.parametrize("by", ["table", "problem"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_solution_is_released_with_the_same_rows(name: str, by: str) -> None:
+    problem = PROBLEMS[name]()
+    origin: dict[str, Any] = {by: problem if by == "problem" else problem.table}
+    front = pm.Front.load(FILES / f"{name}.front", **origin)
+    if (name, by) == ("levels_records", "table"):  # its file does not say which records to publish
+        with pytest.raises(ProblemError, match=r"use Front\.load\(path, problem="):
+            digest_of_release(front)
+    else:
+        assert digest_of_release(front) == DIGESTS[name]
+
+
+@pytest.mark.parametrize("name", ["cuts", "clusters"])
+def test_a_search_that_ended_early_is_continued_to_the_same_front(
+    name: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "run.log"
+    shutil.copy(FILES / f"{name}.log", log)
+    length = log.stat().st_size
+    front = search(name, checkpoint=log)
+    assert front == pm.Front.load(FILES / f"{name}.front")
+    assert front.run["generations"] == 6 and front.run["reproducible"]
+    assert log.stat().st_size > length  # appended to, not begun anew
+    assert log.read_bytes()[:length] == (FILES / f"{name}.log").read_bytes()
+
+
+def test_a_study_loads_and_its_kept_runs_are_continued(tmp_path: Path) -> None:
+    saved = pm.Study.load(FILES / "small.study")
+    assert saved.verdict() and set(saved.frame["solver"]) == {"small", "mine"}
+    folder = tmp_path / "runs"
+    shutil.copytree(FILES / "runs", folder)
+    (run,) = folder.iterdir()
+    written = run.stat().st_mtime_ns
+    continued = study(folder=folder)
+    assert run.stat().st_mtime_ns == written and len(list(folder.iterdir())) == len(saved.frame)
+    assert continued.to_markdown() == saved.to_markdown()
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    """A copy of the folder of jobs, where commands may write."""
+    return Path(shutil.copytree(FILES / "job", tmp_path / "job"))
+
+
+def front_in(folder: Path) -> pm.Front:
+    return pm.Front.load(folder / "front.npz")
+
+
+def test_a_job_is_checked_and_run(job: Path) -> None:
+    assert here(job, "check", "privmoo.toml").code == 0
+    ended = here(job, "run", "privmoo.toml", "-o", "again", "--quiet")
+    assert ended.code == 0, ended.said
+    assert front_in(job / "again") == front_in(job / "out")
+    assert pm.Config.load(job / "levels.toml").optimize(progress=False).proven
+
+
+def test_a_guessed_job_is_run(job: Path) -> None:
+    ended = here(job, "check", "guessed/privmoo.toml")
+    assert ended.code == 0, ended.said
+    config = pm.Config.load(job / "guessed" / "privmoo.toml")
+    assert config.table.qi_names == ["age", "job", "sex"]
+
+
+def test_an_interrupted_run_is_resumed(job: Path) -> None:
+    ended = here(job, "run", "privmoo.toml", "-o", "stopped", "--resume", "--quiet")
+    assert ended.code == 0, ended.said
+    assert front_in(job / "stopped") == front_in(job / "out")
+
+
+def test_a_folder_of_results_is_chosen_from_and_released(job: Path) -> None:
+    chosen = here(job, "choose", "out", "--max-loss", "0.5", "--best", "k")
+    assert chosen.code == 0, chosen.said
+    ended = here(job, "release", "out", "--max-loss", "0.5", "--best", "k", "-o", "public.csv")
+    assert ended.code == 0, ended.said
+    assert (job / "public.csv").is_file()

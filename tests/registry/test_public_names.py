@@ -1,0 +1,71 @@
+"""Public names: the table, the stub of type checkers, `dir` and the built-in objects agree."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import version
+
+import pytest
+from scenery_paths import TOP
+
+import privmoo as pm
+from privmoo import registry
+
+
+def stub() -> tuple[dict[str, str], list[str]]:
+    """Names of the stub with the modules they come from, and its `__all__`."""
+    tree = ast.parse((TOP / "privmoo" / "__init__.pyi").read_text(encoding="utf-8"))
+    imported: dict[str, str] = {}
+    listed: list[str] = []
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            imported |= {alias.name: node.module or "" for alias in node.names}
+        elif isinstance(node, ast.Assign):
+            listed = ast.literal_eval(node.value)
+    return imported, listed
+
+
+def test_stub_and_table_agree() -> None:
+    imported, listed = stub()
+    table = {name: f"privmoo.{home}" for home, names in pm._NAMES.items() for name in names}  # type: ignore[attr-defined]
+    rooms = dict.fromkeys(pm._ROOMS, "privmoo")  # type: ignore[attr-defined]
+    assert imported == table | rooms
+    assert sorted(listed) == sorted(pm.__all__) == sorted(imported)
+
+
+def test_the_stub_is_in_the_wheel() -> None:
+    settings = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "*.pyi" in settings["tool"]["setuptools"]["package-data"]["privmoo"]
+
+
+@pytest.mark.parametrize("name", dir(pm))
+def test_every_name_is_there(name: str) -> None:
+    assert getattr(pm, name) is not None
+
+
+def test_built_in_measures_and_policies_are_public() -> None:
+    for kind in ("measures", "policies"):
+        for name in registry.built_in_names(kind):
+            built_in = registry.load(kind, name)
+            if name == "accuracy":  # pm.learning.ForestAccuracy: it learns, which takes seconds
+                continue
+            assert getattr(pm, built_in.__name__) is built_in
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert pm.__version__ == version("privmoo")
+
+
+def test_unknown_names_are_attribute_errors() -> None:
+    with pytest.raises(AttributeError, match="module 'privmoo' has no attribute 'Tabel'"):
+        _ = pm.Tabel  # type: ignore[attr-defined]
+
+
+def test_importing_privmoo_imports_nothing_else() -> None:
+    code = "import sys, privmoo; dir(privmoo); print([m for m in ('pandas', 'numba') if m in sys.modules])"
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=TOP)
+    assert result.stdout == "[]\n"
