@@ -17,8 +17,8 @@ from privmoo.evaluation.engine import Engine
 from privmoo.evaluation.evaluator import Evaluation, Evaluator
 from privmoo.measures.base import Constraint, Measure
 from privmoo.measures.function_measure import FunctionMeasure
+from privmoo.recodings.base import Recoding
 from privmoo.recodings.candidates import Candidates
-from privmoo.recodings.recoding import Recoding
 from privmoo.spaces.base import SearchSpace, row_keys
 from privmoo.suppression import NoSuppression, Suppression
 

@@ -118,9 +118,24 @@ _KINDS = {
 KINDS = tuple(_KINDS)
 """The kinds of objects that a plug-in can bring."""
 
-_VIEWS: dict[str, str] = {
+_VIEWS = {
     "audit_table": "privmoo.analysis.original_risk:audit_table",
-    "heat_maps": "privmoo.plot.heat_maps:plot_heat_maps",
+    "explore": "privmoo.explorer.widget:explore",
+    "plot_attainment": "privmoo.plot.attainment:plot_attainment",
+    "plot_attainment_difference": "privmoo.plot.attainment_difference:plot_attainment_difference",
+    "plot_convergence": "privmoo.plot.convergence:plot_convergence",
+    "plot_front": "privmoo.plot.fronts:plot_front",
+    "plot_front_3d": "privmoo.plot.fronts:plot_front_3d",
+    "plot_group_sizes": "privmoo.plot.solutions:plot_group_sizes",
+    "plot_heat_maps": "privmoo.plot.heat_maps:plot_heat_maps",
+    "plot_indicator": "privmoo.plot.indicators:plot_indicator",
+    "plot_loss": "privmoo.plot.solutions:plot_loss",
+    "plot_parallel": "privmoo.plot.parallel:plot_parallel",
+    "plot_ranking": "privmoo.plot.ranking:plot_ranking",
+    "plot_rates": "privmoo.plot.rates:plot_rates",
+    "plot_trade_off": "privmoo.plot.trade_off:plot_trade_off",
+    "report": "privmoo.explorer.page:write_report",
+    "thumbnail": "privmoo.plot.fronts:thumbnail",
 }
 """Objects of higher rooms that methods of lower rooms call, as "module:object"."""
 

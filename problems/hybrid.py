@@ -28,14 +28,10 @@ from privmoo.measures import (
     Originality,
 )
 from privmoo.problem import AnonymizationProblem
+from privmoo.recodings.base import Caution
 from privmoo.suppression import Suppression
 
 __all__ = ["Hybrid"]
-
-_SHARED = (
-    "All solutions of one front share the draws of their noise: two of them published together would give "
-    "it away. Publish one."
-)
 
 
 class Hybrid(AnonymizationProblem):
@@ -126,7 +122,7 @@ class Hybrid(AnonymizationProblem):
             sensitivity=sensitivity,
             bounds=bounds,
             weight=weight,
-            cautions=[_SHARED],
+            cautions=[Caution("shared_noise")],
         )
         super().__init__(
             table,

@@ -61,7 +61,7 @@ class ScalarGrid:
         swarms = self.frame[self.frame["k"] == k]
         if swarms.empty:
             raise ProblemError(f"k: the grid has no swarms for k = {k}")
-        plot_heat_maps: Callable[..., Figure] = load("views", "heat_maps")
+        plot_heat_maps: Callable[..., Figure] = load("views", "plot_heat_maps")
         return plot_heat_maps(swarms, x="n_clusters", y="lam", values=values)
 
 

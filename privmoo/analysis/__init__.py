@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from privmoo.analysis.combinations import keys
 from privmoo.analysis.groups import Analysis, analyse, leave_one_out, suppression_needed
-from privmoo.analysis.pictures import plot_distribution, plot_suppression
-from privmoo.analysis.releases import disclosure_risks, evaluate, plot_evaluation
+from privmoo.analysis.plots import plot_distribution, plot_evaluation, plot_suppression
+from privmoo.analysis.releases import disclosure_risks, evaluate
 
 __all__ = [
     "Analysis",

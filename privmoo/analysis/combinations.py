@@ -1,4 +1,4 @@
-"""Combinations of columns, by how many records they single out."""
+"""Combinations of columns, ranked by how many records they single out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def keys(
     most: int = 100_000,
     progress: bool = True,
 ) -> pd.DataFrame:
-    """All combinations of columns up to a size, those first that single out most records.
+    """Return all combinations of columns up to a size, those first that single out most records.
 
     They are ranked by their uniques, then by the records in groups below the threshold, then by
     their distinct tuples, then the smaller combination first.
@@ -36,14 +36,14 @@ def keys(
     Args:
         data: The records.
         columns: The columns to combine; by default all, of a table its quasi-identifiers.
-        max_size: The most columns in a combination.
+        max_size: The largest number of columns in a combination.
         threshold: The size below which a group counts as small.
         most: The number of combinations above which nothing is tried.
         progress: Show a bar where there are many combinations.
 
     >>> df = pd.DataFrame({"age": [1, 1, 2, 2], "sex": list("fmff"), "zip": [7, 7, 7, 7]})
-    >>> found = keys(df, max_size=2, threshold=2)
-    >>> found[["key", "uniques", "share_below", "tuples"]].head(2).values.tolist()
+    >>> frame = keys(df, max_size=2, threshold=2)
+    >>> frame[["key", "uniques", "share_below", "tuples"]].head(2).values.tolist()
     [[('age', 'sex'), 2, 0.5, 3], [('sex',), 1, 0.25, 2]]
     """
     if columns is None:
@@ -80,7 +80,7 @@ def _combinations(coded: dict[str, Column], size: int) -> Iterator[tuple[tuple[s
     names = list(coded)
     n_records = len(coded[names[0]][0])
 
-    def longer(
+    def _longer(
         key: tuple[str, ...], group: Codes, n_groups: int, start: int
     ) -> Iterator[tuple[tuple[str, ...], Codes]]:
         for place in range(start, len(names)):
@@ -92,9 +92,9 @@ def _combinations(coded: dict[str, Column], size: int) -> Iterator[tuple[tuple[s
             else:
                 inner = pd.factorize(joined)[0].astype(np.int64)
                 sizes = np.bincount(inner)
-            one = (*key, names[place])
-            yield one, sizes
-            if len(one) < size:
-                yield from longer(one, inner, len(sizes), place + 1)
+            longer = (*key, names[place])
+            yield longer, sizes
+            if len(longer) < size:
+                yield from _longer(longer, inner, len(sizes), place + 1)
 
-    return longer((), np.zeros(n_records, dtype=np.int64), 1, 0)
+    return _longer((), np.zeros(n_records, dtype=np.int64), 1, 0)

@@ -75,7 +75,7 @@ class Analysis:
         return float(np.average(self.diversities, weights=self.sizes))
 
     def distribution(self) -> pd.DataFrame:
-        """How many QI-groups, and records in them, have each k and each ℓ; one row for each.
+        """Count the QI-groups, and the records in them, of each k and each ℓ; one row for each.
 
         >>> df = pd.DataFrame({"age": [1, 1, 1, 2, 3], "ill": list("aabba")})
         >>> analyse(df, ["age"]).distribution().values.tolist()
@@ -84,11 +84,16 @@ class Analysis:
         parts = []
         for criterion in self.criteria:
             values = self.values(criterion)
-            found, place, groups = np.unique(values, return_inverse=True, return_counts=True)
+            distinct, place, groups = np.unique(values, return_inverse=True, return_counts=True)
             records = np.bincount(place, weights=self.sizes).astype(np.int64)
             parts.append(
                 pd.DataFrame(
-                    {"criterion": criterion, "value": found, "groups": groups, "records": records}
+                    {
+                        "criterion": criterion,
+                        "value": distinct,
+                        "groups": groups,
+                        "records": records,
+                    }
                 )
             )
         return pd.concat(parts, ignore_index=True)
@@ -99,7 +104,7 @@ class Analysis:
         return ("k",) if self.diversities is None else ("k", "l")
 
     def values(self, criterion: str) -> Codes:
-        """The k or the ℓ of every QI-group; none of ℓ without a sensitive column."""
+        """Return the k or the ℓ of every QI-group; without a sensitive column there is no ℓ."""
         if criterion == "k":
             return self.sizes
         return self.sizes[:0] if self.diversities is None else self.diversities
@@ -131,8 +136,8 @@ def analyse(
         sensitive: The columns that must not be inferred, for ℓ.
 
     >>> df = pd.DataFrame({"age": [1, 1, 1, 2], "ill": list("aabb")})
-    >>> found = analyse(df, ["age"], sensitive="ill")
-    >>> found.mean_k_groups, found.mean_k_records, found.mean_l_groups, found.mean_l_records
+    >>> result = analyse(df, ["age"], sensitive="ill")
+    >>> result.mean_k_groups, result.mean_k_records, result.mean_l_groups, result.mean_l_records
     (2.0, 2.5, 1.5, 1.75)
     """
     columns, secrets = read_roles(data, quasi_identifiers, sensitive)
@@ -165,16 +170,16 @@ def leave_one_out(
     rows = []
     for name in (None, *columns):
         # a constant tells as little as a column that is not there
-        found = _group(columns if name is None else {**columns, name: nothing}, secrets)
+        analysis = _group(columns if name is None else {**columns, name: nothing}, secrets)
         rows.append(
             {
                 "left_out": name or "",
-                "groups": found.n_groups,
-                "mean_k_groups": found.mean_k_groups,
-                "mean_k_records": found.mean_k_records,
-                "mean_l_groups": found.mean_l_groups,
-                "mean_l_records": found.mean_l_records,
-                "uniques": found.uniques,
+                "groups": analysis.n_groups,
+                "mean_k_groups": analysis.mean_k_groups,
+                "mean_k_records": analysis.mean_k_records,
+                "mean_l_groups": analysis.mean_l_groups,
+                "mean_l_records": analysis.mean_l_records,
+                "uniques": analysis.uniques,
             }
         )
     frame = pd.DataFrame(rows)
@@ -195,7 +200,7 @@ def suppression_needed(
     k: int | Iterable[int] = range(2, 11),
     l: int | Iterable[int] = range(2, 9),  # noqa: E741, the field's name
 ) -> pd.DataFrame:
-    """How many records must go to reach each k and each ℓ: exactly those of the groups below it.
+    """Count the records that must be suppressed for each k and each ℓ: those of the groups below it.
 
     Args:
         data: The records; of a table the quasi-identifiers and sensitive columns are the defaults.
@@ -209,13 +214,13 @@ def suppression_needed(
     [['k', 2, 1, 1, 0.25], ['k', 4, 2, 4, 1.0]]
     """
     goals = {"k": read_whole("k", k), "l": read_whole("l", l)}
-    found = analyse(data, quasi_identifiers, sensitive=sensitive)
+    analysis = analyse(data, quasi_identifiers, sensitive=sensitive)
     rows = []
-    for criterion in found.criteria:
+    for criterion in analysis.criteria:
         for goal in goals[criterion]:
-            below = found.values(criterion) < goal
-            records = int(found.sizes[below].sum())
-            rows.append((criterion, goal, int(below.sum()), records, records / found.n_records))
+            below = analysis.values(criterion) < goal
+            records = int(analysis.sizes[below].sum())
+            rows.append((criterion, goal, int(below.sum()), records, records / analysis.n_records))
     return pd.DataFrame(rows, columns=["criterion", "value", "groups", "records", "share"])
 
 
@@ -225,8 +230,8 @@ def _group(columns: dict[str, Column], secrets: dict[str, Column]) -> Analysis:
     diversities = None
     for values, n_values in secrets.values():
         offsets, _, _ = sparse_counts(row_group, values, len(sizes), n_values)
-        own = np.diff(offsets)
-        diversities = own if diversities is None else np.minimum(diversities, own)
+        n_distinct = np.diff(offsets)
+        diversities = n_distinct if diversities is None else np.minimum(diversities, n_distinct)
     for array in (sizes, diversities):
         if array is not None:
             array.setflags(write=False)

@@ -1,4 +1,4 @@
-"""The columns of an analysis, checked and coded once."""
+"""Reading: the columns of an analysis, checked and encoded once."""
 
 from __future__ import annotations
 
@@ -26,10 +26,15 @@ def read_roles(
     quasi_identifiers: str | Sequence[str] | None,
     sensitive: str | Sequence[str] | None,
 ) -> tuple[dict[str, Column], dict[str, Column]]:
-    """The quasi-identifiers and the sensitive columns; by default those of a table.
+    """Return the encoded quasi-identifiers and sensitive columns.
 
-    >>> found, _ = read_roles(pd.DataFrame({"age": [31, None, 31]}), "age", None)
-    >>> found["age"][0].tolist(), found["age"][1]
+    Args:
+        data: The records.
+        quasi_identifiers: The columns an attacker may know; those of a table by default.
+        sensitive: The columns that must not be inferred; those of a table by default.
+
+    >>> columns, _ = read_roles(pd.DataFrame({"age": [31, None, 31]}), "age", None)
+    >>> columns["age"][0].tolist(), columns["age"][1]
     ([0, 1, 0], 2)
     """
     frame = read_frame(data)
@@ -38,17 +43,17 @@ def read_roles(
         names = data.qi_names if quasi_identifiers is None else names
         if sensitive is None:
             secrets = [name for name in data.sensitive if name not in names]
-    both = [name for name in secrets if name in names]
-    if both:
+    repeated = [name for name in secrets if name in names]
+    if repeated:
         raise TableError(
-            f"sensitive: column {both[0]!r} is among the quasi-identifiers; give it one role"
+            f"sensitive: column {repeated[0]!r} is among the quasi-identifiers; give it one role"
         )
     columns = encode(frame, names, "quasi_identifiers")
     return columns, encode(frame, secrets, "sensitive") if secrets else {}
 
 
 def read_frame(data: pd.DataFrame | Table) -> pd.DataFrame:
-    """The records, at least one.
+    """Return the records, or raise where there are none.
 
     >>> read_frame(pd.DataFrame({"age": [31]})).shape
     (1, 1)
@@ -61,7 +66,15 @@ def read_frame(data: pd.DataFrame | Table) -> pd.DataFrame:
 
 
 def encode(frame: pd.DataFrame, names: Sequence[str], what: str) -> dict[str, Column]:
-    """Every column as codes from 0 and their number, missing values the last.
+    """Encode columns as codes from 0, missing values last.
+
+    Args:
+        frame: The records.
+        names: The columns.
+        what: The argument that they are from, for errors.
+
+    Returns:
+        By column the code of every record and the number of codes.
 
     >>> codes, n_values = encode(pd.DataFrame({"sex": ["f", None]}), ["sex"], "columns")["sex"]
     >>> codes.tolist(), n_values
@@ -77,18 +90,24 @@ def encode(frame: pd.DataFrame, names: Sequence[str], what: str) -> dict[str, Co
             )
         if name in coded:
             raise TableError(f"{what}: column {name!r} is named twice; name each once")
-        found = distinct(frame[name], name)
-        n_values = len(found.values)
-        codes = np.where(found.codes < 0, n_values, found.codes).astype(np.int64)
-        coded[name] = codes, n_values + int(found.has_missing)
+        distinct_values = distinct(frame[name], name)
+        n_values = len(distinct_values.values)
+        codes = np.where(distinct_values.codes < 0, n_values, distinct_values.codes).astype(
+            np.int64
+        )
+        coded[name] = codes, n_values + int(distinct_values.has_missing)
     return coded
 
 
-def read_whole(what: str, given: int | Iterable[int]) -> list[int]:
-    """One whole number from 1 or several, as a list.
+def read_whole(what: str, numbers: int | Iterable[int]) -> list[int]:
+    """Return one or several whole numbers from 1 as a list.
+
+    Args:
+        what: The argument that they are from, for the error.
+        numbers: One number or several.
 
     >>> read_whole("k", range(2, 4))
     [2, 3]
     """
-    values = list(given) if isinstance(given, Iterable) else [given]
+    values = list(numbers) if isinstance(numbers, Iterable) else [numbers]
     return [whole_number(what, value, error=TableError) for value in values]

@@ -1,4 +1,4 @@
-"""What releases give away and what they cost, in one table (Wei et al. 2025, Tables 5 and 6)."""
+"""Releases side by side: risks and information loss in one table (Wei et al. 2025, Tables 5 and 6)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ import pandas as pd
 
 from privmoo.audit import audit, information_loss
 from privmoo.data.table import Table
-from privmoo.errors import MeasureError, ProblemError
+from privmoo.errors import ProblemError
 from privmoo.learning.experiment import ORIGINAL
-from privmoo.learning.pictures import look
 from privmoo.learning.values import Reading, check_release, read_original, read_released
 from privmoo.measures import DisclosureRisk
-from privmoo.release.audited import disclosure_of
 from privmoo.release.release import Release
+from privmoo.release.utility import ReleasedRows
 
-__all__ = ["disclosure_risks", "evaluate", "plot_evaluation", "risk_name"]
+__all__ = ["disclosure_risks", "evaluate", "risk_name"]
 
 _SEVERAL = "\0several"  # no value of the data
 
@@ -83,9 +82,10 @@ def evaluate(
 def disclosure_risks(
     table: Table, release: Release, *, known: Sequence[str] | None = None
 ) -> pd.DataFrame:
-    """Per released person, how probably an attacker tells each sensitive value; see `DisclosureRisk`.
+    """Return how probably an attacker infers each sensitive value of each released person.
 
-    Measured from original and release by the audit's code, person by person: for the publisher only.
+    The risks of `DisclosureRisk` are measured from original and release by the audit's code, person by
+    person: they are for the publisher only.
 
     Args:
         table: The original.
@@ -103,8 +103,8 @@ def disclosure_risks(
     DisclosureRisk(known=known).check(table)
     if release.recoding is None:
         raise ProblemError("release: what made it is not known; give one of make_release")
-    risks = disclosure_of(table, release.frame, release.recoding, release.rows, known)
-    return pd.DataFrame(risks)
+    rows = ReleasedRows(table, release.frame, release.recoding, release.rows)
+    return pd.DataFrame(rows.disclosure(known))
 
 
 def _row(
@@ -116,7 +116,7 @@ def _row(
     taus: Sequence[float],
 ) -> dict[str, Any]:
     subject = table.subject_name
-    found = audit(
+    report = audit(
         frame,
         quasi_identifiers=table.qi_names,
         sensitive=list(table.sensitive),
@@ -125,28 +125,28 @@ def _row(
     )
     result = {
         "method": name,
-        "records": found.n_records,
-        "suppressed": table.n_records - found.n_records,
-        "classes": found.n_groups,
-        "k": found.k,
+        "records": report.n_records,
+        "suppressed": table.n_records - report.n_records,
+        "classes": report.n_groups,
+        "k": report.k,
         "il": loss,
     }
     for tau in taus:
-        result[risk_name(tau)] = int(found.measure("at_risk", tau=tau, count=True))
+        result[risk_name(tau)] = int(report.measure("at_risk", tau=tau, count=True))
     if table.sensitive:
-        result["homogeneity"] = int(found.measure("homogeneity", count=True))
+        result["homogeneity"] = int(report.measure("homogeneity", count=True))
     return result
 
 
 def _information_loss(table: Table, release: Release, scale: str) -> float:
     before, after, numeric = {}, {}, []
     for qi in table.qis:
-        own, shown = read_original(table, qi.name), read_released(table, qi.name, release)
+        readings = read_original(table, qi.name), read_released(table, qi.name, release)
         if qi.numbers is None:
-            before[qi.name], after[qi.name] = _categories(own), _categories(shown)
+            before[qi.name], after[qi.name] = map(_categories, readings)
             continue
         numeric.append(qi.name)
-        before[qi.name], after[qi.name] = own.numbers(), shown.numbers()
+        before[qi.name], after[qi.name] = (reading.numbers() for reading in readings)
         if np.isnan(before[qi.name]).any() or np.isnan(after[qi.name]).any():
             return float("nan")
     return information_loss(
@@ -168,79 +168,10 @@ def _categories(reading: Reading) -> Any:
 
 
 def risk_name(tau: float) -> str:
-    """The column of records at risk: the digits of τ behind the point, at least two.
+    """Return the column of the records at risk: the digits of τ behind the point, at least two.
 
     >>> risk_name(0.05), risk_name(0.075), risk_name(0.1), risk_name(1.0)
     ('at_risk_05', 'at_risk_075', 'at_risk_10', 'at_risk_100')
     """
     digits = "100" if tau >= 1 else f"{tau:.9f}"[2:].rstrip("0").ljust(2, "0")
     return f"at_risk_{digits}"
-
-
-def _tau_of(column: str) -> str:
-    digits = column.removeprefix("at_risk_")
-    return "1" if digits == "100" else "0." + digits.rstrip("0")
-
-
-def plot_evaluation(frame: pd.DataFrame) -> Any:
-    """Draw records at risk, and records open to a homogeneity attack, against information loss.
-
-    Args:
-        frame: What `evaluate` returned.
-
-    Returns:
-        The axes, one per threshold and one for homogeneity.
-
-    >>> import matplotlib.pyplot as plt
-    >>> frame = pd.DataFrame({"method": ["original", "mine"], "il": [0.0, 0.1],
-    ...                       "at_risk_05": [9, 3], "homogeneity": [2, 0]})
-    >>> [ax.get_title() for ax in plot_evaluation(frame)]
-    ['at risk of linkage, τ = 0.05', 'open to a homogeneity attack']
-    >>> plt.close("all")
-    """
-    import matplotlib.pyplot as plt
-    from matplotlib.ticker import FuncFormatter
-
-    measured = [name for name in frame.columns if name.startswith("at_risk_")]
-    measured += ["homogeneity"] if "homogeneity" in frame.columns else []
-    if not measured or not {"method", "il"} <= set(frame.columns) or frame.empty:
-        raise MeasureError(
-            "plot_evaluation: draws what evaluate returns, with method, IL and risks"
-        )
-    figure, axes = plt.subplots(
-        1,
-        len(measured),
-        figsize=(max(3.6 * len(measured), 6.4), 3.9),
-        layout="constrained",
-        squeeze=False,
-        sharey=True,
-    )
-    methods = list(frame["method"])
-    for ax, name in zip(axes[0], measured, strict=True):
-        for method, loss, records in zip(methods, frame["il"], frame[name], strict=True):
-            colour, marker = look(method, methods)
-            ax.plot(loss, records, marker, color=colour, markersize=8, alpha=0.9, label=method)
-        tau = _tau_of(name)
-        ax.set_title(
-            "open to a homogeneity attack"
-            if name == "homogeneity"
-            else f"at risk of linkage, τ = {tau}",
-            fontsize="medium",
-        )
-        ax.margins(x=0.08)
-        ax.set_xlabel("information loss (IL)")
-        ax.grid(color="#ececec", zorder=0)
-        ax.set_axisbelow(True)
-    first = axes[0, 0]
-    first.set_ylabel("records")
-    # The original has hundreds at risk, a good release none: a logarithm that reaches 0.
-    first.set_yscale("symlog", linthresh=1)
-    decades = int(np.ceil(np.log10(max(frame[measured].to_numpy().max(), 10))))
-    first.set_yticks([0, *(10**i for i in range(decades + 1))])
-    first.set_ylim(-0.3, 1.6 * 10**decades)
-    first.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    handles, names = first.get_legend_handles_labels()
-    figure.legend(
-        handles, names, loc="outside lower center", ncols=min(len(names), 6), frameon=False
-    )
-    return axes[0]

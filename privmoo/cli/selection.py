@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privmoo.errors import ProblemError, nearest
-from privmoo.front import choice
+from privmoo.front.limits import nothing_within, read_limits, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,7 +80,7 @@ class Selection:
         if self.solution is not None:
             return self._checked(self.solution)
         numbers = self.within_limits()
-        candidates = self.front.where(**self.limits) if self.limits else self.front
+        candidates = self.front.rows(numbers)
         chosen = candidates.knee() if self.best is None else candidates.best(self.best)
         return int(numbers[chosen.index])
 
@@ -88,9 +88,10 @@ class Selection:
         """Return the numbers of the solutions within the limits; raise if there are none."""
         if not self.limits:
             return np.arange(len(self.front))
-        numbers = np.flatnonzero(choice.within(self.front, self.limits, "choose"))
+        limits = read_limits(self.front, self.limits, "choose").values()
+        numbers = np.flatnonzero(within(self.front, limits))
         if not len(numbers):
-            raise ProblemError(choice.nothing_within(self.front, self.limits))
+            raise ProblemError(nothing_within(self.front, limits, "choose"))
         return numbers
 
     def _checked(self, number: int) -> int:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.errors import HierarchyError, TableError
+from privmoo.errors import HierarchyError, Hint, TableError
 from privmoo.hierarchy import Hierarchy
 
 __all__ = ["QI", "Attribute", "QIColumn", "QuasiIdentifier", "no_records", "small_uint"]
 
-_SAMPLE = "draw some into memory with table.sample(n)"
+_SAMPLE = Hint(call="table.sample(n)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,15 +168,16 @@ def small_uint(limit: int) -> type[np.unsignedinteger[Any]]:
 
 
 def no_records(what: str, instead: str | None = None) -> TableError:
-    """The error where something needs single records, and only counts are known.
+    """Return the error for something that needs single records if only counts are known.
 
     Args:
-        what: What needs them.
-        instead: What to do; by default to take a sample.
+        what: What needs the records.
+        instead: What to do; by default, to draw a sample.
 
     >>> str(no_records("Originality"))[:40]
     'Originality: needs single records, and a'
     """
     return TableError(
-        f"{what}: needs single records, and a scanned table has only counts; {instead or _SAMPLE}"
+        f"{what}: needs single records, and a scanned table has only counts",
+        hint=_SAMPLE if instead is None else Hint(instead),
     )

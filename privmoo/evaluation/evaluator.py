@@ -15,8 +15,8 @@ from privmoo.evaluation.cache import EvaluationCache
 from privmoo.evaluation.engine import Engine
 from privmoo.groups.groups import GroupBatch
 from privmoo.measures.base import Constraint, Measure
+from privmoo.recodings.base import Recoding
 from privmoo.recodings.candidates import Candidates
-from privmoo.recodings.recoding import Recoding
 
 __all__ = ["Evaluation", "Evaluator", "Formulation", "Observer"]
 

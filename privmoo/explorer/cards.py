@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from privmoo.errors import ProblemError, TableError
-from privmoo.front.marginal_rates import next_step
 from privmoo.front.solution import Solution
 from privmoo.groups.groups import Grouping
 from privmoo.hierarchy.canonical import canonical
@@ -23,7 +22,7 @@ from privmoo.measures import (
     TCloseness,
 )
 from privmoo.measures.base import Measure
-from privmoo.recodings.recoding import Recoding
+from privmoo.recodings.base import Recoding
 
 __all__ = ["SIZES", "by_role", "card_of", "packed", "preview_of"]
 
@@ -80,19 +79,16 @@ def card_of(solution: Solution) -> dict[str, Any]:
     """
     known = _Remembering(solution.front, solution.index)
     try:
-        after = str(next_step(solution.front, solution.index))
+        after = str(solution.front.next_step(solution.index))
     except ProblemError:  # one objective: there is no trade-off to go along
         after = ""
-    try:
-        lost = {str(name): float(v) for name, v in known.loss_per_attribute().items()}
-    except ProblemError:  # a recoding without generalised values
-        lost = {}
+    lost = {str(name): float(v) for name, v in known.loss_per_attribute().items()}
     by_size = known.group_sizes()
     sizes, records = by_size.index.to_numpy(), by_size["records"].to_numpy()
     place = np.searchsorted(_EDGES, sizes, side="right") - 1
     bars = np.bincount(place, weights=records, minlength=len(_EDGES)).astype(int).tolist()
     return {
-        "words": {str(name): text for name, text in known._told(known.recoding).items()},
+        "words": {str(name): text for name, text in known.describe_columns().items()},
         "loss": lost,
         "facts": _facts(known, int(by_size["groups"].sum())),
         "sizes": bars,

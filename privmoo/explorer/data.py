@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from privmoo.errors import ProblemError, nearest
 from privmoo.explorer.cards import SIZES
 from privmoo.front.advice import remarks
-from privmoo.front.choice import marked_knee
 from privmoo.front.front import Front
+from privmoo.front.knees import marked_knee
 from privmoo.front.quantities import Quantity
 from privmoo.front.solution import Solution
 

@@ -19,8 +19,9 @@ from privmoo.errors import ProblemError, ReleaseError
 from privmoo.explorer.about import about_front
 from privmoo.explorer.cards import by_role, card_of, packed
 from privmoo.explorer.data import ExplorerData, gather
-from privmoo.front.choice import compromise, marked_knee
+from privmoo.front.choice import compromise
 from privmoo.front.front import Front
+from privmoo.front.knees import marked_knee
 from privmoo.front.solution import Solution
 from privmoo.hierarchy.canonical import canonical
 from privmoo.release.release import Release

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import moocore
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo._util.dominance import non_dominated
+from privmoo._util.dominance import feasible_rows, non_dominated
 from privmoo.evaluation.evaluator import Evaluation, Observer
 
-__all__ = ["Archive", "share_of_box"]
+__all__ = ["Archive"]
 
 _SHOWN = 5_000
 _REMEMBERED = 200_000
@@ -93,32 +92,3 @@ class Archive(Observer):
 
 def _copied(row: Any) -> Any:
     return row.copy() if isinstance(row, np.ndarray) else row
-
-
-def feasible_rows(F: NDArray[np.float64], G: NDArray[np.float64] | None) -> NDArray[np.intp]:
-    """Positions of rows that violate nothing."""
-    if G is None or not np.size(G):
-        return np.arange(len(F))
-    return np.flatnonzero((np.asarray(G).reshape(len(F), -1) <= 0).all(axis=1))
-
-
-def share_of_box(
-    F: NDArray[np.float64], ideal: NDArray[np.float64], reference: NDArray[np.float64]
-) -> float:
-    """Hypervolume of minimised points as a share of the box from the ideal point to the reference.
-
-    A box without width in some objective has no volume: the share is 0.
-
-    >>> share_of_box(np.array([[0.0, 0.5], [0.5, 0.0]]), np.zeros(2), np.ones(2))
-    0.75
-    """
-    width = reference - ideal
-    if not len(F) or not (width > 0).all():
-        return 0.0
-    inside = (F - ideal) / width
-    inside = inside[(inside <= 1).all(axis=1)]
-    if not len(inside):
-        return 0.0
-    if inside.shape[1] == 1:
-        return float(1 - max(inside.min(), 0.0))
-    return float(moocore.hypervolume(np.maximum(inside, 0.0), ref=np.ones(inside.shape[1])))

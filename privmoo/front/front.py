@@ -1,4 +1,4 @@
-"""Front: the trade-offs that a run found, to be filtered, asked, drawn and chosen from."""
+"""Front: the trade-offs that a search found, to filter, question, draw and choose from."""
 
 from __future__ import annotations
 
@@ -12,28 +12,48 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo._util.dominance import non_dominated
+from privmoo import registry
+from privmoo._util.dominance import feasible_rows, non_dominated
+from privmoo._util.packing import plain
 from privmoo.data.table import Table
 from privmoo.errors import InfeasibleError, ProblemError
-from privmoo.front import advice, choice, marginal_rates, preferences, questions, views
-from privmoo.front.archive import feasible_rows, share_of_box
+from privmoo.front import (
+    choice,
+    flat_regions,
+    hypervolume,
+    knees,
+    limits,
+    marginal_rates,
+    pseudo_weights,
+    questions,
+    reference_point,
+    representation,
+    saving,
+)
+from privmoo.front.advice import remarks
+from privmoo.front.answer import Answer
+from privmoo.front.gap import Gap, gap
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, find, quantities_of
 from privmoo.front.solution import Solution
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from privmoo.evaluation.evaluator import Evaluation
-    from privmoo.front.gap import Gap
+    from privmoo.explorer.widget import Explorer
     from privmoo.problem import AnonymizationProblem
-    from privmoo.recodings.recoding import Recoding
+    from privmoo.recodings.base import Recoding
+    from privmoo.release.release import Release
 
 __all__ = ["Front"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Front:
-    """Feasible, non-dominated, distinct solutions, sorted by the first objective; immutable.
+    """The feasible, non-dominated, distinct solutions of a problem, sorted by the first objective.
 
-    Made by `optimize`, `Front.of` (decision vectors), `Front.from_result` (pymoo) or `Front.load`.
+    A front is immutable. It is made by `optimize`, `Front.of` (decision vectors), `Front.from_result`
+    (pymoo) or `Front.load`.
 
     Attributes:
         quantities: What is recorded of every solution: objectives first.
@@ -42,10 +62,11 @@ class Front:
         X: The decision vectors.
         run: Algorithm, seed, generations, whether the run can be repeated, versions …
         description: The problem as plain data.
-        dominated: Objective values of some evaluated candidates that are not on the front.
-        infeasible: Those of some that broke a constraint; not kept in a file.
-        problem: What was solved; None if the front was loaded without it.
+        dominated: Minimised objective values of evaluated candidates that are not on the front.
+        problem: The problem that was solved; None if the front was loaded without it.
         table: The records; None if the front was loaded without them.
+        recodings: The recodings as plain data, where the front was loaded or they come from elsewhere.
+        infeasible: Minimised objective values of candidates that broke a constraint; not saved.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -67,8 +88,7 @@ class Front:
     dominated: NDArray[np.float64]
     problem: AnonymizationProblem | None = None
     table: Table | None = None
-    recodings: tuple[Mapping[str, Any] | None, ...] | None = field(default=None)
-    """Recodings as plain data, where the front was loaded, or where they were found elsewhere."""
+    recodings: tuple[Mapping[str, Any] | None, ...] | None = None
     infeasible: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 1)))
 
     def __post_init__(self) -> None:
@@ -77,7 +97,7 @@ class Front:
         object.__setattr__(self, "run", MappingProxyType(dict(self.run)))
         object.__setattr__(self, "description", MappingProxyType(dict(self.description)))
 
-    # Making one
+    # Construction and files
 
     @classmethod
     def of(
@@ -89,14 +109,17 @@ class Front:
         run: Mapping[str, Any] | None = None,
         dominated: NDArray[np.float64] | None = None,
     ) -> Front:
-        """Return the front of decision vectors: feasible, non-dominated and distinct ones only.
+        """Evaluate candidates, and make a front of the feasible, non-dominated and distinct ones.
 
         Args:
-            problem: What they are decisions of.
-            X: One row per candidate; they are evaluated.
-            known: Recodings that were found elsewhere, such as baselines, as further candidates.
+            problem: The problem that the candidates solve.
+            X: Decision vectors, one row per candidate.
+            known: Recodings from elsewhere, such as those of baselines, as further candidates.
             run: Facts about the search.
             dominated: Minimised objective values of other candidates, for the picture.
+
+        Raises:
+            InfeasibleError: No candidate is feasible.
         """
         rows = np.array(X, copy=True)
         evaluation = problem.evaluator.evaluate(rows) if len(rows) else None
@@ -112,26 +135,29 @@ class Front:
         run: Mapping[str, Any] | None = None,
         dominated: NDArray[np.float64] | None = None,
     ) -> Front:
-        """Return the front of candidates that were judged already.
+        """Make a front of candidates that were judged already.
 
         Args:
-            problem: What they are decisions of.
+            problem: The problem that the candidates solve.
             evaluation: The judged candidates; None if there are none.
-            known: Recodings that were found elsewhere, such as baselines, as further candidates.
+            known: Recodings from elsewhere, such as those of baselines, as further candidates.
             run: Facts about the search.
             dominated: Minimised objective values of other candidates, for the picture.
+
+        Raises:
+            InfeasibleError: No candidate is feasible.
         """
         rows: NDArray[Any] = np.empty(0) if evaluation is None else evaluation.X
-        known = [problem.adopt(recoding) for recoding in known]
-        if not len(rows) + len(known):
+        adopted = [problem.adopt(recoding) for recoding in known]
+        if not len(rows) + len(adopted):
             raise ProblemError("front: no candidates were given")
         quantities = quantities_of(problem)
         keys = problem.evaluator.names
         parts = [] if evaluation is None else [evaluation]
-        recodings = [None] * len(rows) + [r.to_json() for r in known]
-        if known:
-            parts.append(problem.evaluator.judge_recodings(known))
-            encoded = np.stack([problem.encode(recoding) for recoding in known])
+        recodings = [None] * len(rows) + [r.to_json() for r in adopted]
+        if adopted:
+            parts.append(problem.evaluator.judge_recodings(adopted))
+            encoded = np.stack([problem.encode(recoding) for recoding in adopted])
             rows = np.concatenate([rows, encoded]) if len(rows) else encoded
         F, G, measured = (
             np.concatenate([getattr(part, name) for part in parts]) for name in ("F", "G", "values")
@@ -154,12 +180,20 @@ class Front:
             dominated=beside,
             problem=problem,
             table=problem.table,
-            recodings=tuple(recodings[i] for i in best) if known else None,
+            recodings=tuple(recodings[i] for i in best) if adopted else None,
         )
 
     @classmethod
     def from_result(cls, problem: AnonymizationProblem, res: Any) -> Front:
-        """The front of a plain pymoo result: what `pymoo.optimize.minimize` returned."""
+        """Make a front of a plain pymoo result.
+
+        Args:
+            problem: The problem that was solved.
+            res: What `pymoo.optimize.minimize` returned.
+
+        Raises:
+            InfeasibleError: The result has no feasible solution.
+        """
         if res.X is None:
             raise InfeasibleError(
                 nothing_feasible(problem, len(res.pop) if res.pop is not None else 0)
@@ -172,10 +206,13 @@ class Front:
         return cls.of(problem, rows, run=facts)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the front to a file: arrays and JSON, no code; see `load`."""
-        from privmoo.front.saving import save
+        """Write the front to a file of arrays and JSON, without code, that `load` reads.
 
-        save(self, path, force=force)
+        Args:
+            path: The file.
+            force: Whether a file that exists is replaced.
+        """
+        saving.save(self, path, force=force)
 
     @classmethod
     def load(
@@ -190,20 +227,19 @@ class Front:
         Args:
             path: The file.
             table: The table it was computed on, to explain and release solutions.
-            problem: The problem it is a front of; needed where the problem has own parts.
-        """
-        from privmoo.front.saving import load
+            problem: The problem it is a front of; needed where the problem has parts of yours.
 
-        return load(path, table=table, problem=problem)
+        Raises:
+            CheckpointError: The file is missing or damaged, or is of another table or problem.
+        """
+        return cls(**saving.read(path, table=table, problem=problem))
 
     def merge(self, *fronts: Front) -> Front:
-        """The front of several fronts of the same problem."""
-        from privmoo.front.saving import plain
-
-        for other in fronts:
-            if not isinstance(other, Front):
-                raise ProblemError(f"merge: takes fronts, got {type(other).__name__}")
-            if plain(other.description) != plain(self.description):
+        """Return the front of this and further fronts of the same problem."""
+        for front in fronts:
+            if not isinstance(front, Front):
+                raise ProblemError(f"merge: takes fronts, got {type(front).__name__}")
+            if plain(front.description) != plain(self.description):
                 raise ProblemError(
                     "merge: the fronts are of different problems or tables; merge those of one problem"
                 )
@@ -242,7 +278,7 @@ class Front:
         return np.asarray(self.values[:, : self.n_objectives] * signs)
 
     def column(self, name: str) -> NDArray[np.float64]:
-        """One recorded quantity of all solutions."""
+        """Return one recorded quantity of all solutions."""
         return self.values[:, self._place(name)]
 
     def _place(self, name: str) -> int:
@@ -269,7 +305,11 @@ class Front:
         return (self[i] for i in range(len(self)))
 
     def rows(self, rows: NDArray[np.intp]) -> Front:
-        """Some of the solutions, by their places."""
+        """Return the front of some of the solutions.
+
+        Args:
+            rows: Their places on this front.
+        """
         recodings = None if self.recodings is None else tuple(self.recodings[i] for i in rows)
         run = dict(self.run)
         if len(rows) < len(self):  # what is left out is missing: no longer a proven front
@@ -280,8 +320,6 @@ class Front:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Front):
             return NotImplemented
-        from privmoo.front.saving import plain
-
         return (
             plain(self.description) == plain(other.description)
             and np.array_equal(self.values, other.values)
@@ -292,52 +330,62 @@ class Front:
         return hash((self.values.tobytes(), self.n_objectives))
 
     def to_frame(self) -> pd.DataFrame:
-        """Objectives, other measures and suppressed records, one row per solution."""
+        """Return objectives, other measures and suppressed records, one row per solution."""
         frame = pd.DataFrame(
             {q.key: self.values[:, i] for i, q in enumerate(self.quantities)},
             index=pd.RangeIndex(len(self), name="solution"),
         )
         return frame.astype({RECORDS_SUPPRESSED: np.int64})
 
-    # Choosing
+    # Choice of a solution
 
-    def where(self, **limits: float) -> Front:
-        """The solutions within limits, such as `where(max_loss=0.25, min_k=5)`.
+    def where(self, **bounds: float) -> Front:
+        """Return the front of the solutions within limits.
 
-        Every recorded quantity can be limited by `max_` and `min_` before its name.
+        Args:
+            bounds: Limits such as `max_loss=0.25, min_k=5`: every recorded quantity can be limited by
+                `max_` and `min_` before its name.
+
+        Raises:
+            ProblemError: No solution is within the limits.
         """
-        kept = choice.within(self, limits)
-        if not kept.any():
-            raise ProblemError(choice.nothing_within(self, limits))
-        return self.rows(np.flatnonzero(kept))
+        return self.rows(self.places_within(**bounds))
+
+    def places_within(self, **bounds: float) -> NDArray[np.intp]:
+        """Return the places on this front of the solutions within limits.
+
+        Args:
+            bounds: Limits as for `where`.
+
+        Raises:
+            ProblemError: No solution is within the limits.
+        """
+        demands = limits.read_limits(self, bounds, "where").values()
+        inside = limits.within(self, demands)
+        if demands and not inside.any():
+            raise ProblemError(limits.nothing_within(self, demands, "where"))
+        return np.flatnonzero(inside)
 
     def best(self, name: str) -> Solution:
-        """The best solution in one recorded quantity; of equal ones the best in the other objectives."""
+        """Return the best solution in one recorded quantity.
+
+        Args:
+            name: The quantity; of equal solutions the best in the other objectives is returned.
+        """
         return self[choice.best(self, name)]
 
-    @property
-    def proven(self) -> bool:
-        """Whether no solution can be missing: it was found by `exact_front`, to the end."""
-        return self.run.get("proven") is True
-
-    def gap(self, exact: Front | pd.DataFrame) -> Gap:
-        """How far this front is from an exact one, or from a bound; see `privmoo.front.gap.gap`."""
-        from privmoo.front.gap import gap
-
-        return gap(self, exact)
-
     def knee(self) -> Solution:
-        """The solution that bulges most towards the ideal point.
+        """Return the solution that bulges most towards the ideal point.
 
         Objectives are scaled from 0 (best of the front) to 1 (worst), on the axes of `plot`: by their
         logarithm where they spread over more than two decades. The knee is farthest below the plane
         through the extremes, that is, it has the least sum of scaled objectives (for two objectives
         Das 1999's characterisation).
         """
-        return self[choice.knee(self)]
+        return self[knees.knee(self)]
 
     def compromise(self, weights: Mapping[str, float] | None = None) -> Solution:
-        """The solution closest to the ideal point in the augmented weighted Chebyshev distance.
+        """Return the solution closest to the ideal point in the augmented weighted Chebyshev distance.
 
         It minimises max(wᵢ·fᵢ) + 0.001·Σ wᵢ·fᵢ (Steuer and Choo 1983) over objectives fᵢ scaled as in
         `knee`; a larger weight makes an objective count more.
@@ -347,56 +395,381 @@ class Front:
         """
         return self[choice.compromise(self, weights)]
 
+    def pseudo_weights(self) -> pd.DataFrame:
+        """Return how much each solution looks like a choice for each objective.
+
+        The pseudo-weight of objective i is wᵢ = (1 - fᵢ) / Σⱼ (1 - fⱼ), over objectives scaled from 0
+        (best of the front) to 1 (worst) as in `knee` (Deb 2001, Multi-Objective Optimization Using
+        Evolutionary Algorithms, the pseudo-weight vector approach). The best solution in one objective
+        and the worst in the other has the weights 1 and 0. An objective in which all solutions are equal
+        has no weight.
+
+        Returns:
+            A row per solution, a column per objective; every row adds up to 1.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+        ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+        >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
+        >>> pm.Front.of(pm.problems.Cuts(table), cuts).pseudo_weights()
+                    k  loss
+        solution
+        0         0.0   1.0
+        1         0.4   0.6
+        2         1.0   0.0
+        """
+        return pseudo_weights.pseudo_weights(self)
+
+    def best_by_weights(self, weights: Mapping[str, float]) -> Solution:
+        """Return the solution whose pseudo-weights are nearest to some weights.
+
+        The distance is the sum of the differences. Unlike a weighted sum it finds solutions in every
+        part of a front, also where it is not convex.
+
+        Args:
+            weights: By objective, of any sum; those not named have 0.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+        ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+        >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
+        >>> pm.Front.of(pm.problems.Cuts(table), cuts).best_by_weights({"k": 0.7, "loss": 0.3})
+        Solution 1 of 3: k = 3, 40 % loss
+        """
+        return self[pseudo_weights.best_by_weights(self, weights)]
+
+    # Quality
+
+    @property
+    def proven(self) -> bool:
+        """Whether no solution can be missing: `exact_front` found it and ran to its end."""
+        return self.run.get("proven") is True
+
+    def gap(self, exact: Front | pd.DataFrame) -> Gap:
+        """Return how far this front is from an exact one, or from a bound.
+
+        Args:
+            exact: What `exact_front` or `lower_bound` returned.
+        """
+        return gap(self, exact)
+
     def hypervolume(self, ref: Mapping[str, float] | Sequence[float] | None = None) -> float:
-        """The share of the box between the best possible values and a reference point that is dominated.
+        """Compute the dominated share of the box between the best possible values and a reference point.
 
         Args:
             ref: Objective values in their natural sense, by name or in order; the worst possible
                 values by default.
         """
-        worst = choice.reference_point(self.objectives, ref)
-        signs = np.array([q.sign for q in self.objectives])
-        ideal = signs * np.array([q.best for q in self.objectives])
-        return share_of_box(self.F, ideal, signs * worst)
+        return hypervolume.hypervolume(self, ref)
 
-    # A publisher's questions, and help with deciding
+    # A publisher's questions (Dewri et al. 2011), and help with deciding
 
-    best_within = questions.best_within
-    cheapest_with = questions.cheapest_with
-    flat_regions = questions.flat_regions
-    near = preferences.near
-    pseudo_weights = preferences.pseudo_weights
-    best_by_weights = preferences.best_by_weights
-    high_trade_off = preferences.high_trade_off
-    rates = marginal_rates.rates
-    next_step = marginal_rates.next_step
-    advice = advice.advice
+    def best_within(
+        self, *, maximise: str | Sequence[str] | None = None, **bounds: float
+    ) -> Answer:
+        """Answer how much privacy some limits allow (questions 1, 2 and 4 of the paper).
 
-    # Showing
+        `front.best_within(max_loss=0.25, maximise="k")` answers with numbers and with the runner-up just
+        outside the limit: "k = 14 at 24.9 % loss; allowing 26 % loss would give k = 17". With several
+        names the answer is the solution within the limits that balances them (see `compromise`).
 
-    plot = views.plot
-    plot_3d = views.plot_3d
-    plot_parallel = views.plot_parallel
-    plot_trade_off = views.plot_trade_off
-    plot_rates = views.plot_rates
-    explore = views.explore
-    report = views.report
+        Args:
+            maximise: What to get as much of as possible; the first objective that is maximised by
+                default. For as little as possible of something, see `cheapest_with`.
+            bounds: Limits such as `max_loss=0.25`, as for `where`.
+        """
+        return questions.best_within(self, maximise, bounds)
+
+    def cheapest_with(self, *, minimise: str | None = None, **bounds: float) -> Answer:
+        """Answer whether demands can be met together, and at what cost (question 3 of the paper).
+
+        `front.cheapest_with(min_k=5, min_l=3)` answers "possible: k = 6 and ℓ = 3.2 at 18 % loss; …".
+
+        Args:
+            minimise: What to pay as little of as possible; the first objective that is minimised by
+                default.
+            bounds: Demands such as `min_k=5`, as for `where`.
+        """
+        return questions.cheapest_with(self, minimise, bounds)
+
+    def near(self, **wishes: float) -> Answer:
+        """Answer what comes closest to "about k = 20 and 20 % loss".
+
+        Wishes are a reference point. The answer minimises the achievement scalarising function
+        maxᵢ (fᵢ - zᵢ) / rᵢ (Wierzbicki 1980) of the wishes zᵢ, on the axes of `plot`, where rᵢ is the
+        range of the front; of equal solutions it has the least sum, which is the augmented function with
+        a vanishing factor. So it is as far beyond all wishes as possible where they can be had together,
+        and evenly short of them where not. What is not wished for is made as good as reachable wishes
+        allow.
+
+        Args:
+            wishes: Values by recorded quantity, such as `k=20, loss=0.2`.
+
+        Returns:
+            The solution, whether it has what was wished or how much it lacks, and for each wish that it
+            misses the solution that would keep it.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+        ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+        >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
+        >>> front = pm.Front.of(pm.problems.Cuts(table), cuts)
+        >>> front.near(k=2, loss=0.5)
+        reached: k = 3 and 40 % loss
+        >>> front.near(k=4, loss=0.3)
+        not reached: the closest is k = 3 (1 too low) and 40 % loss (10 % too high); with k ≥ 4 it would
+        be k = 6 and 100 % loss; with loss ≤ 30 % it would be k = 1 and 0 % loss
+        """
+        return reference_point.near(self, wishes)
+
+    def flat_regions(
+        self,
+        *,
+        gain: str | None = None,
+        cost: str | None = None,
+        steepness: float = 2.0,
+        min_gain: float = 0.03,
+    ) -> pd.DataFrame:
+        """Return where much is gained for little loss (Dewri et al. 2011, section 7.2).
+
+        On the axes of `plot`, gain and cost go from 0 to 1 over the front, so that the gain per cost is 1
+        on average. A region is flat where gain exceeds `steepness` times the cost, and as long as going
+        on still pays by that rate. Of a front of three objectives, solutions count that are not dominated
+        in the two chosen.
+
+        Args:
+            gain: What is gained; the first objective that is maximised by default.
+            cost: What is paid; the first objective that is minimised by default.
+            steepness: The least gain per cost, as a multiple of the front's average.
+            min_gain: The least gain of a region, as a share of the front's whole range.
+
+        Returns:
+            A row per region in the order of the cost: cost and gain at both ends, the numbers of the two
+            solutions, and the steepness.
+        """
+        return flat_regions.flat_regions(
+            self, gain=gain, cost=cost, steepness=steepness, min_gain=min_gain
+        )
+
+    def high_trade_off(self, *, radius: float = 0.1, min_worth: float = 1.0) -> pd.DataFrame:
+        """Return local knees: solutions from which every step to a neighbour loses more than it gains.
+
+        Going from a solution to another loses Σ max(0, Δfᵢ) and gains Σ max(0, -Δfᵢ), over objectives
+        scaled as in `knee`. The worth of a solution is the least loss per gain among its neighbours
+        (Rachmawati and Srinivasan 2009, IEEE Trans. Evol. Comput. 13(4), the trade-off metric µ; the idea
+        of preferring such solutions is Branke et al. 2004's). Neighbours are all solutions within
+        `radius`, and for every objective the nearest one that is better in it. Solutions that are the
+        best in some objective are ends, from which one can go one way only, and are left out. If
+        everyone is a neighbour, only the knee itself loses more than it gains wherever it goes.
+
+        Args:
+            radius: How far neighbours may differ in any scaled objective.
+            min_worth: The worth above which a solution is listed.
+
+        Returns:
+            A row per such solution, by its number: its objectives and its `worth`, the largest first.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+        ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+        >>> cuts = [[1, 1, 1, 1, 1], [0, 1, 1, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
+        >>> list(pm.Front.of(pm.problems.Cuts(table), cuts).high_trade_off().columns)
+        ['k', 'loss', 'worth']
+        """
+        return knees.high_trade_off(self, radius=radius, min_worth=min_worth)
+
+    def rates(
+        self, *, gain: str | None = None, cost: str | None = None, step: float | None = None
+    ) -> pd.DataFrame:
+        """Return the marginal rates of substitution: every step along a trade-off and what it buys.
+
+        Steps go from each solution to the next dearer one, among those that no other beats in gain and
+        cost. The rate of a step is |Δ gain| / |Δ cost| (Miettinen 1999, Nonlinear Multiobjective
+        Optimization: the trade-off of two objectives, with the front's own neighbours for the
+        derivative), counted as axes are: per 1 % where the cost is a fraction.
+
+        Args:
+            gain: What is bought; the first objective that is maximised by default.
+            cost: What is paid; the first objective that is minimised by default.
+            step: The amount of cost that the sentences speak of; see `next_step`.
+
+        Returns:
+            A row per step, by the number of its first solution: `next_solution`, cost and gain before
+            the step, their changes (`…_step`), the `rate`, and what `next_step` says there.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+        ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+        >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
+        >>> front = pm.Front.of(pm.problems.Cuts(table), cuts)
+        >>> front.rates()[["next_solution", "loss_step", "k_step", "rate"]].round(3)
+                  next_solution  loss_step  k_step  rate
+        solution
+        0                     1        0.4     2.0  0.05
+        1                     2        0.6     3.0  0.05
+        """
+        return marginal_rates.rates(self, gain=gain, cost=cost, step=step)
+
+    def next_step(
+        self,
+        solution: Solution | int,
+        *,
+        gain: str | None = None,
+        cost: str | None = None,
+        step: float | None = None,
+    ) -> Answer:
+        """Answer what a little more of the cost buys, seen from one solution.
+
+        The answer is the best solution that costs at most `step` more: "the next 1 % of loss buys k +6".
+        Where there is none, it is the next better one, whatever it costs.
+
+        Args:
+            solution: A solution of the front, or its number.
+            gain: What is bought; the first objective that is maximised by default.
+            cost: What is paid; the first objective that is minimised by default.
+            step: The amount of cost, 0.01 by default where it is a fraction (1 % as it is written: a
+                percentage point), else a round hundredth of the front's range.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+        ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+        >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
+        >>> front = pm.Front.of(pm.problems.Cuts(table), cuts)
+        >>> front.next_step(0)
+        the next 1 % of loss buys nothing; 40 % more loss buys k +2: k = 3 at 40 % loss
+        >>> front.next_step(0, step=0.5)
+        the next 50 % of loss buys k +2: k = 3 at 40 % loss
+        >>> front.next_step(2)
+        more loss buys nothing: k = 6 is the most
+        """
+        return marginal_rates.next_step(self, solution, gain=gain, cost=cost, step=step)
+
+    def advice(self) -> str:
+        """Describe what the front offers, where it is worth looking, and what one can ask it.
+
+        The sentences stand beside the picture of `plot_trade_off`: the range, the knee and the marginal
+        rate there, flat regions, other solutions of high trade-off, and the questions that fit this
+        front.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+        ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+        >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
+        >>> print(pm.Front.of(pm.problems.Cuts(table), cuts).advice())
+        The range: 3 solutions, from k = 1 at 0 % loss to k = 6 at 100 % loss.
+        No knee, but in the middle: solution 1, k = 3 and 40 % loss; from there the next 1 % of loss buys
+        nothing; 60 % more loss buys k +3: k = 6 at 100 % loss.
+        To ask: front.best_within(max_loss=0.4), front.cheapest_with(min_k=3), front.near(k=3, loss=0.4),
+        front.next_step(1), front.rates(), front.plot_trade_off().
+        """
+        return "\n".join(f"{title}: {text}" for title, text in remarks(self))
+
+    # Pictures, the explorer and its file
+
+    def plot(
+        self,
+        pick: Solution | None = None,
+        ax: Axes | None = None,
+        *,
+        objectives: Sequence[str] | None = None,
+    ) -> Any:
+        """Draw the front, with dominated candidates in grey and the knee and a pick marked.
+
+        Args:
+            pick: A solution to mark.
+            ax: Where to draw; a new figure by default.
+            objectives: The objectives to draw; all by default.
+
+        Returns:
+            The axes; of three or more objectives an array of axes, one for each pair.
+        """
+        return registry.load("views", "plot_front")(self, pick=pick, ax=ax, objectives=objectives)
+
+    def plot_3d(self, **options: Any) -> Any:
+        """Draw three objectives in space.
+
+        Args:
+            options: Arguments of `privmoo.plot.plot_front_3d`.
+        """
+        return registry.load("views", "plot_front_3d")(self, **options)
+
+    def plot_parallel(self, **options: Any) -> Axes:
+        """Draw all objectives as parallel coordinates, one line per solution.
+
+        Args:
+            options: Arguments of `privmoo.plot.plot_parallel`.
+        """
+        axes: Axes = registry.load("views", "plot_parallel")(self, **options)
+        return axes
+
+    def plot_trade_off(self, **options: Any) -> Axes:
+        """Draw what is gained for what, with flat regions magnified.
+
+        Args:
+            options: Arguments of `privmoo.plot.plot_trade_off`.
+        """
+        axes: Axes = registry.load("views", "plot_trade_off")(self, **options)
+        return axes
+
+    def plot_rates(self, **options: Any) -> Axes:
+        """Draw what each step along the trade-off buys.
+
+        Args:
+            options: Arguments of `privmoo.plot.plot_rates`.
+        """
+        axes: Axes = registry.load("views", "plot_rates")(self, **options)
+        return axes
+
+    def explore(self, pick: Solution | None = None) -> Explorer:
+        """Show the explorer in JupyterLab, Notebook 7 or VS Code: linked views of all solutions.
+
+        What is done there can be read and set in Python: see `privmoo.explorer.widget.Explorer`.
+        `privmoo.explore` shows several fronts at once.
+
+        Args:
+            pick: A solution to mark.
+        """
+        explorer: Explorer = registry.load("views", "explore")(self, pick=pick)
+        return explorer
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        pick: Solution | None = None,
+        release: Release | None = None,
+        force: bool = False,
+    ) -> None:
+        """Write the explorer as one HTML file that loads nothing from anywhere.
+
+        Of the records it holds rows of the pick only, and those only if the audited k of its release is
+        at least 2; of all other solutions labels and counts. See `privmoo.explorer.write_report`.
+
+        Args:
+            path: The file.
+            pick: The solution that was chosen: its rows and certificate go into the file.
+            release: The release of the pick, if it was made already; else one is made.
+            force: Whether a file that exists is replaced.
+        """
+        write_report = registry.load("views", "report")
+        write_report(self, path, pick=pick, release=release, force=force)
 
     def __repr__(self) -> str:
-        from privmoo.front.text import summary
-
-        return summary(self)
+        return representation.summary(self)
 
     def _repr_html_(self) -> str:
-        from privmoo.front.text import as_html
-
-        return as_html(self)
+        return representation.as_html(self)
 
 
 def nothing_feasible(problem: AnonymizationProblem, n: int) -> str:
-    """The sentence for a search that found nothing."""
-    said = ", ".join(map(repr, problem.constraints)) or "a release that is not empty"
+    """Return the error sentence for a search without a feasible candidate.
+
+    Args:
+        problem: The problem.
+        n: How many candidates were evaluated.
+    """
+    demand = ", ".join(map(repr, problem.constraints)) or "a release that is not empty"
     return (
-        f"front: nothing feasible among {n:,} candidates, which must have {said}; relax a constraint, "
+        f"front: nothing feasible among {n:,} candidates, which must have {demand}; relax a constraint, "
         "allow more suppression or search longer"
     )

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.dominance import share_of_box
 from privmoo.errors import ProblemError
-from privmoo.front.archive import share_of_box
 
 if TYPE_CHECKING:
     from privmoo.front.front import Front

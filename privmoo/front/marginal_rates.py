@@ -10,10 +10,10 @@ import pandas as pd
 
 from privmoo._util.checks import is_number
 from privmoo.errors import ProblemError
+from privmoo.front.answer import Answer
 from privmoo.front.choice import need_solutions, place_of
 from privmoo.front.pairs import Pair, pair_of
 from privmoo.front.quantities import Quantity
-from privmoo.front.questions import Answer
 from privmoo.front.solution import Solution
 
 if TYPE_CHECKING:
@@ -27,33 +27,13 @@ _ROUNDING = 1e-12
 def rates(
     front: Front, *, gain: str | None = None, cost: str | None = None, step: float | None = None
 ) -> pd.DataFrame:
-    """The marginal rates of substitution along a trade-off: every step, its price and what it buys.
-
-    Steps go from each solution to the next dearer one, among those that no other beats in gain and
-    cost. The rate of a step is |Δ gain| / |Δ cost| (Miettinen 1999, Nonlinear Multiobjective
-    Optimization: the trade-off of two objectives, with the front's own neighbours for the derivative),
-    counted as axes are: per 1 % where the cost is a fraction.
+    """Return every step along a trade-off with its price, for `Front.rates`.
 
     Args:
         front: The front.
         gain: What is bought; the first objective that is maximised by default.
         cost: What is paid; the first objective that is minimised by default.
-        step: The amount of cost that the sentences speak of; see `next_step`.
-
-    Returns:
-        A row per step, by the number of its first solution: `next_solution`, cost and gain before the
-        step, their changes (`…_step`), the `rate`, and what `next_step` says there.
-
-    >>> import pandas as pd, privmoo as pm
-    >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
-    ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
-    >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
-    >>> front = pm.Front.of(pm.problems.Cuts(table), cuts)
-    >>> rates(front)[["next_solution", "loss_step", "k_step", "rate"]].round(3)
-              next_solution  loss_step  k_step  rate
-    solution
-    0                     1        0.4     2.0  0.05
-    1                     2        0.6     3.0  0.05
+        step: The amount of cost that the sentences speak of.
     """
     need_solutions(front, "rates")
     pair = pair_of(front, gain, cost)
@@ -82,30 +62,14 @@ def next_step(
     cost: str | None = None,
     step: float | None = None,
 ) -> Answer:
-    """What does a little more buy, seen from one solution?
-
-    The answer is the best solution that costs at most `step` more: "the next 1 % of loss buys k +6";
-    where there is none, the next better one, whatever it costs.
+    """Answer what a little more of the cost buys, for `Front.next_step`.
 
     Args:
         front: The front.
         solution: One of its solutions, or the number of one.
         gain: What is bought; the first objective that is maximised by default.
         cost: What is paid; the first objective that is minimised by default.
-        step: The amount of cost, 0.01 by default where it is a fraction (1 % as it is written: a
-            percentage point), else a round hundredth of the front's range.
-
-    >>> import pandas as pd, privmoo as pm
-    >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
-    ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
-    >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
-    >>> front = pm.Front.of(pm.problems.Cuts(table), cuts)
-    >>> next_step(front, 0)
-    the next 1 % of loss buys nothing; 40 % more loss buys k +2: k = 3 at 40 % loss
-    >>> next_step(front, 0, step=0.5)
-    the next 50 % of loss buys k +2: k = 3 at 40 % loss
-    >>> next_step(front, 2)
-    more loss buys nothing: k = 6 is the most
+        step: The amount of cost.
     """
     place = place_of(front, solution, "next_step")
     pair = pair_of(front, gain, cost)
@@ -131,14 +95,16 @@ def _step(front: Front, pair: Pair, place: int, amount: float) -> Answer:
     own_cost = float(front.column(paid.key)[place])
     better = gained.sign * (own_gain - pair.gains)
     dearer = paid.sign * (pair.costs - own_cost)
-    said = gained.write(own_gain)
+    written = gained.write(own_gain)
     # Along the pair gain grows with cost. A gain that is lost in rounding is no news.
     rows = np.flatnonzero(better > 0)
-    news = next((i for i, r in enumerate(rows) if gained.write(pair.gains[r]) != said), len(rows))
+    news = next(
+        (i for i, r in enumerate(rows) if gained.write(pair.gains[r]) != written), len(rows)
+    )
     rows = rows[news:]
     if not len(rows):
-        most = "most" if gained.sense == "max" else "least"
-        end = f"{gained.phrase(own_gain)} is the {most}"
+        extreme = "most" if gained.sense == "max" else "least"
+        end = f"{gained.phrase(own_gain)} is the {extreme}"
         return Answer(f"{_more(paid)} {paid.words} buys nothing: {end}", None, {})
     near = rows[dearer[rows] <= amount + _ROUNDING]
     chosen = int(near[-1]) if len(near) else int(rows[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +13,17 @@ from privmoo._util.files import replacing
 from privmoo._util.packing import Packed, pack, plain
 from privmoo.data.table import Table
 from privmoo.errors import CheckpointError, PluginError, ProblemError
-from privmoo.front.front import Front
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, quantities_of
 from privmoo.measures.base import Measure
-from privmoo.recodings.recoding import Recoding, from_json
+from privmoo.recodings.base import Recoding, from_json
 from privmoo.suppression import Suppression
 from privmoo.suppression import policy_from as described_policy
 
 if TYPE_CHECKING:
+    from privmoo.front.front import Front
     from privmoo.problem import AnonymizationProblem
 
-__all__ = ["load", "measures_from", "plain", "policy_from", "recoding_from", "save"]
+__all__ = ["FrontFields", "measures_from", "policy_from", "read", "recoding_from", "save"]
 
 _FORMAT = "privmoo front 1"
 _ARRAYS = ("values", "X", "dominated")
@@ -32,8 +32,29 @@ _OF_POPULATIONS = frozenset({"journalist_risk", "marketer_risk"})
 _WRONG = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
 
 
+class FrontFields(TypedDict):
+    """The arguments of `Front` that a file holds."""
+
+    quantities: tuple[Quantity, ...]
+    n_objectives: int
+    values: NDArray[np.float64]
+    X: NDArray[Any]
+    run: Mapping[str, Any]
+    description: Mapping[str, Any]
+    dominated: NDArray[np.float64]
+    problem: AnonymizationProblem | None
+    table: Table | None
+    recodings: tuple[Mapping[str, Any], ...] | None
+
+
 def save(front: Front, path: str | Path, *, force: bool = False) -> None:
-    """Write a front: values, decision vectors, recodings, the problem's description and versions."""
+    """Write a front: values, decision vectors, recodings, the problem's description and versions.
+
+    Args:
+        front: The front.
+        path: The file.
+        force: Whether a file that exists is replaced.
+    """
     recodings = front.recodings
     if front.problem is not None:
         stored = recodings or (None,) * len(front)
@@ -56,32 +77,47 @@ def save(front: Front, path: str | Path, *, force: bool = False) -> None:
 
 
 def _described(problem: AnonymizationProblem, x: NDArray[Any]) -> dict[str, Any]:
-    """A decision vector's recoding as plain data, with its own policy where it has one."""
+    """A decision vector's recoding as plain data, with its policy where it is not the problem's."""
     policy = problem.policy(x)
-    own = {} if policy == problem.suppression else {"suppression": policy.describe()}
-    return {**problem.recoding(x).to_json(), **own}
+    exception = {} if policy == problem.suppression else {"suppression": policy.describe()}
+    return {**problem.recoding(x).to_json(), **exception}
 
 
-def load(
-    path: str | Path,
-    *,
-    table: Table | None = None,
-    problem: AnonymizationProblem | None = None,
-) -> Front:
-    """Read what `save` wrote; with the table or the problem, its solutions can be released."""
+def read(
+    path: str | Path, *, table: Table | None = None, problem: AnonymizationProblem | None = None
+) -> FrontFields:
+    """Read what `save` wrote.
+
+    Args:
+        path: The file.
+        table: The table the front was computed on, so that solutions can be released.
+        problem: The problem it is a front of, which brings its table.
+
+    Raises:
+        CheckpointError: The file is missing or damaged, or is of another table or problem.
+    """
     file = Path(path)
     if not file.is_file():
         raise CheckpointError(f"front: there is no file {str(file)!r}")
     packed = Packed(file, where=repr(str(file)), what="front", form=_FORMAT, arrays=_ARRAYS)
-    return _front(file, packed, table, problem)
+    content = _read_fields(packed)
+    table = table if problem is None else problem.table
+    if table is not None and content["description"].get("table") != table.fingerprint:
+        raise CheckpointError(
+            f"front: {str(file)!r} was computed on another table (or other roles or hierarchies) than "
+            "the one given; give the same table"
+        )
+    if problem is None:
+        measures_from(content["quantities"])
+    else:
+        _check_problem(file, packed, content, problem)
+        content["quantities"] = quantities_of(problem)
+    content["problem"], content["table"] = problem, table
+    return content
 
 
-def _front(
-    file: Path,
-    packed: Packed,
-    table: Table | None,
-    problem: AnonymizationProblem | None,
-) -> Front:
+def _read_fields(packed: Packed) -> FrontFields:
+    """What a file says by itself, checked to fit together."""
     head, arrays = packed.head, packed.arrays
     listed = head.get("quantities")
     if not isinstance(listed, list) or not 0 < len(listed) <= 1000:
@@ -106,39 +142,35 @@ def _front(
     )
     if not good or not isinstance(n_objectives, int) or run is None or description is None:
         raise packed.damaged("its parts do not fit together")
-    if problem is not None:
-        table = problem.table
-    if table is not None and description.get("table") != table.fingerprint:
-        raise CheckpointError(
-            f"front: {str(file)!r} was computed on another table (or other roles or hierarchies) than "
-            "the one given; give the same table"
-        )
-    if problem is not None and plain(problem.describe()) != description:
+    return {
+        "quantities": quantities,
+        "n_objectives": n_objectives,
+        "values": values.astype(np.float64),
+        "X": arrays["X"],
+        "run": run,
+        "description": description,
+        "dominated": arrays["dominated"].astype(np.float64),
+        "problem": None,
+        "table": None,
+        "recodings": None if recodings is None else tuple(recodings),
+    }
+
+
+def _check_problem(
+    file: Path, packed: Packed, content: FrontFields, problem: AnonymizationProblem
+) -> None:
+    """Raise unless a file is of the problem."""
+    description = content["description"]
+    if plain(problem.describe()) != description:
         raise CheckpointError(
             f"front: {str(file)!r} is of another problem ({description.get('problem')}) than the one "
             "given; give the same problem with the same parameters"
         )
-    if problem is None:
-        measures_from(quantities)
-    else:
-        expected = quantities_of(problem)
-        if [_essence(q) for q in quantities] != [_essence(q) for q in expected]:
-            raise packed.damaged("its measures are not those of the problem")
-        if n_objectives != problem.n_obj or not _possible(arrays["X"], problem):
-            raise packed.damaged("its solutions are not possible ones of the problem")
-        quantities = expected
-    return Front(
-        quantities=quantities,
-        n_objectives=n_objectives,
-        values=values.astype(np.float64),
-        X=arrays["X"],
-        run=run,
-        description=description,
-        dominated=arrays["dominated"].astype(np.float64),
-        problem=problem,
-        table=table,
-        recodings=None if recodings is None else tuple(recodings),
-    )
+    recorded = [_essence(q) for q in content["quantities"]]
+    if recorded != [_essence(q) for q in quantities_of(problem)]:
+        raise packed.damaged("its measures are not those of the problem")
+    if content["n_objectives"] != problem.n_obj or not _possible(content["X"], problem):
+        raise packed.damaged("its solutions are not possible ones of the problem")
 
 
 def _essence(quantity: Quantity) -> tuple[Any, ...]:

@@ -13,7 +13,8 @@ from privmoo._util.checks import fraction, whole_number
 from privmoo.baselines.common import Kinds, labels_of_rows
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
-from privmoo.kernels.members import Units, grow_members
+from privmoo.kernels.growth_by_width import Kinds as WidthKinds
+from privmoo.kernels.growth_by_width import grow_members
 from privmoo.recodings.nodes import node_cells, numeric_columns
 
 __all__ = ["MemberClusters", "check_k", "member_clusters"]
@@ -126,7 +127,7 @@ def check_k(k: object, n_records: int, what: str) -> None:
         raise ProblemError(f"k: must be at most {n_records:,}, the number of {what}, got {k}")
 
 
-def _kinds(table: Table, rows: IntArray) -> tuple[IntArray, Units]:
+def _kinds(table: Table, rows: IntArray) -> tuple[IntArray, WidthKinds]:
     """The kind of every row, and what the kinds are; numbers from 0 to 1."""
     alike = Kinds.of(table, sensitive=bool(table.sensitive))
     kinds, of_row, weights = np.unique(alike.of_row[rows], return_inverse=True, return_counts=True)
@@ -145,7 +146,7 @@ def _kinds(table: Table, rows: IntArray) -> tuple[IntArray, Units]:
     )
 
 
-def _tuples(table: Table, rows: IntArray) -> tuple[IntArray, Units]:
+def _tuples(table: Table, rows: IntArray) -> tuple[IntArray, WidthKinds]:
     """Distinct tuples as kinds, with their mean numbers and the shares of their sensitive values."""
     numbers: list[NDArray[np.float64] | None] = []
     originals = table.originals
@@ -185,7 +186,7 @@ def _units(
     values: IntArray,
     shares: NDArray[np.float64],
     weights: IntArray,
-) -> Units:
+) -> WidthKinds:
     """Kinds as the kernel wants them; numbers from 0 to 1 over the whole table."""
     scaled, leaves, blocks = [], [], []
     for j, (own, all_) in enumerate(zip(numbers, numeric_columns(table), strict=True)):
@@ -196,7 +197,7 @@ def _units(
             scaled.append((own - all_.min()) / (float(np.ptp(all_)) or 1.0))
     levels = [nodes.start[nodes.ids] for nodes in blocks]
     places = np.cumsum([0, *(level.size for level in levels)])[:-1]
-    return Units(
+    return WidthKinds(
         _columns(scaled, len(tuples), np.float64),
         _columns(leaves, len(tuples), np.int64),
         np.concatenate([np.empty(0, np.int64), *(level.ravel() for level in levels)]),
@@ -216,7 +217,7 @@ def _columns(columns: list[Any], n: int, kind: type) -> NDArray[Any]:
     return np.column_stack(columns).astype(kind) if columns else np.empty((n, 0), kind)
 
 
-def _blocks(kinds: Units, least: int) -> list[IntArray]:
+def _blocks(kinds: WidthKinds, least: int) -> list[IntArray]:
     """Kinds in blocks of at most 4,096, or as many as have `least` records on both sides."""
     done, todo = [], [np.arange(len(kinds.weights))]
     while todo:
@@ -229,7 +230,7 @@ def _blocks(kinds: Units, least: int) -> list[IntArray]:
     return done
 
 
-def _halved(kinds: Units, units: IntArray, least: int) -> list[IntArray] | None:
+def _halved(kinds: WidthKinds, units: IntArray, least: int) -> list[IntArray] | None:
     spread = [
         *(float(np.ptp(column)) for column in kinds.numbers[units].T),
         *(len(np.unique(c)) / n for c, n in zip(kinds.leaves[units].T, kinds.sizes, strict=True)),

@@ -1,4 +1,4 @@
-"""What a release is worth to a learner: encoding, learners, scores, comparisons, importances."""
+"""The worth of a release to learners: encoding, learners, scores, comparisons, importances."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from privmoo.learning.comparison import compare_scores
 from privmoo.learning.encoding import Features, encode
 from privmoo.learning.importances import importances
 from privmoo.learning.models import learners
-from privmoo.learning.pictures import plot_importances, plot_scores
+from privmoo.learning.plots import plot_importances, plot_scores
 from privmoo.learning.scores import scores
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""ForestAccuracy: what a release teaches a random forest, as a measure."""
+"""Forest accuracy: what a release teaches a random forest, as a measure."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from privmoo.data.table import Table
 from privmoo.errors import Hint, MeasureError, PrivmooError
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.learning.experiment import prepare
-from privmoo.learning.scores import score_split
+from privmoo.learning.scores import Learner, score_split
 from privmoo.measures.base import FloatArray
 from privmoo.measures.records import kept_records
 from privmoo.measures.staged import Staged
-from privmoo.recodings.recoding import BlockRecoding, Recoding
+from privmoo.recodings.base import Recoding
+from privmoo.recodings.blocks import BlockRecoding
 from privmoo.release.release import Release, released_frame
 
 __all__ = ["ForestAccuracy"]
@@ -70,7 +71,7 @@ class ForestAccuracy(Staged):
         super().__init__(stage=stage)
 
     def check(self, table: Table) -> None:
-        """A target is needed, with enough records of every class for a split."""
+        """Raise where the table has no target."""
         super().check(table)
         if table.target is None:
             raise MeasureError(
@@ -79,48 +80,47 @@ class ForestAccuracy(Staged):
             )
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """One forest for every candidate and split."""
+        """Train one forest for every candidate and split."""
         self.check(groups.table)
-        kept = kept_records(groups, self.name)
+        released = kept_records(groups, self.name)
         return np.array(
-            [self._of(groups, c, rows) if len(rows) else 0.0 for c, rows in enumerate(kept)]
+            [self._of(groups, c, rows) if len(rows) else 0.0 for c, rows in enumerate(released)]
         )
 
-    def _of(self, groups: GroupBatch, c: int, rows: NDArray[np.int64]) -> float:
+    def _of(self, groups: GroupBatch, c: int, released: NDArray[np.int64]) -> float:
         from sklearn.ensemble import RandomForestClassifier
 
         table = groups.table
         recoding = _recoding(groups, c, self.name)
-        shown = Release(
-            released_frame(table, recoding, rows),
+        unaudited = Release(
+            released_frame(table, recoding, released),
             None,  # type: ignore[arg-type]  # it is only learned from, never released
-            rows,
-            recoding.meanings(table),
+            released,
+            recoding.meanings(),
         )
         try:
             learning = prepare(
                 table,
-                {"release": shown},
+                {"release": unaudited},
                 repeats=self.repeats,
                 test_size=self.test_size,
                 seed=self.seed,
             )
         except PrivmooError:
-            if len(rows) == table.n_records:
+            if len(released) == table.n_records:
                 raise
             return 0.0  # so much is suppressed that nothing can be learned
         forest = RandomForestClassifier(self.trees, random_state=self.seed, n_jobs=1)
-        found: list[dict[str, Any]] = []
+        learner, n_classes = Learner("RF", forest, self.seed), len(learning.classes)
+        rows: list[dict[str, Any]] = []
         for split in learning.splits:
-            found += score_split(
-                "RF", forest, learning.original, learning.methods[1], split,
-                len(learning.classes), None, self.seed,
-            )  # fmt: skip
-        frame = pd.DataFrame(found)
+            original, release = learning.methods
+            rows += score_split(learner, original, release, split, n_classes, None)
+        frame = pd.DataFrame(rows)
         return float(frame.loc[frame["tested_on"] == self.tested_on, "accuracy"].mean())
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From never to always right."""
+        """Return the range from never to always right."""
         return 0.0, 1.0
 
 

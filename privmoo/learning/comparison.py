@@ -1,20 +1,18 @@
-"""Whether scores differ: rank test, effect size, and a sentence."""
+"""Comparison of scores: rank test, effect size, and a verdict."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from privmoo._util.checks import fraction
 from privmoo.errors import MeasureError, nearest
 from privmoo.learning.experiment import ORIGINAL
+from privmoo.stats.effect_size import a12, effect_word
+from privmoo.stats.holm import holm
 
-__all__ = ["compare_scores", "holm", "vargha_delaney"]
+__all__ = ["compare_scores"]
 
-FloatArray = NDArray[np.float64]
-
-_EFFECTS = ((0.56, "negligible"), (0.64, "small"), (0.71, "medium"), (np.inf, "large"))
 _COLUMNS = ("method", "model", "tested_on", "repeat")
 
 
@@ -64,22 +62,23 @@ def compare_scores(
         for key, part in frame.groupby(["model", "method", "tested_on"], sort=False)
     }
     rows = []
-    for (model, method, tested_on), own in by_method.items():
+    for (model, method, tested_on), values in by_method.items():
         # The original has no released rows: everything is compared with its own test.
-        other = by_method.get((model, against, tested_on))
-        if other is None:
-            other = by_method.get((model, against, ORIGINAL))
-        if method == against or other is None:
+        reference = by_method.get((model, against, tested_on))
+        if reference is None:
+            reference = by_method.get((model, against, ORIGINAL))
+        if method == against or reference is None:
             continue
-        p, a12 = np.nan, np.nan
-        if np.isfinite(own).all() and np.isfinite(other).all():
-            a12 = vargha_delaney(own, other)
+        p, chance = np.nan, np.nan
+        if np.isfinite(values).all() and np.isfinite(reference).all():
+            chance = a12(values, reference)
             # All scores equal: the test divides zero by zero.
-            tied = len(np.unique(np.concatenate([own, other]))) == 1
-            p = 1.0 if tied else float(mannwhitneyu(own, other, alternative="two-sided").pvalue)
-        spread = own.std(ddof=1) if len(own) > 1 else np.nan
-        difference = float(own.mean() - other.mean())
-        rows.append((model, method, tested_on, own.mean(), spread, difference, p, a12))
+            tied = len(np.unique(np.concatenate([values, reference]))) == 1
+            test = None if tied else mannwhitneyu(values, reference, alternative="two-sided")
+            p = 1.0 if test is None else float(test.pvalue)
+        spread = values.std(ddof=1) if len(values) > 1 else np.nan
+        difference = float(values.mean() - reference.mean())
+        rows.append((model, method, tested_on, values.mean(), spread, difference, p, chance))
     names = ["model", "method", "tested_on", "mean", "std", "difference", "p", "a12"]
     result = pd.DataFrame(rows, columns=names)
     if result.empty:
@@ -87,42 +86,15 @@ def compare_scores(
     result["difference"] = result["difference"].round(12)
     result.insert(7, "holm_p", holm(result["p"].to_numpy(np.float64)))
     result["verdict"] = [
-        _verdict(p, a12, level) for p, a12 in zip(result["holm_p"], result["a12"], strict=True)
+        _verdict(p, chance, level)
+        for p, chance in zip(result["holm_p"], result["a12"], strict=True)
     ]
     return result
 
 
-def vargha_delaney(first: FloatArray, second: FloatArray) -> float:
-    """A12: the chance that a value of the first sample is above one of the second, ties half.
-
-    >>> vargha_delaney(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
-    0.875
-    """
-    ordered = np.sort(second)
-    below = np.searchsorted(ordered, first, side="left")
-    not_above = np.searchsorted(ordered, first, side="right")
-    return float((below + not_above).sum() / (2 * len(first) * len(second)))
-
-
-def holm(p: FloatArray) -> FloatArray:
-    """Holm's correction of several p values; nan stays nan and does not count.
-
-    >>> holm(np.array([0.01, 0.04, np.nan, 0.03])).tolist()
-    [0.03, 0.06, nan, 0.06]
-    """
-    result = np.full(len(p), np.nan)
-    known = np.flatnonzero(~np.isnan(p))
-    order = known[np.argsort(p[known], kind="stable")]
-    factors = np.arange(len(order), 0, -1)
-    result[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
-    return result
-
-
-def _verdict(p: float, a12: float, level: float) -> str:
+def _verdict(p: float, chance: float, level: float) -> str:
     if np.isnan(p):
         return "not measured"
     if p >= level:
         return "no significant difference"
-    distance = 0.5 + abs(a12 - 0.5)
-    size = next(name for bound, name in _EFFECTS if distance < bound)
-    return f"{'higher' if a12 > 0.5 else 'lower'}, {size} effect"
+    return f"{'higher' if chance > 0.5 else 'lower'}, {effect_word(chance)} effect"

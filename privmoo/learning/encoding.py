@@ -1,4 +1,4 @@
-"""Features for learners: original and releases in the same columns, so that they can be compared."""
+"""Encoding: features of the original and of releases in the same columns, for learners."""
 
 from __future__ import annotations
 
@@ -52,6 +52,11 @@ def encode(table: Table, release: Release | None = None, *, most_categories: int
     - A missing category is a category. A missing number is the median of the original column, and
       a second feature is 1; only columns with missing numbers in the original have it.
 
+    Args:
+        table: The original.
+        release: A release of it; the original itself is encoded by default.
+        most_categories: The number of categories of a column that have a feature of their own.
+
     >>> import pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"age": [20, 30, 40, 50], "sex": list("FMFM"), "y": list("abab")})
     >>> table = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered(),
@@ -82,7 +87,7 @@ def encode(table: Table, release: Release | None = None, *, most_categories: int
     return Features(np.concatenate(parts, axis=1), tuple(names), tuple(columns))
 
 
-def _numbers(original: Reading, most: int) -> tuple[NDArray[np.float64], list[str]]:
+def _numbers(original: Reading, most_categories: int) -> tuple[NDArray[np.float64], list[str]]:
     """Encoding of every leaf, and the features' names."""
     name = original.domain.name
     leaves = original.domain.numbers
@@ -95,17 +100,17 @@ def _numbers(original: Reading, most: int) -> tuple[NDArray[np.float64], list[st
     return np.column_stack([filled, lacking]).astype(np.float64), [name, f"{name}={MISSING}"]
 
 
-def _categories(original: Reading, most: int) -> tuple[NDArray[np.float64], list[str]]:
+def _categories(original: Reading, most_categories: int) -> tuple[NDArray[np.float64], list[str]]:
     domain = original.domain
     single = np.array([leaves[0] for leaves in original.leaves], dtype=np.intp)
     frequency = np.bincount(single[original.codes], minlength=len(domain.leaves))
-    kept = np.arange(len(domain.leaves))
-    if len(kept) > most:
-        kept = np.sort(np.argsort(-frequency, kind="stable")[:most])
-    feature = np.full(len(domain.leaves), len(kept))
-    feature[kept] = np.arange(len(kept))
-    names = [f"{domain.name}={domain.leaves[leaf]}" for leaf in kept]
-    if len(kept) < len(domain.leaves):
+    frequent = np.arange(len(domain.leaves))
+    if len(frequent) > most_categories:
+        frequent = np.sort(np.argsort(-frequency, kind="stable")[:most_categories])
+    feature = np.full(len(domain.leaves), len(frequent))
+    feature[frequent] = np.arange(len(frequent))
+    names = [f"{domain.name}={domain.leaves[leaf]}" for leaf in frequent]
+    if len(frequent) < len(domain.leaves):
         names.append(f"{domain.name}=(other values)")
     by_leaf = np.zeros((len(domain.leaves), len(names)))
     by_leaf[np.arange(len(feature)), feature] = 1.0
@@ -114,7 +119,7 @@ def _categories(original: Reading, most: int) -> tuple[NDArray[np.float64], list
 
 def _encoded(reading: Reading, by_leaf: NDArray[np.float64]) -> NDArray[np.float64]:
     values = np.zeros((len(reading.leaves), by_leaf.shape[1]))
-    values[:, 0] = reading.own  # a number that is no leaf; the rest is overwritten
+    values[:, 0] = reading.numbers_of_values  # a number that is no leaf; the rest is overwritten
     for i, leaves in enumerate(reading.leaves):
         if len(leaves):
             values[i] = by_leaf[leaves].mean(axis=0)

@@ -1,4 +1,4 @@
-"""What every comparison of learners shares: the encoded methods and the splits of the records."""
+"""Experiments: the encoded methods and the splits of the records that comparisons of learners share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from privmoo.learning.encoding import encode
 from privmoo.learning.values import check_release
 from privmoo.release.release import Release
 
-__all__ = ["ORIGINAL", "Experiment", "Method", "Split", "do_all", "prepare"]
+__all__ = ["ORIGINAL", "Experiment", "Method", "Split", "prepare", "run_all"]
 
 ORIGINAL = "original"
 
@@ -53,7 +53,7 @@ class Method:
     place: NDArray[np.intp]
 
     def training(self, split: Split) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Features and classes of the released training records, in the original order."""
+        """Return features and classes of the released training records, in the original order."""
         rows = self.place[split.train]
         rows = rows[rows >= 0]
         return self.X[rows], self.y[rows]
@@ -85,6 +85,13 @@ def prepare(
     """Encode everything once and split the original rows, stratified by class.
 
     Where a subject column tells persons apart, persons are split instead of rows.
+
+    Args:
+        table: The original, with a target.
+        releases: Releases by method.
+        repeats: Number of splits.
+        test_size: Share of the records that is tested on.
+        seed: The seed of the splits.
     """
     if table.target is None or table.target_name is None:
         raise TableError("target: the table has none, so there is nothing to predict; give target=")
@@ -124,10 +131,10 @@ def prepare(
 
 def _order(target: Attribute) -> Callable[[str], tuple[float, str]]:
     """Numbers by size, words by the alphabet."""
-    known: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     if target.numbers is not None:
-        known = dict(zip(target.values, np.nan_to_num(target.numbers).tolist(), strict=True))
-    return lambda name: (known.get(name, 0.0), name)
+        numbers = dict(zip(target.values, np.nan_to_num(target.numbers).tolist(), strict=True))
+    return lambda name: (numbers.get(name, 0.0), name)
 
 
 def _method(table: Table, name: str, release: Release, number: Mapping[str, int]) -> Method:
@@ -177,22 +184,33 @@ def _splits(
     return tuple(splits)
 
 
-def do_all(
+def run_all(
     function: Callable[..., Any],
     tasks: Sequence[tuple[Any, ...]],
     *,
     jobs: int | None,
     progress: bool,
-    what: str,
+    title: str,
 ) -> list[Any]:
-    """Results in the order of the tasks, from processes of one thread each."""
+    """Call a function for every task, in processes of one thread each.
+
+    Args:
+        function: The function.
+        tasks: Its arguments.
+        jobs: Processes; as many as cores if None.
+        progress: Whether a bar is shown.
+        title: The text before the bar.
+
+    Returns:
+        The results in the order of the tasks.
+    """
     from sklearn.utils.parallel import Parallel, delayed
 
     workers = min(thread_count() if jobs is None else whole_number("jobs", jobs), len(tasks))
     running = Parallel(n_jobs=workers, backend="loky", return_as="generator")(
         delayed(_alone)(function, *task) for task in tasks
     )
-    return list(new_bar(running, total=len(tasks), desc=what, disable=not progress))
+    return list(new_bar(running, total=len(tasks), desc=title, disable=not progress))
 
 
 def _alone(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Which columns a decision tree goes by, in the original and in releases."""
+"""Importances: the columns by which a decision tree decides, in the original and in releases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.data.table import Table
-from privmoo.learning.experiment import Method, Split, do_all, prepare
+from privmoo.learning.experiment import Method, Split, prepare, run_all
 from privmoo.release.release import Release
 
 __all__ = ["importances"]
@@ -25,7 +25,7 @@ def importances(
     jobs: int | None = None,
     progress: bool = False,
 ) -> pd.DataFrame:
-    """Importances of the columns in decision trees (Wei et al. 2025, Tables C8 and C9).
+    """Compute the importances of the columns in decision trees (Wei et al. 2025, Tables C8 and C9).
 
     Trees are trained as by `scores`, on the training records of the same splits. The importance of a
     column is the share of the trees' gain in purity that its features have together.
@@ -56,13 +56,13 @@ def importances(
     tasks = [
         (method, split, position, seed) for method in learning.methods for split in learning.splits
     ]
-    found = do_all(_shares, tasks, jobs=jobs, progress=progress, what="growing trees")
-    shares = np.reshape(found, (len(learning.methods), repeats, len(columns)))
+    results = run_all(_shares, tasks, jobs=jobs, progress=progress, title="growing trees")
+    shares = np.reshape(results, (len(learning.methods), repeats, len(columns)))
     baseline = shares[0].mean(axis=0)
     rows = []
-    for method, own in zip(learning.methods, shares, strict=True):
-        mean = own.mean(axis=0)
-        spread = own.std(axis=0, ddof=1) if repeats > 1 else np.full(len(columns), np.nan)
+    for method, by_split in zip(learning.methods, shares, strict=True):
+        mean = by_split.mean(axis=0)
+        spread = by_split.std(axis=0, ddof=1) if repeats > 1 else np.full(len(columns), np.nan)
         order = np.argsort(-mean, kind="stable")
         rows += [
             (
@@ -86,5 +86,5 @@ def _shares(
     from sklearn.tree import DecisionTreeClassifier
 
     tree = DecisionTreeClassifier(random_state=seed).fit(*method.training(split))
-    found = np.bincount(position, weights=tree.feature_importances_)
-    return np.asarray(found / found.sum() if found.sum() else found)  # a tree may be a single leaf
+    gains = np.bincount(position, weights=tree.feature_importances_)
+    return np.asarray(gains / gains.sum() if gains.sum() else gains)  # a tree may be a single leaf

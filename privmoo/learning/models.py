@@ -1,4 +1,4 @@
-"""The learners that Wei et al. (2025) compare original and release with."""
+"""Models: the learners with which Wei et al. (2025) compare original and release."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 from privmoo.errors import ProblemError, nearest
 
-__all__ = ["chosen", "learners", "seeded"]
+__all__ = ["choose_models", "learners", "seeded"]
 
 
 def learners(seed: int = 0) -> dict[str, Any]:
-    """Six scikit-learn classifiers by their short names, all quick enough for some 50,000 records.
+    """Return six scikit-learn classifiers by name, all quick enough for some 50,000 records.
 
     - DT: decision tree, grown in full.
     - LR: logistic regression on standardised features.
@@ -46,15 +46,19 @@ def learners(seed: int = 0) -> dict[str, Any]:
     }
 
 
-def chosen(models: Mapping[str, Any] | Iterable[str] | None, seed: int) -> dict[str, Any]:
-    """The user's estimators, or the built-in ones of these names, or all of these.
+def choose_models(models: Mapping[str, Any] | Iterable[str] | None, seed: int) -> dict[str, Any]:
+    """Return the estimators to train, by name.
 
-    >>> list(chosen(["LR", "DT"], seed=0))
+    Args:
+        models: Estimators by name, or names of `learners`; all of those if None.
+        seed: The random state of the built-in learners.
+
+    >>> list(choose_models(["LR", "DT"], seed=0))
     ['LR', 'DT']
     """
-    own = learners(seed)
+    built_in = learners(seed)
     if models is None:
-        return own
+        return built_in
     if isinstance(models, Mapping):
         picked = dict(models)
         for name, model in picked.items():
@@ -66,19 +70,23 @@ def chosen(models: Mapping[str, Any] | Iterable[str] | None, seed: int) -> dict[
     else:
         names = [models] if isinstance(models, str) else list(models)
         for name in names:
-            if name not in own:
+            if name not in built_in:
                 raise ProblemError(
-                    f"models: there is no learner {name!r}, only {', '.join(own)}"
-                    f"{nearest(name, own)}"
+                    f"models: there is no learner {name!r}, only {', '.join(built_in)}"
+                    f"{nearest(name, built_in)}"
                 )
-        picked = {name: own[name] for name in names}
+        picked = {name: built_in[name] for name in names}
     if not picked:
         raise ProblemError("models: none given; name at least one")
     return picked
 
 
 def seeded(model: Any, seed: int) -> Any:
-    """A fresh copy, every random state that was left open set.
+    """Return a fresh copy of an estimator with every open random state set.
+
+    Args:
+        model: The estimator.
+        seed: The random state.
 
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> seeded(DecisionTreeClassifier(), 7).random_state

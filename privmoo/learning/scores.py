@@ -1,9 +1,9 @@
-"""How well learners do that know a release instead of the original."""
+"""Scores: how well learners do that are trained on a release instead of the original."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,14 +12,28 @@ from numpy.typing import NDArray
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.hierarchy.canonical import canonical
-from privmoo.learning.experiment import ORIGINAL, Experiment, Method, Split, do_all, prepare
-from privmoo.learning.models import chosen, seeded
+from privmoo.learning.experiment import ORIGINAL, Experiment, Method, Split, prepare, run_all
+from privmoo.learning.models import choose_models, seeded
 from privmoo.release.release import Release
 
-__all__ = ["score_split", "scores"]
+__all__ = ["Learner", "score_split", "scores"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
+
+
+class Learner(NamedTuple):
+    """An estimator to train.
+
+    Attributes:
+        name: Its name in the scores.
+        model: The estimator.
+        seed: The random state where the estimator leaves it open.
+    """
+
+    name: str
+    model: Any
+    seed: int
 
 
 def scores(
@@ -37,19 +51,19 @@ def scores(
     """Train learners on the original and on releases, and test them (Wei et al. 2025, Section 6.2).
 
     The original rows are split first, stratified by class (persons, where a subject column tells
-    them apart), and every method gets the same splits: trained is on the released rows of the
-    training records, in the original order. `encode` says what a learner sees. Tested is
+    them apart), and every method gets the same splits. Learners are trained on the released rows of
+    the training records, in the original order. `encode` says what a learner sees. They are tested on
 
-    - `"original"`: on the original rows of all test records: whether the release teaches what is
-      true of people as they are;
-    - `"released"`: on the released rows of the test records: whether the release predicts itself.
-      A suppressed test record counts: it is predicted the majority class of the training rows, and
+    - `"original"`: the original rows of all test records: whether the release teaches what is true
+      of people as they are;
+    - `"released"`: the released rows of the test records: whether the release predicts itself. A
+      suppressed test record counts: it is predicted the majority class of the training rows, and
       for the AUC it gets the shares of the classes there.
 
-    Classes of training are those published, classes of testing the original ones. A feature that is
-    constant in the training rows keeps that value in the test: nothing was learned of it, and a
-    learner's initial weight of it would be noise. Still, a learner that weighs features which a
-    release never tells apart, as a neural network does, can lose on original rows by that alone.
+    Training uses the published classes, testing the original ones. A feature that is constant in
+    the training rows keeps that value in the test: nothing was learned of it, and a learner's
+    initial weight of it would be noise. Still, a learner that weighs features which a release never
+    tells apart, as a neural network does, can lose on original rows by that alone.
 
     Args:
         table: The original, with a target.
@@ -72,21 +86,27 @@ def scores(
     >>> df = pd.DataFrame({"age": list(range(40)), "y": ["a"] * 20 + ["b"] * 20})
     >>> table = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered()}, target="y")
     >>> all_one = pm.make_release(table, pm.cut_recoding(table, [[0] * 39]), seed=1)
-    >>> found = scores(table, {"*": all_one}, models=["DT"], repeats=2, jobs=1, progress=False)
-    >>> found.groupby(["method", "tested_on"])["auc"].mean().to_dict()
+    >>> frame = scores(table, {"*": all_one}, models=["DT"], repeats=2, jobs=1, progress=False)
+    >>> frame.groupby(["method", "tested_on"])["auc"].mean().to_dict()
     {('*', 'original'): 0.5, ('*', 'released'): 0.5, ('original', 'original'): 1.0}
     """
     learning = prepare(table, releases, repeats=repeats, test_size=test_size, seed=seed)
-    wanted = _positive(learning, positive)
-    fitted = chosen(models, seed)
+    positive_class = _positive(learning, positive)
     tasks = [
-        (name, model, learning.original, method, split, len(learning.classes), wanted, seed)
+        (
+            Learner(name, model, seed),
+            learning.original,
+            method,
+            split,
+            len(learning.classes),
+            positive_class,
+        )
         for method in learning.methods
-        for name, model in fitted.items()
+        for name, model in choose_models(models, seed).items()
         for split in learning.splits
     ]
-    found = do_all(score_split, tasks, jobs=jobs, progress=progress, what="learning")
-    return pd.DataFrame([row for rows in found for row in rows])
+    results = run_all(score_split, tasks, jobs=jobs, progress=progress, title="learning")
+    return pd.DataFrame([row for rows in results for row in rows])
 
 
 def _positive(learning: Experiment, positive: Any) -> int | None:
@@ -100,21 +120,31 @@ def _positive(learning: Experiment, positive: Any) -> int | None:
 
 
 def score_split(
-    name: str,
-    model: Any,
+    learner: Learner,
     original: Method,
     method: Method,
     split: Split,
     n_classes: int,
     positive: int | None,
-    seed: int,
 ) -> list[dict[str, Any]]:
-    """One fit, tested on original rows and, if it is a release's, on released rows."""
+    """Train once, and test on original rows and, for a release, on released rows.
+
+    Args:
+        learner: The estimator.
+        original: The original table.
+        method: What to train on: the original or a release.
+        split: The training and test records.
+        n_classes: Number of classes of the target.
+        positive: The class whose F1 and AUC are computed; the means over all classes if None.
+
+    Returns:
+        One row of scores per test.
+    """
     X, y = method.training(split)
-    fitted = seeded(model, seed).fit(X, y)
+    fitted = seeded(learner.model, learner.seed).fit(X, y)
     constant = X.min(axis=0) == X.max(axis=0)
     truth = original.y[split.test]
-    same = {"method": method.name, "model": name, "repeat": split.repeat}
+    same = {"method": method.name, "model": learner.name, "repeat": split.repeat}
     size = {"n_train": len(y), "n_test": len(truth)}
     guess, rank = _predict(fitted, np.where(constant, X[0], original.X[split.test]), n_classes)
     rows = [{**same, "tested_on": ORIGINAL, **_measured(truth, guess, rank, positive), **size}]
@@ -122,15 +152,15 @@ def score_split(
         shares = np.bincount(y, minlength=n_classes) / len(y)
         guess = np.full(len(truth), int(shares.argmax()), dtype=np.intp)
         place = method.place[split.test]
-        shown = place >= 0
-        known: FloatArray | None = None
-        if shown.any():
-            tested = np.where(constant, X[0], method.X[place[shown]])
-            guess[shown], known = _predict(fitted, tested, n_classes)
+        released = place >= 0
+        ranked: FloatArray | None = None
+        if released.any():
+            tested = np.where(constant, X[0], method.X[place[released]])
+            guess[released], ranked = _predict(fitted, tested, n_classes)
         rank = None
-        if known is not None or not shown.any():
+        if ranked is not None or not released.any():
             rank = np.tile(shares, (len(truth), 1))
-            rank[shown] = known if known is not None else shares
+            rank[released] = ranked if ranked is not None else shares
         measured = _measured(truth, guess, rank, positive)
         rows.append({**same, "tested_on": "released", **measured, **size})
     return rows
@@ -167,5 +197,5 @@ def _measured(
 
 
 def _f1(truth: NDArray[np.bool_], guess: NDArray[np.bool_]) -> float:
-    both = int(truth.sum() + guess.sum())
-    return 2 * int((truth & guess).sum()) / both if both else 0.0
+    total = int(truth.sum() + guess.sum())
+    return 2 * int((truth & guess).sum()) / total if total else 0.0

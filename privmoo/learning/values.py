@@ -1,4 +1,4 @@
-"""What the values of a column stand for: leaves of its original domain, or a number of their own."""
+"""Values: the leaves of the original domain, or the number, that a column's values stand for."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Domain:
 
     Attributes:
         name: The column.
-        leaves: Its values; numbers of columns that are no quasi-identifier need not be listed.
+        leaves: Its values; numbers of columns that are not quasi-identifiers need not be listed.
         numbers: The number of each leaf, nan for the missing one; None for categories.
     """
 
@@ -35,25 +35,26 @@ class Domain:
 
 @dataclass(frozen=True)
 class Reading:
-    """A column, each distinct value of it understood.
+    """A column whose distinct values are interpreted.
 
     Attributes:
+        domain: The original domain of the column.
         codes: The distinct value of every row.
         leaves: Per distinct value the positions of the leaves it stands for; none for a number that
-            is no leaf, such as the mean of a cluster.
-        own: Per distinct value that number, else nan.
+            is not a leaf, such as the mean of a cluster.
+        numbers_of_values: Per distinct value that number, else nan.
     """
 
     domain: Domain
     codes: NDArray[np.intp]
     leaves: Sequence[NDArray[np.intp]]
-    own: NDArray[np.float64]
+    numbers_of_values: NDArray[np.float64]
 
     def numbers(self) -> NDArray[np.float64]:
-        """The number of every row: its own, or the mean of its leaves'; nan where one is missing."""
+        """Return the number of every row, the mean of its leaves; nan where one is missing."""
         if self.domain.numbers is None:
             raise ReleaseError(f"column {self.domain.name!r} holds categories, not numbers")
-        values = self.own.copy()
+        values = self.numbers_of_values.copy()
         for i, leaves in enumerate(self.leaves):
             if len(leaves):
                 values[i] = self.domain.numbers[leaves].mean()
@@ -61,7 +62,12 @@ class Reading:
 
 
 def check_release(table: Table, release: Release, name: str = "release") -> None:
-    """Raise unless a release can be one of this table.
+    """Raise unless a release can be one of a table.
+
+    Args:
+        table: The original.
+        release: The release.
+        name: The release's name in the error.
 
     >>> import privmoo as pm
     >>> small = pm.Table(pd.DataFrame({"age": [1, 2]}), quasi_identifiers=["age"])
@@ -92,7 +98,11 @@ def check_release(table: Table, release: Release, name: str = "release") -> None
 
 
 def domain_of(table: Table, name: str) -> Domain:
-    """The original domain of a column: leaves of the table where it has them, else what occurs.
+    """Return the original domain of a column: the table's leaves if it has them, else what occurs.
+
+    Args:
+        table: The original.
+        name: The column.
 
     >>> import privmoo as pm
     >>> df = pd.DataFrame({"age": [3, 1], "cost": [2.5, None], "city": ["B", "A"]})
@@ -105,15 +115,20 @@ def domain_of(table: Table, name: str) -> Domain:
             return Domain(name, qi.leaves, qi.numbers)
     if name in table.sensitive:
         return Domain(name, table.sensitive[name].values, table.sensitive[name].numbers)
-    found = distinct(table.frame[name], name)
-    missing = (MISSING,) if found.has_missing else ()
-    if found.kind == "number":
+    occurring = distinct(table.frame[name], name)
+    missing = (MISSING,) if occurring.has_missing else ()
+    if occurring.kind == "number":
         return Domain(name, missing, np.full(len(missing), np.nan))
-    return Domain(name, tuple(dict.fromkeys([*sorted(found.spelled()), *missing])), None)
+    return Domain(name, tuple(dict.fromkeys([*sorted(occurring.spelled()), *missing])), None)
 
 
 def read_original(table: Table, name: str) -> Reading:
-    """A column of the original: base intervals give a number its own value, a category its leaf."""
+    """Read a column of the original: numbers stand for themselves, categories for their leaves.
+
+    Args:
+        table: The original.
+        name: The column.
+    """
     domain = domain_of(table, name)
     for j, qi in enumerate(table.qis):
         if qi.name == name and qi.numbers is None:
@@ -124,13 +139,19 @@ def read_original(table: Table, name: str) -> Reading:
 
 
 def read_released(table: Table, name: str, release: Release) -> Reading:
-    """A column of a release: labels by their meanings, anything else stands for itself."""
+    """Read a column of a release: labels by their meanings, anything else stands for itself.
+
+    Args:
+        table: The original.
+        name: The column.
+        release: The release.
+    """
     meanings = release.meanings.get(name, {})
     return _read(domain_of(table, name), release.frame[name], meanings, "release")
 
 
 def _read(
-    domain: Domain, column: pd.Series[Any], meanings: Mapping[str, list[str]], what: str
+    domain: Domain, column: pd.Series[Any], meanings: Mapping[str, Sequence[str]], what: str
 ) -> Reading:
     raw, index = pd.factorize(column)
     codes = raw.astype(np.intp)
@@ -140,22 +161,22 @@ def _read(
         values.append(None)
     place = {leaf: i for i, leaf in enumerate(domain.leaves)}
     leaves: list[NDArray[np.intp]] = []
-    own = np.full(len(values), np.nan)
+    numbers = np.full(len(values), np.nan)
     for i, value in enumerate(values):
         text = canonical(value)
-        known = [place.get(leaf, -1) for leaf in meanings.get(text, [text])]
-        if domain.numbers is not None and known == [-1] and text not in meanings:
-            own[i] = _number(value)
-            known = []
-        if -1 in known or (not known and not np.isfinite(own[i])):
+        knnumbers = [place.get(leaf, -1) for leaf in meanings.get(text, [text])]
+        if domain.numbers is not None and knnumbers == [-1] and text not in meanings:
+            numbers[i] = _number(value)
+            knnumbers = []
+        if -1 in knnumbers or (not knnumbers and not np.isfinite(numbers[i])):
             row = int((codes == i).argmax())
             raise ReleaseError(
                 f"{what}: column {domain.name!r}, row {row} (counted from 0): the value is neither a "
                 "label with a meaning nor a value of the original; give the table the release was "
                 "made from"
             ).at(domain.name, row)
-        leaves.append(np.array(known, dtype=np.intp))
-    return Reading(domain, codes, leaves, own)
+        leaves.append(np.array(knnumbers, dtype=np.intp))
+    return Reading(domain, codes, leaves, numbers)
 
 
 def _number(value: Any) -> float:

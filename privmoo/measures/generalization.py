@@ -215,9 +215,11 @@ def _levels_of_cells(groups: GroupBatch, measure: str) -> FloatArray:
     for c, rows in enumerate(kept_records(groups, measure)):
         cells = (groups.cells or ())[c]
         for j, column in enumerate(cells.columns):
-            share = cells.level_shares(j)
-            used = np.bincount(column.codes[rows], minlength=len(share))
-            means[c, j] = (share @ used + n - len(rows)) / n
+            shares = column.level_shares()
+            if shares is None:
+                shares = np.zeros(column.n_cells)
+            records = np.bincount(column.codes[rows], minlength=len(shares))
+            means[c, j] = (shares @ records + n - len(rows)) / n
     return means
 
 

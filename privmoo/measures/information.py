@@ -17,6 +17,7 @@ from privmoo.kernels.clusters import Columns, spread_of_clusters, spread_to_cent
 from privmoo.measures.base import FloatArray
 from privmoo.measures.records import kept_records
 from privmoo.measures.staged import Staged
+from privmoo.recodings.columns import Intervals, Labels, Noised
 from privmoo.recodings.nodes import numeric_columns
 
 __all__ = ["InformationLoss"]
@@ -107,13 +108,17 @@ class InformationLoss(Staged):
                 zip(cells.columns, numeric_columns(table), strict=True)
             ):
                 nothing, own = _column_deviation(table, j)
-                if numbers is None:
-                    nodes = cells.nodes[j]
-                    change = (nodes.stop - nodes.start > 1)[column.codes[rows]].astype(np.float64)
-                else:
+                if numbers is not None and isinstance(column, Noised | Intervals):
                     low, high = column.ends
-                    shown = ((low + high) / 2)[column.codes[rows]]
-                    change = (shown - numbers[rows]) ** 2
+                    middle = ((low + high) / 2)[column.codes[rows]]
+                    change = (middle - numbers[rows]) ** 2
+                elif isinstance(column, Labels):
+                    change = (column.widths > 1)[column.codes[rows]].astype(np.float64)
+                else:
+                    raise MeasureError(
+                        f"il: column {column.name!r} publishes values that are neither labels nor "
+                        "numbers of its records; choose another utility measure"
+                    )
                 unit = 1.0
                 if self.scale == "standard" and numbers is not None and nothing > 0:
                     unit = nothing / table.n_records

@@ -14,8 +14,9 @@ from privmoo.groups.groups import GroupBatch
 from privmoo.measures.base import FloatArray
 from privmoo.measures.staged import Staged
 from privmoo.measures.utility import leaf_sums, leaves_per_block
-from privmoo.recodings.cells import CellRecoding
-from privmoo.recodings.nodes import node_cells, numeric_columns
+from privmoo.recodings.base import Recoding
+from privmoo.recodings.columns import Intervals, Labels, Noised
+from privmoo.recodings.nodes import numeric_columns
 
 __all__ = ["Originality", "kept_records", "unchanged"]
 
@@ -75,16 +76,18 @@ def kept_records(groups: GroupBatch, measure: str) -> list[NDArray[np.int64]]:
     ]
 
 
-def unchanged(table: Table, cells: CellRecoding) -> NDArray[np.int64]:
-    """How many quasi-identifiers every record publishes unchanged."""
+def unchanged(table: Table, cells: Recoding) -> NDArray[np.int64]:
+    """Count the quasi-identifiers that every record publishes unchanged.
+
+    Args:
+        table: The records.
+        cells: A recoding that publishes record by record.
+    """
     count = np.zeros(table.n_records, np.int64)
-    numbers = numeric_columns(table)
-    for j, (qi, column) in enumerate(zip(table.qis, cells.columns, strict=True)):
-        if column.kind == "nodes":
-            nodes = node_cells(table)[j]
-            count += ((nodes.stop - nodes.start == 1) & qi.exact)[column.codes]
-        else:
-            low, high = column.ends
-            own = np.asarray(numbers[j])
-            count += (low[column.codes] == own) & (high[column.codes] == own)
+    for column, numbers in zip(cells.columns, numeric_columns(table), strict=True):
+        if isinstance(column, Labels):
+            count += ((column.widths == 1) & column.qi.exact)[column.codes]
+        elif isinstance(column, Noised | Intervals):
+            low, high = (ends[column.codes] for ends in column.ends)
+            count += (low == numbers) & (high == numbers)
     return count

@@ -1,4 +1,4 @@
-"""Pictures, by matplotlib; every `plot_…` draws a plain data object that others can draw too.
+"""Plots by matplotlib; every `plot_…` draws a plain data object that other programs can draw too.
 
 Of a front: `plot_front`, `plot_front_3d`, `plot_parallel`, `plot_trade_off`, `plot_rates`; of several runs:
 `plot_attainment`, `plot_attainment_difference`; of a study of solvers: `plot_convergence`,
@@ -9,9 +9,8 @@ Of a front: `plot_front`, `plot_front_3d`, `plot_parallel`, `plot_trade_off`, `p
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
+from privmoo.analysis import plot_distribution, plot_suppression
+from privmoo.learning import plot_importances, plot_scores
 from privmoo.plot.attainment import Attained, AttainmentPicture, attainment_of, plot_attainment
 from privmoo.plot.attainment_difference import (
     DifferencePicture,
@@ -47,10 +46,6 @@ from privmoo.plot.solutions import (
     plot_loss,
 )
 from privmoo.plot.trade_off import FlatRegion, TradeOffPicture, plot_trade_off, trade_off_of
-
-if TYPE_CHECKING:
-    from privmoo.analysis import plot_distribution, plot_suppression
-    from privmoo.learning import plot_importances, plot_scores
 
 __all__ = [
     "Attained",
@@ -104,17 +99,3 @@ __all__ = [
     "thumbnail",
     "trade_off_of",
 ]
-
-# Their rooms bring scikit-learn along, which a picture of a front does not need.
-_ELSEWHERE = {
-    "plot_distribution": "privmoo.analysis",
-    "plot_suppression": "privmoo.analysis",
-    "plot_importances": "privmoo.learning",
-    "plot_scores": "privmoo.learning",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _ELSEWHERE:
-        raise AttributeError(f"module 'privmoo.plot' has no attribute {name!r}")
-    return getattr(importlib.import_module(_ELSEWHERE[name]), name)

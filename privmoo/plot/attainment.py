@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
+from privmoo._util.wording import count_noun
 from privmoo.errors import ProblemError
 from privmoo.front.quantities import Quantity, find
-from privmoo.front.text import counted
 from privmoo.plot.style import COLOURS, headline, new_figure, plain_numbers, quiet_grid
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def attainment_of(fronts: Runs, *, objectives: Sequence[str] | None = None) -> A
             for q in (x, y)
         ),
         corner=(worst[0], worst[1]),
-        title=f"What {counted(runs, 'run')} attained, {against}: best, median and worst",
+        title=f"What {count_noun(runs, 'run')} attained, {against}: best, median and worst",
     )
 
 
@@ -185,7 +185,7 @@ def plot_attainment(
             ax.fill(band[:, 0], band[:, 1], color=colour, alpha=0.22, lw=0, zorder=2)
             for outline in (best, worst):
                 ax.plot(outline[:, 0], outline[:, 1], color=colour, lw=0.7, zorder=2)
-        label = f"{name}median of {counted(group.n_runs, 'run')}"
+        label = f"{name}median of {count_noun(group.n_runs, 'run')}"
         ax.plot(
             median[:, 0],
             median[:, 1],

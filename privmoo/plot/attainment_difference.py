@@ -14,8 +14,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Patch, Rectangle
 from numpy.typing import NDArray
 
+from privmoo._util.wording import count_noun
 from privmoo.errors import ProblemError
-from privmoo.front.text import counted
 from privmoo.plot.attainment import attainment_of, staircase
 from privmoo.plot.style import COLOURS, headline, new_figure, plain_numbers, quiet_grid
 
@@ -84,7 +84,7 @@ def difference_of(
     pairs = np.concatenate([boxes[:, :2] * signs, boxes[:, 2:] * signs], axis=1)
     low, high = np.minimum(pairs[:, :2], pairs[:, 2:]), np.maximum(pairs[:, :2], pairs[:, 2:])
     one, two = attained.groups
-    runs_of = [counted(group.n_runs, "run") for group in (one, two)]
+    runs_of = [count_noun(group.n_runs, "run") for group in (one, two)]
     return DifferencePicture(
         names=(one.name, two.name),
         rectangles=np.concatenate([low, high], axis=1),

@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
+from privmoo._util.wording import count_noun
 from privmoo.errors import ProblemError, nearest
-from privmoo.front.text import counted
 from privmoo.hierarchy.canonical import canonical
 from privmoo.plot.style import BLUE, GREY, headline, new_figure, quiet_grid, short, whole_numbers
 
@@ -68,7 +68,7 @@ def before_after_of(table: Table, release: Release, column: str) -> BeforeAfterP
     shown = column if len(column) <= 60 else column[:59] + "…"
     n, kept = table.n_records, len(release.frame)
     gone = f", {n - kept:,} suppressed" if n > kept else ""
-    title = f"{shown} before and after: {counted(n, 'record')}{gone}"
+    title = f"{shown} before and after: {count_noun(n, 'record')}{gone}"
     if column in table.qi_names:
         qi = table.qis[table.qi_names.index(column)]
         if not pd.api.types.is_numeric_dtype(released) or qi.numbers is None:
@@ -98,7 +98,7 @@ def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _told(released: pd.Series) -> str:
-    return f"released as {counted(released.nunique(), 'label')}"
+    return f"released as {count_noun(released.nunique(), 'label')}"
 
 
 def _of_labels(table: Table, release: Release, qi: QIColumn, title: str) -> BeforeAfterPicture:

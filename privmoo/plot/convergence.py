@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
 from privmoo.plot.style import COLOURS, headline, new_figure, quiet_grid, whole_numbers
-from privmoo.stats.tests import median
+from privmoo.stats.medians import median
 
 if TYPE_CHECKING:
     from privmoo.study import Study

@@ -13,10 +13,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
+from privmoo._util.wording import count_noun
 from privmoo.errors import ProblemError
-from privmoo.front.choice import marked_knee, place_of
+from privmoo.front.choice import place_of
+from privmoo.front.knees import marked_knee
 from privmoo.front.quantities import Quantity, find
-from privmoo.front.text import counted
 from privmoo.plot.style import (
     BLUE,
     GREY,
@@ -112,7 +113,7 @@ def picture_of(
 
 def _title(front: Front, shown: Sequence[Quantity], *, chosen: bool) -> str:
     first, *others = (q.label.removesuffix(" (%)") for q in shown)
-    text = f"Front of {counted(len(front), 'solution')}: {first}"
+    text = f"Front of {count_noun(len(front), 'solution')}: {first}"
     if others:
         text += f" against {' and '.join(others)}"
     if not chosen and front.n_objectives > len(shown):

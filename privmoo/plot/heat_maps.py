@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.wording import count_noun
 from privmoo.errors import ProblemError, nearest
-from privmoo.front.text import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -110,5 +110,5 @@ def plot_heat_maps(frame: pd.DataFrame, *, x: str, y: str, values: Sequence[str]
         ax.set_title(drawn.title, fontsize="medium")
         figure.colorbar(picture, ax=ax)
     axes = f"{_TITLES.get(x, x)} and {_TITLES.get(y, y)}"
-    figure.suptitle(f"What {counted(len(frame), 'run')} found, by {axes}", fontsize="medium")
+    figure.suptitle(f"What {count_noun(len(frame), 'run')} found, by {axes}", fontsize="medium")
     return figure

@@ -10,10 +10,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from privmoo._util.wording import count_noun
 from privmoo.errors import ProblemError
-from privmoo.front.choice import marked_knee, need_solutions, place_of
+from privmoo.front.choice import need_solutions, place_of
+from privmoo.front.knees import marked_knee
 from privmoo.front.quantities import Quantity, find
-from privmoo.front.text import counted
 from privmoo.plot.style import ORANGE, RED, headline, new_figure, wrapped
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def parallel_of(
         axes=tuple(_axis(q, front.column(q.key)) for q in shown),
         knee=marked_knee(front),
         pick=None if pick is None else place_of(front, pick, "plot_parallel", "pick"),
-        title=f"{counted(len(front), 'solution')}, a line each, coloured by "
+        title=f"{count_noun(len(front), 'solution')}, a line each, coloured by "
         f"{shown[0].label.removesuffix(' (%)')}; higher is better on every axis",
     )
 

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
 
+from privmoo._util.wording import count_noun
 from privmoo.errors import ProblemError
-from privmoo.front.text import counted
 from privmoo.plot.style import (
     BLUE,
     ORANGE,
@@ -59,7 +59,7 @@ def group_sizes_of(solution: Solution) -> GroupSizesPicture:
         raise ProblemError("plot_group_sizes: the release has no records")
     released, groups = int(by_size["records"].sum()), int(by_size["groups"].sum())
     title = (
-        f"{counted(released, 'released record')} in {counted(groups, 'QI-group')}, "
+        f"{count_noun(released, 'released record')} in {count_noun(groups, 'QI-group')}, "
         "by the size of their group"
     )
     sizes, records = by_size.index.to_numpy(float), by_size["records"].to_numpy(float)

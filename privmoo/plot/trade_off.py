@@ -12,11 +12,12 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator, ScalarFormatter
 from numpy.typing import NDArray
 
+from privmoo._util.wording import count_noun
 from privmoo.front.advice import remarks
-from privmoo.front.choice import marked_knee, need_solutions, place_of
+from privmoo.front.choice import need_solutions, place_of
+from privmoo.front.flat_regions import largest_regions
+from privmoo.front.knees import marked_knee
 from privmoo.front.pairs import Pair, pair_of
-from privmoo.front.questions import largest_regions
-from privmoo.front.text import counted
 from privmoo.plot.fronts import Axis, axis_of, mark
 from privmoo.plot.style import (
     BLUE,
@@ -101,12 +102,12 @@ def trade_off_of(
     """The data of the picture of a trade-off, with its largest flat regions."""
     need_solutions(front, "plot_trade_off")
     pair = pair_of(front, gain, cost)
-    found, _ = largest_regions(front, pair, regions)
+    found, _ = largest_regions(pair, regions)
     flat = [
         _region(pair, letter, *ends) for letter, ends in zip(ascii_uppercase, found, strict=False)
     ]
     names = [q.label.removesuffix(" (%)") for q in (pair.gained, pair.paid)]
-    marked = counted(len(flat), "flat region") + " marked" if flat else "no flat region"
+    marked = count_noun(len(flat), "flat region") + " marked" if flat else "no flat region"
     return TradeOffPicture(
         gain=axis_of(front, pair.gained),
         cost=axis_of(front, pair.paid),
@@ -114,7 +115,7 @@ def trade_off_of(
         regions=tuple(flat),
         knee=marked_knee(front),
         pick=None if pick is None else place_of(front, pick, "plot_trade_off", "pick"),
-        title=f"What {names[0]} costs in {names[1]}: {counted(len(front), 'solution')}, {marked}",
+        title=f"What {names[0]} costs in {names[1]}: {count_noun(len(front), 'solution')}, {marked}",
         words=tuple(remarks(front, gain=gain, cost=cost)),
     )
 

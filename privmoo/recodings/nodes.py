@@ -13,7 +13,7 @@ from privmoo.data.columns import QIColumn
 from privmoo.data.table import Table
 from privmoo.hierarchy import Hierarchy
 
-__all__ = ["NodeCells", "node_cells", "numeric_columns"]
+__all__ = ["NodeCells", "node_cells", "numeric_columns", "whole_columns"]
 
 _NUMBERS = frozenset({"integer", "floating", "mixed-integer-float", "decimal"})
 
@@ -103,3 +103,17 @@ def numeric_columns(table: Table) -> tuple[NDArray[np.float64] | None, ...]:
         numbers.setflags(write=False)
         columns.append(numbers)
     return tuple(columns)
+
+
+@per_table
+def whole_columns(table: Table) -> tuple[bool, ...]:
+    """Return for every quasi-identifier whether its original values are whole numbers.
+
+    >>> df = pd.DataFrame({"age": [20, 30], "pay": [1.5, 2.5]})
+    >>> whole_columns(Table(df, quasi_identifiers=["age", "pay"]))
+    (True, False)
+    """
+    originals = table.originals.frame
+    return tuple(
+        pd.api.types.infer_dtype(originals[qi.name], skipna=True) == "integer" for qi in table.qis
+    )

@@ -13,11 +13,11 @@ from privmoo._util.reading import read_parquet, read_strings
 from privmoo._util.spreadsheets import spreadsheet_safe
 from privmoo.audit import group_sizes
 from privmoo.errors import AuditError, ReleaseError
+from privmoo.release.certificate import Certificate, file_facts
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from privmoo.release.certificate import Certificate
     from privmoo.release.release import Release
 
 __all__ = ["certificate_files", "write", "write_release"]
@@ -87,9 +87,7 @@ def certificate_files(target: Path, *, spreadsheets: bool) -> tuple[Path, Path, 
     if target.suffix not in (".csv", ".parquet"):
         raise ReleaseError(f"{target}: a release is written as .csv or .parquet")
     as_json = target.with_name(target.stem + ".certificate.json")
-    facts: dict[str, Any] = {"file": target.name}
-    if spreadsheets:
-        facts["formulas"] = "texts that begin with = + - @ ' have an apostrophe before them"
+    facts = file_facts(target.name, spreadsheets=spreadsheets)
     return as_json, as_json.with_suffix(".txt"), facts
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privmoo._util.files import REPLACE, alive, check_place, told, write_all
+from privmoo._util.files import REPLACE, alive, check_place, named_errors, write_all
 from privmoo.errors import FileError
 from privmoo.release.files import certificate_files
 
@@ -47,7 +47,7 @@ def write_folder(
     for path in (as_json, as_text):
         check_place(path, force=force)
     _sweep(target)
-    with told(target), _room(target) as room:
+    with named_errors(target), _room(target) as room:
         parts = room / f"parts{target.suffix}"
         parts.mkdir()
         facts["sha256"] = dict(write_rows(parts))

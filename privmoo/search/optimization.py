@@ -23,14 +23,15 @@ from pymoo.core.sampling import Sampling
 from pymoo.termination.max_gen import MaximumGenerationTermination
 
 from privmoo._util.checks import whole_number
+from privmoo._util.dominance import share_of_box
 from privmoo._util.versions import versions
 from privmoo.errors import InfeasibleError, PrivmooError, ProblemError
 from privmoo.evaluation.evaluator import Observer
-from privmoo.front.archive import Archive, share_of_box
+from privmoo.front.archive import Archive
 from privmoo.front.front import Front, nothing_feasible
 from privmoo.front.quantities import quantities_of
 from privmoo.problem import AnonymizationProblem
-from privmoo.recodings.recoding import Recoding
+from privmoo.recodings.base import Recoding, recodings_in
 from privmoo.search.algorithms import (
     check_algorithm,
     describe_algorithm,
@@ -329,16 +330,14 @@ def _known(start: Any) -> list[Recoding]:
     """The recodings among what a search starts from: those given, or those that a front was given."""
     if isinstance(start, Front):
         return [s.recoding for s, r in zip(start, start.recodings or (), strict=False) if r]
-    if isinstance(start, list | tuple) and start and isinstance(start[0], Recoding):
-        return list(start)
-    return []
+    return recodings_in(start)
 
 
 def _start_rows(problem: AnonymizationProblem, start: Any) -> NDArray[Any] | None:
     if start is None:
         return None
-    if not isinstance(start, Front) and _known(start):
-        return np.stack([problem.encode(problem.adopt(recoding)) for recoding in start])
+    if recodings := recodings_in(start):
+        return np.stack([problem.encode(problem.adopt(recoding)) for recoding in recodings])
     rows = np.atleast_2d(start.X if isinstance(start, Front) else np.asarray(start))
     if not len(rows) or rows.ndim != 2 or rows.shape[1] != problem.n_var:
         raise ProblemError(

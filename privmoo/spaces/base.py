@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.evaluation.evaluator import Evaluation, Evaluator
+from privmoo.recodings.base import Recoding
 from privmoo.recodings.candidates import Candidates
-from privmoo.recodings.recoding import Recoding
 from privmoo.suppression import Suppression
 
 __all__ = ["SearchSpace", "row_keys"]

@@ -27,9 +27,9 @@ from privmoo.operators import (
     OneOf,
     SplitMergeDrop,
 )
+from privmoo.recodings.base import Recoding
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.classes import PartitionRecoding, cluster_recoding, mean_facts
-from privmoo.recodings.recoding import Recoding
 from privmoo.spaces.base import SearchSpace
 
 __all__ = ["Assignment", "CentroidSpace", "Classes", "Published", "check_clusters"]
@@ -286,9 +286,9 @@ class CentroidSpace(SearchSpace):
             )
         if not self.table.has_records:
             tuple_labels = recoding.labels_for(self.table)
-            if recoding.kind == "ranges":
+            if recoding.publishes == "ranges":
                 return cluster_recoding(self.table, tuple_labels, by="tuples")
-        elif recoding.kind == "ranges":
+        elif recoding.publishes == "ranges":
             return cluster_recoding(self.table, recoding.labels)
         return recoding
 

@@ -15,8 +15,8 @@ from privmoo.errors import ProblemError
 from privmoo.hierarchy import Hierarchy
 from privmoo.kernels.cuts import blocks_of, nearest_cuts, valid_cuts
 from privmoo.operators import CutMutation, CutSampling, HashDuplicates, LunacekCrossover
+from privmoo.recodings.blocks import BlockRecoding, need_hierarchy
 from privmoo.recodings.candidates import Candidates
-from privmoo.recodings.recoding import BlockRecoding, need_hierarchy
 from privmoo.spaces.base import SearchSpace
 
 __all__ = ["CutSpace"]

@@ -24,8 +24,8 @@ from privmoo.operators import (
     NewLevels,
 )
 from privmoo.operators.elite import Elite
+from privmoo.recodings.blocks import BlockRecoding, level_recoding, need_hierarchy
 from privmoo.recodings.candidates import Candidates
-from privmoo.recodings.recoding import BlockRecoding, level_recoding, need_hierarchy
 from privmoo.spaces.base import SearchSpace
 from privmoo.spaces.staircase import Staircase
 from privmoo.suppression import BelowThreshold, Suppression

@@ -1,1 +1,1 @@
-"""Statistics that studies and learners share."""
+"""Statistics that comparisons of solvers and of learners share."""

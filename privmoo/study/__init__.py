@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privmoo.stats.tests import Ranking, rank
+from privmoo.stats.ranking import Ranking, rank
 from privmoo.study.comparison import compare
 from privmoo.study.islands import optimize_islands
 from privmoo.study.solvers import Solver

@@ -1,4 +1,4 @@
-"""compare: several solvers on several problems with several seeds, to a Study."""
+"""Comparison: several solvers on several problems with several seeds, as a Study."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ from privmoo.errors import CheckpointError, ProblemError
 from privmoo.front.quantities import quantities_of
 from privmoo.problem import AnonymizationProblem
 from privmoo.search.budgets import RunBudget
-from privmoo.study.functions import own_code_of_problem
+from privmoo.study.code_identity import problem_code
 from privmoo.study.outcomes import Outcome
+from privmoo.study.participants import StudiedProblem, StudiedSolver, check_names
 from privmoo.study.processes import here, in_processes
 from privmoo.study.recorder import Limit
 from privmoo.study.solvers import Solver, as_solvers
-from privmoo.study.study import StudiedProblem, StudiedSolver, Study, check_names
+from privmoo.study.study import Study
 from privmoo.study.tasks import Task
 
-__all__ = ["bar", "check_jobs", "compare", "read_seeds", "run_tasks"]
+__all__ = ["check_jobs", "compare", "read_seeds", "run_bar", "run_tasks"]
 
 _LARGEST = np.iinfo(np.int64).max
 _PACKAGES = ("privmoo", "pymoo", "numpy", "moocore", "numba", "pandas", "scipy")
@@ -51,13 +52,13 @@ def compare(
     """Run every solver on every problem with every seed, and compare their fronts.
 
     All have the same budget: what an algorithm evaluates beyond it, to complete a generation, does not
-    count. Candidates that violate a constraint never count, nor does a point twice. A solver without
-    chance in it runs once. A run that fails is reported in `study.failures`, and the others go on.
+    count. Candidates that violate a constraint never count, nor does a point twice. A deterministic
+    solver runs once. A run that fails is reported in `study.failures`, and the others go on.
 
     Args:
-        problems: One, several, or several by name.
+        problems: One problem, a list of problems, or problems by name.
         solvers: Algorithms by name (`"nsga2"`, `"random"`, `"exact"`), pymoo algorithms, functions of the
-            problem that make one, functions of problem, seed and budget that give a Front, recodings or
+            problem that make one, functions of problem, seed and budget that return a Front, recodings or
             decision vectors, or what the methods of `Solver` make; in a list, or by name in a dictionary.
         budget: A number of evaluations, `Evaluations(…)`, `Seconds(…)`, or both joined by `|`.
         seeds: The seeds, or how many: 0, 1, 2 …
@@ -65,8 +66,8 @@ def compare(
             process, one after the other, with all its threads.
         client: A Dask client, to run on its cluster instead.
         folder: Where finished runs are kept: the same call continues a study that was stopped. Runs are
-            known by problem, solver, seed, budget and versions; of functions, operators, problems and
-            measures of yours their own code counts, not that of the functions they call.
+            identified by problem, solver, seed, budget and versions; of functions, operators, problems
+            and measures of yours their own code counts, not that of the functions they call.
         progress: Whether to show a bar.
 
     >>> import pandas as pd, privmoo as pm
@@ -86,22 +87,22 @@ def compare(
     numbers = read_seeds(seeds)
     check_jobs(jobs)
     tasks, settings = _tasks(named, chosen, limit, numbers)
-    kept = _Kept(None if folder is None else Path(folder))
-    done = {i: outcome for i, task in enumerate(tasks) if (outcome := kept.get(task, named))}
-    left = [task for i, task in enumerate(tasks) if i not in done]
+    store = _RunFolder(None if folder is None else Path(folder))
+    outcomes = {i: outcome for i, task in enumerate(tasks) if (outcome := store.get(task, named))}
+    left = [task for i, task in enumerate(tasks) if i not in outcomes]
     place = {task.key + task.problem + task.solver.name: i for i, task in enumerate(tasks)}
-    with bar(len(tasks), len(done), shown=progress, what="compare") as shown:
+    with run_bar("compare", len(tasks), len(outcomes), visible=progress) as bar:
 
-        def tell(task: Task, outcome: Outcome) -> None:
-            done[place[task.key + task.problem + task.solver.name]] = outcome
-            kept.put(task, outcome)
-            shown.update()
+        def take(task: Task, outcome: Outcome) -> None:
+            outcomes[place[task.key + task.problem + task.solver.name]] = outcome
+            store.put(task, outcome)
+            bar.update()
 
-        run_tasks(left, named, tell, jobs=jobs, client=client)
+        run_tasks(left, named, take, jobs=jobs, client=client)
     return Study(
         problems=tuple(_studied(name, problem) for name, problem in named.items()),
         solvers=tuple(StudiedSolver(s.name, s.deterministic, settings[s.name]) for s in chosen),
-        outcomes=tuple(done[i] for i in range(len(tasks))),
+        outcomes=tuple(outcomes[i] for i in range(len(tasks))),
         settings={
             "seeds": numbers,
             "evaluations": limit.evaluations,
@@ -112,25 +113,25 @@ def compare(
     )
 
 
-def _named(given: Any) -> dict[str, AnonymizationProblem]:
-    if isinstance(given, Mapping):
-        named = list(given.items())
+def _named(problems: Any) -> dict[str, AnonymizationProblem]:
+    if isinstance(problems, Mapping):
+        named = list(problems.items())
     else:
-        several = given if isinstance(given, list | tuple) else [given]
+        several = problems if isinstance(problems, list | tuple) else [problems]
         named = [(type(problem).__name__, problem) for problem in several]
     for _, problem in named:
         if not isinstance(problem, AnonymizationProblem):
             raise ProblemError(
-                f"problems: expected such as Cuts(table, …), got {type(problem).__name__}"
+                f"problems: must be problems such as Cuts(table, …), got {type(problem).__name__}"
             )
     if not named:
-        raise ProblemError("problems: none given")
+        raise ProblemError("problems: none given; name at least one")
     check_names([name for name, _ in named], "problems")
     return dict(named)
 
 
 def check_jobs(jobs: Any) -> None:
-    """Raise unless it is a number of processes, or None."""
+    """Raise unless an argument is a number of processes, or None."""
     if jobs is not None:
         whole_number("jobs", jobs)
 
@@ -138,33 +139,41 @@ def check_jobs(jobs: Any) -> None:
 def run_tasks(
     tasks: Sequence[Task],
     problems: Mapping[str, AnonymizationProblem],
-    tell: Callable[[Task, Outcome], None],
+    take: Callable[[Task, Outcome], None],
     *,
     jobs: int | None,
     client: Any,
 ) -> None:
-    """Do tasks on the client's cluster, in so many processes, or in this one."""
+    """Run tasks on the client's cluster, in several processes, or in this one.
+
+    Args:
+        tasks: The runs.
+        problems: The problems by name.
+        take: Called with every task and its outcome, in the order in which they end.
+        jobs: The number of processes; as many as cores if None.
+        client: A Dask client, or None.
+    """
     workers = min(thread_count() if jobs is None else jobs, len(tasks))
     if client is not None:
         from privmoo.study.dask_cluster import on_cluster
 
-        on_cluster(tasks, problems, tell, client)
+        on_cluster(tasks, problems, take, client)
     elif workers > 1:
-        in_processes(tasks, problems, tell, jobs=workers)
+        in_processes(tasks, problems, take, jobs=workers)
     else:
-        here(tasks, problems, tell)
+        here(tasks, problems, take)
 
 
-def read_seeds(given: Any) -> list[int]:
-    """The seeds, or so many from 0."""
-    if is_whole(given):
-        if given < 1:
-            raise ProblemError(f"seeds: at least one run per solver is needed, got {given}")
-        return list(range(int(given)))
+def read_seeds(seeds: Any) -> list[int]:
+    """Return a list of seeds; a number stands for that many seeds from 0."""
+    if is_whole(seeds):
+        if seeds < 1:
+            raise ProblemError(f"seeds: at least one run per solver is needed, got {seeds}")
+        return list(range(int(seeds)))
     try:
-        numbers = list(given)
+        numbers = list(seeds)
     except TypeError:
-        raise ProblemError(f"seeds: must be a number or a list of seeds, got {given!r}") from None
+        raise ProblemError(f"seeds: must be a number or a list of seeds, got {seeds!r}") from None
     if not numbers:
         raise ProblemError("seeds: at least one run per solver is needed, got none")
     for seed in numbers:
@@ -193,13 +202,13 @@ def _tasks(
             settings[solver.name][name] = plain(solver.describe(problem))
     for name, problem in problems.items():
         described = plain(problem.describe())
-        own = own_code_of_problem(problem)
-        if own:
-            described = {**described, "own_code": plain(own)}
+        code = problem_code(problem)
+        if code:
+            described = {**described, "own_code": plain(code)}
         for solver in solvers:
-            known = {"problem": described, "solver": settings[solver.name][name]}
+            identity = {"problem": described, "solver": settings[solver.name][name]}
             for seed in [None] if solver.deterministic else seeds:
-                tasks.append(Task.of(name, problem, solver, seed, limit, known))
+                tasks.append(Task.of(name, solver, seed, limit, identity))
     return tasks, settings
 
 
@@ -218,7 +227,7 @@ def _machine() -> dict[str, Any]:
     }
 
 
-class _Kept:
+class _RunFolder:
     """Finished runs in a folder, one file each, written whole or not at all."""
 
     def __init__(self, folder: Path | None) -> None:
@@ -232,20 +241,30 @@ class _Kept:
                 ) from problem
 
     def get(self, task: Task, problems: Mapping[str, AnonymizationProblem]) -> Outcome | None:
-        """The outcome of an earlier call; None if there is none that can be used."""
+        """Return the outcome of an earlier call, or None if there is none that can be used.
+
+        Args:
+            task: The run.
+            problems: The problems by name.
+        """
         if self.folder is None or not (path := self._path(task)).is_file():
             return None
         try:
-            found = Outcome.read(path)
+            outcome = Outcome.read(path)
         except CheckpointError:
-            return None  # half of a disk's file: the run is done again
+            return None  # a damaged file: the run is done again
         n_obj = problems[task.problem].n_obj
-        if found.seed != task.seed or (found.status == "ok" and found.F.shape[1] != n_obj):
+        if outcome.seed != task.seed or (outcome.status == "ok" and outcome.F.shape[1] != n_obj):
             return None
-        return replace(found, problem=task.problem, solver=task.solver.name)
+        return replace(outcome, problem=task.problem, solver=task.solver.name)
 
     def put(self, task: Task, outcome: Outcome) -> None:
-        """Keep it; a run that failed is not kept, and so tried again by the next call."""
+        """Store an outcome, unless the run failed: the next call tries it again.
+
+        Args:
+            task: The run.
+            outcome: Its outcome.
+        """
         if self.folder is not None and outcome.status != "failed":
             with replacing(self._path(task), force=True) as temporary:
                 temporary.write_bytes(outcome.to_bytes())
@@ -254,6 +273,13 @@ class _Kept:
         return Path(self.folder or ".", f"{task.key}.run")
 
 
-def bar(total: int, done: int, *, shown: bool, what: str) -> Any:
-    """A bar of runs."""
-    return new_bar(total=total, initial=done, disable=not shown, desc=what, unit="run")
+def run_bar(title: str, total: int, finished: int, *, visible: bool) -> Any:
+    """Return a progress bar of runs.
+
+    Args:
+        title: The text before the bar.
+        total: The number of runs.
+        finished: How many of them were finished before.
+        visible: Whether the bar is shown.
+    """
+    return new_bar(total=total, initial=finished, disable=not visible, desc=title, unit="run")

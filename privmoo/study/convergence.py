@@ -1,4 +1,4 @@
-"""How good the fronts of runs are as their budget is spent."""
+"""Convergence: the quality of the fronts of runs while their budget is spent."""
 
 from __future__ import annotations
 
@@ -20,37 +20,32 @@ __all__ = ["convergence"]
 _STEPS = 40
 
 
-def convergence(
-    self: Study, indicator: str = "hypervolume", problem: str | None = None
-) -> pd.DataFrame:
-    """An indicator over evaluations, or over seconds where these are the budget: one row per run and step.
-
-    A solver without chance in it has its value from the beginning; one whose search could not be watched,
-    such as a grid of swarms, only at the end.
+def convergence(study: Study, indicator: str, problem: str | None) -> pd.DataFrame:
+    """Return an indicator at every step of every run, for `Study.convergence`.
 
     Args:
-        self: The study.
-        indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
-        problem: Of this one only; of all by default.
+        study: The study.
+        indicator: The name of the indicator.
+        problem: The name of the problem; all problems if None.
     """
     better(indicator)
-    wanted = [p.name for p in self.problems] if problem is None else [self.problem(problem).name]
-    limit = Limit(self.settings["evaluations"], self.settings["seconds"])
+    names = [p.name for p in study.problems] if problem is None else [study.problem(problem).name]
+    limit = Limit(study.settings["evaluations"], study.settings["seconds"])
     by = "seconds" if limit.evaluations is None else "evaluations"
     steps = (
         np.linspace(0, limit.seconds or 0.0, _STEPS + 1)[1:]
         if limit.evaluations is None
         else np.array(list(limit.marks()), dtype=np.float64)
     )
-    constant = {s.name for s in self.solvers if s.deterministic}
+    constant = {s.name for s in study.solvers if s.deterministic}
     parts = []
-    for o in self.outcomes:
-        box = self.boxes.get(o.problem)
-        if o.status == "failed" or box is None or o.problem not in wanted:
+    for o in study.outcomes:
+        box = study.boxes.get(o.problem)
+        if o.status == "failed" or box is None or o.problem not in names:
             continue
-        known = {"problem": o.problem, "solver": o.solver, "seed": o.seed, by: steps}
+        run = {"problem": o.problem, "solver": o.solver, "seed": o.seed, by: steps}
         values = _values(o, box, indicator, steps, by, constant=o.solver in constant)
-        parts.append(pd.DataFrame({**known, indicator: values}))
+        parts.append(pd.DataFrame({**run, indicator: values}))
     if not parts:
         return pd.DataFrame(columns=["problem", "solver", "seed", by, indicator])
     frame = pd.concat(parts, ignore_index=True)
@@ -74,12 +69,12 @@ def _values(
     values = np.full(len(steps), np.nan)
     if len(outcome.at):
         at = outcome.at if by == "evaluations" else outcome.seconds
-        known = np.array(
+        recorded = np.array(
             [
                 box.measure(indicator, nothing),
                 *(box.measure(indicator, F) for F in outcome.fronts()),
             ]
         )
-        values = known[np.searchsorted(at, steps, side="right")]
+        values = recorded[np.searchsorted(at, steps, side="right")]
     values[-1] = last
     return values

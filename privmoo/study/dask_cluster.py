@@ -1,4 +1,4 @@
-"""Runs on a cluster, by Dask: a worker that dies costs time, not the study."""
+"""Dask cluster: runs on its workers, where a worker that dies costs time, not the study."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from privmoo.errors import CheckpointError, ProblemError
 from privmoo.problem import AnonymizationProblem
 from privmoo.study.outcomes import Outcome
 from privmoo.study.processes import pickled, pickled_problems
-from privmoo.study.tasks import Task, failed, unpickled
+from privmoo.study.tasks import Task, failed_outcome, run_pickled
 
 __all__ = ["on_cluster"]
 
@@ -23,13 +23,19 @@ _ALONE = 2  # times that a run may lose its worker with no other run beside it
 def on_cluster(
     tasks: Sequence[Task],
     problems: Mapping[str, AnonymizationProblem],
-    tell: Callable[[Task, Outcome], None],
+    take: Callable[[Task, Outcome], None],
     client: Any,
 ) -> None:
-    """Do tasks on the workers of a Dask client.
+    """Run tasks on the workers of a Dask client.
 
-    What a lost worker was doing is done again by another; where the problems themselves were lost with
+    What a lost worker was running is run again by another; where the problems themselves were lost with
     it, they are sent again.
+
+    Args:
+        tasks: The runs.
+        problems: The problems by name.
+        take: Called with every task and its outcome, in the order in which they end.
+        client: The client.
     """
     try:
         from distributed import Client
@@ -41,47 +47,14 @@ def on_cluster(
         raise ProblemError(
             f"client: must be a dask.distributed.Client, got {type(client).__name__}"
         )
-    sent = pickled_problems(problems)
-    content = [pickled(task, f"solver {task.solver.name!r}") for task in tasks]
-    left, alone, attempt = list(range(len(tasks))), 0, 0
+    cluster = _Cluster(tasks, problems, take, client)
+    left, alone = list(range(len(tasks))), 0
     while left:
-        attempt += 1
         group = left[:1] if alone else left
-        lost = []
-        names = sorted({tasks[i].problem for i in group})
-        # Not by its hash: a late release of an earlier attempt would take the same key away.
-        there = client.scatter([sent[name] for name in names], broadcast=True, hash=False)
-        place = dict(zip(names, there, strict=True))
-        futures = {
-            client.submit(
-                unpickled,
-                place[tasks[i].problem],
-                content[i],
-                key=f"privmoo-{tasks[i].key}-{attempt}",
-                pure=False,
-            ): i
-            for i in group
-        }
-        try:
-            pending = set(futures)
-            while pending:
-                ended = _ended(pending)
-                if not ended and not all(client.who_has(there).values()):
-                    ended = set(pending)  # nobody has the problem any more
-                pending -= ended
-                for future in ended:
-                    task = tasks[futures[future]]
-                    outcome = _outcome(future, task)
-                    if outcome is None:
-                        lost.append(futures[future])
-                    else:
-                        tell(task, outcome)
-                        future.release()  # not to be computed again when its worker is lost
-        finally:
-            for future in futures:
-                future.cancel()
+        lost = cluster.attempt(group)
         if alone == _ALONE and lost:
-            tell(tasks[lost[0]], failed(tasks[lost[0]], "its worker was lost whenever it ran"))
+            task = tasks[lost[0]]
+            take(task, failed_outcome(task, "its worker was lost whenever it ran"))
             lost, alone = [], 0
         elif len(lost) == len(group):  # one of them may take the workers along: one at a time, then
             alone += 1
@@ -90,8 +63,66 @@ def on_cluster(
         left = sorted({*left[len(group) :], *lost})
 
 
+class _Cluster:
+    """The tasks of a study on a Dask cluster, some of them at a time."""
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        problems: Mapping[str, AnonymizationProblem],
+        take: Callable[[Task, Outcome], None],
+        client: Any,
+    ) -> None:
+        self.tasks, self.take, self.client = tasks, take, client
+        self._problems = pickled_problems(problems)
+        self._content = [pickled(task, f"solver {task.solver.name!r}") for task in tasks]
+        self._attempts = 0
+
+    def attempt(self, group: Sequence[int]) -> list[int]:
+        """Run some of the tasks, and return those whose workers were lost."""
+        self._attempts += 1
+        names = sorted({self.tasks[i].problem for i in group})
+        # Not by its hash: a late release of an earlier attempt would take the same key away.
+        scattered = self.client.scatter(
+            [self._problems[name] for name in names], broadcast=True, hash=False
+        )
+        futures = self._submit(group, dict(zip(names, scattered, strict=True)))
+        lost = []
+        try:
+            pending = set(futures)
+            while pending:
+                ended = _ended(pending)
+                if not ended and not all(self.client.who_has(scattered).values()):
+                    ended = set(pending)  # no worker has the problem any more
+                pending -= ended
+                for future in ended:
+                    task = self.tasks[futures[future]]
+                    outcome = _outcome(future, task)
+                    if outcome is None:
+                        lost.append(futures[future])
+                    else:
+                        self.take(task, outcome)
+                        future.release()  # not to be computed again when its worker is lost
+        finally:
+            for future in futures:
+                future.cancel()
+        return lost
+
+    def _submit(self, group: Sequence[int], problems: Mapping[str, Any]) -> dict[Any, int]:
+        return {
+            self.client.submit(
+                run_pickled,
+                problems[self.tasks[i].problem],
+                self._content[i],
+                key=f"privmoo-{self.tasks[i].key}-{self._attempts}",
+                pure=False,
+            ): i
+            for i in group
+        }
+
+
 def _ended(futures: set[Any]) -> set[Any]:
-    """Those that ended, waited for some seconds."""
+    """The futures that ended within some seconds."""
     from distributed import wait
 
     with contextlib.suppress(
@@ -105,10 +136,10 @@ def _ended(futures: set[Any]) -> set[Any]:
 
 
 def _outcome(future: Any, task: Task) -> Outcome | None:
-    """What a run gave; None if it was lost, because the problem was lost with the workers that had it."""
+    """The outcome of a run; None if it was lost with the workers that had the problem."""
     if future.status == "error":
         error = future.exception()
-        return failed(task, f"{type(error).__name__}: {error}")
+        return failed_outcome(task, f"{type(error).__name__}: {error}")
     if future.status != "finished":
         return None
     try:
@@ -116,4 +147,4 @@ def _outcome(future: Any, task: Task) -> Outcome | None:
     except (asyncio.CancelledError, concurrent.futures.CancelledError):
         return None
     except CheckpointError as problem:
-        return failed(task, str(problem))
+        return failed_outcome(task, str(problem))

@@ -10,9 +10,8 @@ import moocore
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo._util.dominance import non_dominated
+from privmoo._util.dominance import non_dominated, share_of_box
 from privmoo.errors import ProblemError, nearest
-from privmoo.front.archive import share_of_box
 from privmoo.front.quantities import Quantity
 
 __all__ = ["INDICATORS", "Box", "Scale", "better", "check_indicator"]
@@ -25,7 +24,7 @@ _TINY = 1e-300
 
 
 def check_indicator(name: str) -> str:
-    """The name, or one sentence."""
+    """Return the name of an indicator, or raise."""
     if name not in INDICATORS:
         raise ProblemError(
             f"indicator: {name!r} is none of {', '.join(INDICATORS)}{nearest(name, INDICATORS)}"
@@ -34,7 +33,7 @@ def check_indicator(name: str) -> str:
 
 
 def better(name: str) -> int:
-    """1 where a larger value of the indicator is better, else -1."""
+    """Return 1 where a larger value of the indicator is better, else -1."""
     return 1 if INDICATORS[check_indicator(name)] == "max" else -1
 
 
@@ -73,11 +72,11 @@ class Box:
         exact: Points | None = None,
         scale: Scale = "linear",
     ) -> Box:
-        """The box of all fronts of a problem.
+        """Return the box of all fronts of a problem.
 
         Args:
-            fronts: Of all runs, as minimised.
-            objectives: What they are; unbounded ones have no worst value.
+            fronts: The fronts of all runs, as minimised.
+            objectives: The objectives; unbounded ones have no worst value.
             worst: The problem's reference point, as minimised.
             exact: The exact front, where it is known.
             scale: `"decades"` takes objectives that span more than two decades, such as k, by their
@@ -100,18 +99,21 @@ class Box:
         )
 
     def scaled(self, F: Points) -> Points:
-        """Points with every objective from 0 to 1."""
+        """Scale every objective of points from 0 to 1."""
         return np.asarray((_by_decades(F, self.decades) - self.low) / (self.high - self.low))
 
     def hypervolume(self, F: Points) -> float:
-        """The share of the box that the points dominate."""
+        """Compute the share of the box that the points dominate."""
         if not len(F):
             return 0.0
         n = F.shape[1]
         return share_of_box(self.scaled(F), np.zeros(n), np.ones(n))
 
     def igd_plus(self, F: Points) -> float:
-        """Mean distance from the reference points to what the points dominate (Ishibuchi et al. 2015)."""
+        """Compute the mean distance from the reference to what the points dominate.
+
+        Ishibuchi et al. 2015.
+        """
         if not len(F):
             return np.inf
         if F.shape[1] == 1:
@@ -119,7 +121,7 @@ class Box:
         return float(moocore.igd_plus(self.scaled(F), ref=self.scaled(self.reference)))
 
     def epsilon(self, F: Points) -> float:
-        """By how much all points would have to be better to be as good as the reference."""
+        """Compute by how much all points would have to be better to be as good as the reference."""
         if not len(F):
             return np.inf
         if F.shape[1] == 1:
@@ -130,7 +132,12 @@ class Box:
         return float(self.scaled(F).min() - self.scaled(self.reference).min())
 
     def measure(self, name: str, F: Points) -> float:
-        """An indicator by name."""
+        """Compute an indicator.
+
+        Args:
+            name: The name of the indicator.
+            F: Points, as minimised.
+        """
         value: float = getattr(self, check_indicator(name))(F)
         return value
 

@@ -1,4 +1,4 @@
-"""optimize_islands: independent searches of one problem in several processes, merged to one front."""
+"""Islands: independent searches of one problem in several processes, merged to one front."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from privmoo.errors import InfeasibleError, ProblemError
 from privmoo.front.front import Front, nothing_feasible
 from privmoo.front.quantities import quantities_of
 from privmoo.problem import AnonymizationProblem
-from privmoo.recodings.recoding import Recoding
+from privmoo.recodings.base import Recoding
 from privmoo.search.algorithms import check_algorithm, make_algorithm
 from privmoo.search.budgets import Generations, RunBudget, as_budget
 from privmoo.search.optimization import optimize, read_start
-from privmoo.study.comparison import bar, check_jobs, read_seeds, run_tasks
+from privmoo.study.comparison import check_jobs, read_seeds, run_bar, run_tasks
 from privmoo.study.outcomes import Outcome
 from privmoo.study.recorder import Limit, Recorder
 from privmoo.study.solvers import Solver
@@ -48,7 +48,7 @@ def optimize_islands(
 ) -> Front:
     """Search for the front of a problem once with every seed, and merge what is found.
 
-    The front does not depend on how many processes there are. A search that fails is told by a warning
+    The front does not depend on the number of processes. A search that fails is reported by a warning
     and in `front.run["failed"]`, and the others go on. Ctrl-C returns the front of those that ended.
 
     Args:
@@ -76,50 +76,57 @@ def optimize_islands(
             f"{type(problem).__name__}"
         )
     limit = Generations(problem.default_generations) if budget is None else as_budget(budget)
-    made = algorithm if isinstance(algorithm, Algorithm) else make_algorithm(problem, algorithm)
-    check_algorithm(made, problem)
+    if not isinstance(algorithm, Algorithm):
+        algorithm = make_algorithm(problem, algorithm)
+    check_algorithm(algorithm, problem)
     numbers = read_seeds(seeds)
     check_jobs(jobs)
     read_start(problem, start)
     name = type(problem).__name__
-    island = _Island(made, limit, start)
+    island = _Island(algorithm, limit, start)
     # A key of its own for every call: Dask would take an equal one for the same run.
     call = {"call": secrets.token_hex(16)}
-    tasks = [Task.of(name, problem, island, seed, Limit(), call) for seed in numbers]
-    done: dict[int, Outcome] = {}
+    tasks = [Task.of(name, island, seed, Limit(), call) for seed in numbers]
+    outcomes: dict[int, Outcome] = {}
     began, stopped = time.perf_counter(), False
-    with bar(len(tasks), 0, shown=progress, what="islands") as shown:
+    with run_bar("islands", len(tasks), 0, visible=progress) as bar:
 
-        def tell(task: Task, outcome: Outcome) -> None:
-            done[int(task.seed or 0)] = outcome
-            shown.update()
+        def take(task: Task, outcome: Outcome) -> None:
+            outcomes[int(task.seed or 0)] = outcome
+            bar.update()
             if outcome.facts.get("stopped_by_hand"):
                 raise KeyboardInterrupt
 
         try:
-            run_tasks(tasks, {name: problem}, tell, jobs=jobs, client=client)
+            run_tasks(tasks, {name: problem}, take, jobs=jobs, client=client)
         except KeyboardInterrupt:
             stopped = True
-            if not any(outcome.status == "ok" for outcome in done.values()):
+            if not any(outcome.status == "ok" for outcome in outcomes.values()):
                 raise
-    ended = {seed: done[seed] for seed in numbers if seed in done}
+    ended = {seed: outcomes[seed] for seed in numbers if seed in outcomes}
     return _merged(problem, numbers, ended, stopped, time.perf_counter() - began)
 
 
 class _Island(Solver):
-    """A search whose whole front travels."""
+    """A search whose whole front is sent back."""
 
     def __init__(self, algorithm: Algorithm, budget: RunBudget, start: Any) -> None:
         super().__init__("island")
-        self.given, self.budget, self.start = algorithm, budget, start
+        self.source, self.budget, self.start = algorithm, budget, start
 
     def solve(
         self, problem: AnonymizationProblem, seed: int, recorder: Recorder
     ) -> tuple[Front | None, dict[str, Any]]:
-        """The front, and itself once more as text among the facts."""
+        """Return the front, and all of it as text among the facts.
+
+        Args:
+            problem: The problem.
+            seed: The seed of the search.
+            recorder: Not used: the search has its own budget.
+        """
         try:
             front = optimize(
-                problem, self.given, self.budget, seed=seed, progress=False, start=self.start
+                problem, self.source, self.budget, seed=seed, progress=False, start=self.start
             )
         except InfeasibleError:
             return None, {}
@@ -150,16 +157,18 @@ def _merged(
     seconds: float,
 ) -> Front:
     failed = [
-        {"seed": seed, "error": one.error} for seed, one in ended.items() if one.status == "failed"
+        {"seed": seed, "error": outcome.error}
+        for seed, outcome in ended.items()
+        if outcome.status == "failed"
     ]
-    for one in failed:
+    for failure in failed:
         warnings.warn(
-            f"optimize_islands: the search with seed {one['seed']} failed ({one['error']}); the others "
-            "are kept",
+            f"optimize_islands: the search with seed {failure['seed']} failed ({failure['error']}); the "
+            "others are kept",
             RuntimeWarning,
             stacklevel=3,
         )
-    fronts = [_front(problem, one) for one in ended.values() if one.status == "ok"]
+    fronts = [_front(problem, outcome) for outcome in ended.values() if outcome.status == "ok"]
     if not fronts and failed:
         raise ProblemError(
             f"optimize_islands: all searches failed, that with seed {failed[0]['seed']} with "

@@ -1,4 +1,4 @@
-"""Outcome: what one run of a study gave, as plain data that travels and is kept without code."""
+"""Outcomes: the results of runs as plain data, which travel and are stored without code."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FACTS: dict[str, Callable[[Any], bool]] = {
 def history(
     fronts: Sequence[NDArray[np.float64]],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """All points of growing fronts, each once, and when each was on them.
+    """Return all points of growing fronts, each once, and when each was on them.
 
     >>> points, spans = history([np.array([[2.0, 2.0]]), np.array([[1.0, 3.0], [2.0, 2.0]])])
     >>> points.tolist(), spans.tolist()
@@ -59,19 +59,19 @@ def _none() -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run.
+    """The outcome of one run.
 
     Attributes:
         problem: The problem's name.
         solver: The solver's name.
-        seed: Its seed; None for a solver that has no chance in it.
+        seed: The seed; None for a deterministic solver.
         status: Whether it found a front, found nothing feasible, or failed.
         error: Why it failed.
         facts: Evaluations, seconds, whether it can be repeated …
         values: Solutions × recorded quantities, in their natural sense.
         F: Solutions × objectives, as minimised.
-        at: Numbers of evaluations at which the front was kept.
-        seconds: When that was.
+        at: Numbers of evaluations at which the front was recorded.
+        seconds: The seconds after which that was.
         points: All points that were on it at any of these times, as minimised.
         spans: For each the first of these times, and that from which it was dominated: it never comes back.
     """
@@ -90,12 +90,12 @@ class Outcome:
     spans: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 2), np.int64), repr=False)
 
     def fronts(self) -> list[NDArray[np.float64]]:
-        """The front at every mark, as minimised."""
+        """Return the front at every mark, as minimised."""
         begin, end = self.spans.reshape(-1, 2).T
         return [self.points[(begin <= i) & (i < end)] for i in range(len(self.at))]
 
     def head(self) -> dict[str, Any]:
-        """All but the arrays, as plain data."""
+        """Return all but the arrays, as plain data."""
         return {
             "problem": self.problem,
             "solver": self.solver,
@@ -106,30 +106,36 @@ class Outcome:
         }
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The arrays by name."""
+        """Return the arrays by name."""
         return {name: getattr(self, name) for name in _ARRAYS}
 
     def to_bytes(self) -> bytes:
-        """Arrays and JSON in a zip."""
+        """Return the outcome as a zip of arrays and JSON."""
         content = io.BytesIO()
         pack(content, {"format": _FORM, **self.head()}, self.arrays(), name="run")
         return content.getvalue()
 
     @classmethod
     def read(cls, source: bytes | Path) -> Outcome:
-        """What `to_bytes` gave, from anywhere.
+        """Read what `to_bytes` returned, from a file or as bytes.
 
         >>> Outcome.read(Outcome("Cuts", "nsga2", 1, "failed", "it was tired").to_bytes()).error
         'it was tired'
         """
-        given = io.BytesIO(source) if isinstance(source, bytes) else source
+        file = io.BytesIO(source) if isinstance(source, bytes) else source
         where = "a run" if isinstance(source, bytes) else repr(str(source))
-        packed = Packed(given, where=where, what="run", form=_FORM, arrays=_ARRAYS)
+        packed = Packed(file, where=where, what="run", form=_FORM, arrays=_ARRAYS)
         return cls.of(packed, packed.head, packed.arrays)
 
     @classmethod
     def of(cls, packed: Packed, head: Any, arrays: dict[str, NDArray[Any]]) -> Outcome:
-        """The run that a head and arrays describe, after looking whether they can be right."""
+        """Return the run that a head and arrays describe, after checking that they fit together.
+
+        Args:
+            packed: The file that they are from, for the error.
+            head: What `head` returned.
+            arrays: What `arrays` returned.
+        """
         values, F, points = arrays["values"], arrays["F"], arrays["points"]
         at, seconds, spans = arrays["at"], arrays["seconds"], arrays["spans"]
         good = (
@@ -155,9 +161,9 @@ class Outcome:
         )
         if not good:
             raise packed.damaged("its parts do not fit together")
-        own: dict[str, Any] = {
+        fields: dict[str, Any] = {
             key: head[key] for key in ("problem", "solver", "seed", "status", "error", "facts")
         }
         for key, array in arrays.items():
-            own[key] = array.astype(np.int64 if key in ("at", "spans") else np.float64)
-        return cls(**own)
+            fields[key] = array.astype(np.int64 if key in ("at", "spans") else np.float64)
+        return cls(**fields)

@@ -1,4 +1,4 @@
-"""Runs in this process, or in processes of one thread each; a process that dies ends one run only."""
+"""Processes: runs in this process, or in others of one thread each; one that dies ends one run only."""
 
 from __future__ import annotations
 
@@ -15,25 +15,36 @@ from typing import Any
 from privmoo.errors import CheckpointError, Hint, ProblemError
 from privmoo.problem import AnonymizationProblem
 from privmoo.study.outcomes import Outcome
-from privmoo.study.tasks import Task, do, failed
+from privmoo.study.tasks import Task, failed_outcome, run
 from privmoo.study.worker import read, write
 
 __all__ = ["here", "in_processes", "pickled", "pickled_problems"]
 
-Tell = Callable[[Task, Outcome], None]
+Take = Callable[[Task, Outcome], None]
 _WORK = "from privmoo.study.worker import main; main()"
 _ONE = ("PRIVMOO", "NUMBA_NUM", "OMP_NUM", "OPENBLAS_NUM", "MKL_NUM")
 
 
-def here(tasks: Sequence[Task], problems: Mapping[str, AnonymizationProblem], tell: Tell) -> None:
-    """Do tasks one after the other in this process."""
+def here(tasks: Sequence[Task], problems: Mapping[str, AnonymizationProblem], take: Take) -> None:
+    """Run tasks one after the other in this process.
+
+    Args:
+        tasks: The runs.
+        problems: The problems by name.
+        take: Called with every task and its outcome.
+    """
     for task in tasks:
         # A copy, because a run begins with an empty cache.
-        tell(task, do(task, copy.copy(problems[task.problem])))
+        take(task, run(task, copy.copy(problems[task.problem])))
 
 
 def pickled(value: Any, what: str) -> bytes:
-    """A value with the functions that were written in a notebook, or one sentence."""
+    """Pickle a value with the functions that were written in a notebook.
+
+    Args:
+        value: The value.
+        what: The value's name in the error.
+    """
     import cloudpickle
 
     try:
@@ -46,21 +57,25 @@ def pickled(value: Any, what: str) -> bytes:
 
 
 def pickled_problems(problems: Mapping[str, AnonymizationProblem]) -> dict[str, bytes]:
-    """Problems as bytes, without what they have evaluated and who listens to them."""
-    sent = {}
-    for name, problem in problems.items():
-        sent[name] = pickled(problem, f"problem {name!r}")
-    return sent
+    """Pickle problems; what they have evaluated and who observes them stays here."""
+    return {name: pickled(problem, f"problem {name!r}") for name, problem in problems.items()}
 
 
 def in_processes(
     tasks: Sequence[Task],
     problems: Mapping[str, AnonymizationProblem],
-    tell: Tell,
+    take: Take,
     *,
     jobs: int,
 ) -> None:
-    """Do tasks in so many processes, started anew (not forked), until all are done or Ctrl-C."""
+    """Run tasks in new processes (not forked), until all have ended or Ctrl-C.
+
+    Args:
+        tasks: The runs.
+        problems: The problems by name.
+        take: Called with every task and its outcome, in the order in which they end.
+        jobs: The number of processes.
+    """
     sent = pickled_problems(problems)
     waiting = [(task, pickled(task, f"solver {task.solver.name!r}")) for task in tasks][::-1]
     lock = threading.Lock()
@@ -74,10 +89,10 @@ def in_processes(
                     if not waiting or errors:
                         return
                     task, content = waiting.pop()
-                outcome = worker.do(task, sent[task.problem], content)
+                outcome = worker.run(task, sent[task.problem], content)
                 with lock:
                     if outcome is not None:
-                        tell(task, outcome)
+                        take(task, outcome)
         except BaseException as error:  # raised again below, in the thread that waits
             with lock:
                 errors.append(error)
@@ -107,17 +122,23 @@ class _Worker:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._known: set[str] = set()
+        self._problems: set[str] = set()
         self._closed = False
 
-    def do(self, task: Task, problem: bytes, content: bytes) -> Outcome | None:
-        """The outcome of a task; None if the study ends meanwhile."""
+    def run(self, task: Task, problem: bytes, content: bytes) -> Outcome | None:
+        """Return the outcome of a task, or None if the study ends meanwhile.
+
+        Args:
+            task: The task.
+            problem: The pickled problem.
+            content: The pickled task.
+        """
         process = self._process or self._start()
-        new = None if task.problem in self._known else problem
+        new = None if task.problem in self._problems else problem
         answer = None
         try:
             write(_stream(process.stdin), pickle.dumps((task.problem, new, content)))
-            self._known.add(task.problem)
+            self._problems.add(task.problem)
             answer = read(_stream(process.stdout))
         except OSError:
             pass  # it died, which the missing answer says
@@ -125,15 +146,15 @@ class _Worker:
             try:
                 return Outcome.read(answer)
             except CheckpointError as problem:
-                return failed(task, _said(answer) or str(problem))
+                return failed_outcome(task, _message(answer) or str(problem))
         code = self.end()
         if self._closed:
             return None
         reason = f"signal {-code}" if code < 0 else f"exit code {code}"
-        return failed(task, f"its process ended without an answer ({reason})")
+        return failed_outcome(task, f"its process ended without an answer ({reason})")
 
     def _start(self) -> subprocess.Popen[bytes]:
-        self._known = set()
+        self._problems = set()
         self._process = subprocess.Popen(  # noqa: S603  # this Python, with a text of our own
             [sys.executable, "-c", _WORK],
             stdin=subprocess.PIPE,
@@ -152,7 +173,7 @@ class _Worker:
             process.kill()  # its thread, which waits for an answer, ends it
 
     def end(self) -> int:
-        """End the process; what its exit code was."""
+        """End the process, and return its exit code."""
         process, self._process = self._process, None
         if process is None:
             return 0
@@ -164,7 +185,7 @@ class _Worker:
         return process.wait()
 
 
-def _said(answer: bytes) -> str:
+def _message(answer: bytes) -> str:
     """The sentence that a worker gave instead of an outcome; empty if there is none."""
     try:
         return str(pickle.loads(answer))  # noqa: S301  # from our own worker

@@ -1,4 +1,4 @@
-"""What a run of a study is worth as it goes: equal budgets for all, cut where they end."""
+"""Recorder: the fronts of a run while its budget lasts, which is the same for every solver."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Limit:
 
     @classmethod
     def of(cls, budget: object) -> Limit:
-        """The limit of a budget; a plain number is one of evaluations."""
+        """Return the limit of a budget; a plain number is one of evaluations."""
         if is_whole(budget):
             budget = Evaluations(int(budget))
         if not isinstance(budget, RunBudget):
@@ -49,18 +49,19 @@ class Limit:
                 "budget: must be a number of evaluations, Evaluations(…), Seconds(…) or both joined by "
                 f"|, got {budget!r}"
             )
-        found = cls()
+        evaluations: int | None = None
+        seconds: float | None = None
         for part in parts_of(budget):
             if isinstance(part, Evaluations):
-                found = cls(min(part.number, found.evaluations or part.number), found.seconds)
+                evaluations = min(part.number, evaluations or part.number)
             elif isinstance(part, Seconds):
-                found = cls(found.evaluations, min(part.number, found.seconds or part.number))
+                seconds = min(part.number, seconds or part.number)
             else:
                 raise ProblemError(
                     f"budget: {part!r} is not the same work for every solver; give Evaluations(…), "
                     "Seconds(…) or both"
                 )
-        return found
+        return cls(evaluations, seconds)
 
     @property
     def budget(self) -> RunBudget:
@@ -72,7 +73,7 @@ class Limit:
         return Evaluations(self.evaluations) | Seconds(self.seconds)
 
     def marks(self) -> Iterator[int]:
-        """Numbers of evaluations at which the front is kept: evenly up to the limit if there is one."""
+        """Yield the numbers of evaluations at which the front is recorded, evenly if there is a limit."""
         if self.evaluations is None:
             mark = 10.0
             while True:
@@ -83,7 +84,7 @@ class Limit:
 
 
 class Recorder(Observer):
-    """Hears what a problem evaluates and keeps the front at the marks, until the budget ends.
+    """An observer that records the front of what a problem evaluates at marks, until the budget ends.
 
     An algorithm completes its last generation; what it evaluates beyond the budget does not count, so
     that solvers with large and with small populations have equal budgets to the evaluation.
@@ -120,10 +121,10 @@ class Recorder(Observer):
         """Take a batch of judged candidates; companions count with the candidate that brought them."""
         total = len(evaluation)
         late = self.limit.seconds is not None and self.used > self.limit.seconds
-        most = math.inf if self.limit.evaluations is None else self.limit.evaluations
+        allowed = math.inf if self.limit.evaluations is None else self.limit.evaluations
         begin = 0
-        while begin < total and not late and self.evaluations + begin < most:
-            room = min(self._next, most) - self.evaluations - begin
+        while begin < total and not late and self.evaluations + begin < allowed:
+            room = min(self._next, allowed) - self.evaluations - begin
             end = int(min(total, begin + room))
             self._add(evaluation, slice(begin, end))
             companions = evaluation.companions
@@ -148,7 +149,7 @@ class Recorder(Observer):
 
     @contextmanager
     def listening(self, problem: AnonymizationProblem) -> Iterator[None]:
-        """Hear what the problem evaluates inside the `with` block."""
+        """Observe what a problem evaluates inside the `with` block."""
         self._began = time.perf_counter()
         with problem.evaluator.observed_by(self):
             yield

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,14 @@ from privmoo._util.files import replacing
 from privmoo._util.packing import Packed, pack, plain
 from privmoo.errors import CheckpointError, ProblemError
 from privmoo.front.quantities import Quantity
+from privmoo.study.indicators import Scale
 from privmoo.study.outcomes import Outcome
-from privmoo.study.study import StudiedProblem, StudiedSolver, Study, check_name
+from privmoo.study.participants import StudiedProblem, StudiedSolver, check_name
 
-__all__ = ["load", "save"]
+if TYPE_CHECKING:
+    from privmoo.study.study import Study
+
+__all__ = ["StudyFields", "read", "save"]
 
 _FORM = "privmoo study 1"
 # Not the objectives as minimised: they are columns of the values with a sign.
@@ -24,8 +28,24 @@ _ARRAYS = ("values", "at", "seconds", "points", "spans")
 _WHOLE = ("at", "spans")
 
 
+class StudyFields(TypedDict):
+    """The arguments of `Study`."""
+
+    problems: tuple[StudiedProblem, ...]
+    solvers: tuple[StudiedSolver, ...]
+    outcomes: tuple[Outcome, ...]
+    settings: dict[str, Any]
+    scale: Scale
+
+
 def save(study: Study, path: str | Path, *, force: bool = False) -> None:
-    """Write a study: all runs, the problems and solvers as plain data, versions and machine."""
+    """Write a study: all runs, the problems and solvers as plain data, versions and machine.
+
+    Args:
+        study: The study.
+        path: The file.
+        force: Whether a file that exists is replaced.
+    """
     head = {
         "format": _FORM,
         "problems": [
@@ -63,8 +83,15 @@ def _shape(array: NDArray[Any]) -> tuple[int, int]:
     return (len(array), -1 if array.ndim == 1 else array.shape[1])
 
 
-def load(path: str | Path) -> Study:
-    """Read what `save` wrote."""
+def read(path: str | Path) -> StudyFields:
+    """Read what `save` wrote.
+
+    Args:
+        path: The file.
+
+    Raises:
+        CheckpointError: The file is missing or damaged.
+    """
     file = Path(path)
     if not file.is_file():
         raise CheckpointError(f"study: there is no file {str(file)!r}")
@@ -92,7 +119,13 @@ def load(path: str | Path) -> Study:
     )
     if not good:
         raise packed.damaged("its parts do not fit together")
-    return Study(problems, solvers, outcomes, settings, scale)
+    return {
+        "problems": problems,
+        "solvers": solvers,
+        "outcomes": outcomes,
+        "settings": settings,
+        "scale": scale,
+    }
 
 
 def _problem(entry: Any) -> StudiedProblem:
@@ -112,12 +145,12 @@ def _solver(entry: Any) -> StudiedSolver:
 
 
 def _settings(entry: Any) -> dict[str, Any]:
-    most, seconds = entry["evaluations"], entry["seconds"]
-    if not (most is None or (type(most) is int and 0 < most < 1 << 53)):
+    evaluations, seconds = entry["evaluations"], entry["seconds"]
+    if not (evaluations is None or (type(evaluations) is int and 0 < evaluations < 1 << 53)):
         raise TypeError
     if not (seconds is None or (type(seconds) in (int, float) and 0 < seconds < np.inf)):
         raise TypeError
-    if most is None and seconds is None:
+    if evaluations is None and seconds is None:
         raise ValueError
     return dict(entry)
 
@@ -140,23 +173,23 @@ def _outcomes(
         if packed.arrays[name].ndim != 1 or sizes[:, j].sum() != len(packed.arrays[name]):
             raise packed.damaged(f"the array {name!r} has another size than it says")
     ends = np.cumsum(sizes, axis=0)
-    found = []
+    outcomes = []
     for i, entry in enumerate(heads):
-        own = {}
+        arrays = {}
         for j, name in enumerate(_ARRAYS):
             part = packed.arrays[name][ends[i, j] - sizes[i, j] : ends[i, j]]
             rows, columns = shapes[i, j]
-            own[name] = part if columns < 0 else part.reshape(columns, rows).T
-        found.append(Outcome.of(packed, entry, {**own, "F": _minimised(own, entry, problems)}))
-    return tuple(found)
+            arrays[name] = part if columns < 0 else part.reshape(columns, rows).T
+        arrays["F"] = _minimised(arrays["values"], entry, problems)
+        outcomes.append(Outcome.of(packed, entry, arrays))
+    return tuple(outcomes)
 
 
 def _minimised(
-    own: Mapping[str, NDArray[Any]], entry: Any, problems: Mapping[str, StudiedProblem]
+    values: NDArray[Any], entry: Any, problems: Mapping[str, StudiedProblem]
 ) -> NDArray[Any]:
     """The objectives of a run's solutions, as minimised."""
     problem = problems.get(str(entry.get("problem"))) if isinstance(entry, dict) else None
-    values = own["values"]
     if problem is None or values.ndim != 2 or values.shape[1] != len(problem.quantities):
         return values  # no run of the problem, which is told of the whole study
     signs = np.array([q.sign for q in problem.objectives])

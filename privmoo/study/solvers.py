@@ -1,4 +1,4 @@
-"""Solver: whatever gives a front of a problem, by one protocol: algorithms, points, exact, functions."""
+"""Solvers: algorithms, baselines, exact searches and functions under one protocol."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from privmoo.errors import InfeasibleError, ProblemError
 from privmoo.front.front import Front
 from privmoo.front.quantities import quantities_of
 from privmoo.problem import AnonymizationProblem
-from privmoo.recodings.recoding import Recoding
+from privmoo.recodings.base import Recoding, recodings_in
 from privmoo.search.algorithms import (
     algorithm_names,
     check_algorithm,
@@ -23,19 +23,20 @@ from privmoo.search.algorithms import (
     make_algorithm,
 )
 from privmoo.search.optimization import optimize
-from privmoo.study import functions
+from privmoo.study import solver_functions
+from privmoo.study.code_identity import described_function, foreign_code
+from privmoo.study.participants import check_name, check_names
 from privmoo.study.recorder import Limit, Recorder
-from privmoo.study.study import check_name, check_names
 
 __all__ = ["Solver", "as_solvers"]
 
 
 class Solver:
-    """One way to solve problems in a study; made by the methods `algorithm`, `function`, and so on.
+    """A way to solve problems in a study, made by the methods `algorithm`, `function`, and so on.
 
     Attributes:
-        name: How tables call it.
-        deterministic: Whether it has no chance in it: it runs once, not once per seed.
+        name: Its name in tables.
+        deterministic: Whether it runs once instead of once per seed.
 
     >>> Solver.algorithm("nsga2", population=50)
     Solver('nsga2')
@@ -51,16 +52,30 @@ class Solver:
     # What a kind of solver defines
 
     def check(self, problem: AnonymizationProblem, limit: Limit) -> None:
-        """Raise a ProblemError where it cannot solve the problem within the limit."""
+        """Raise a ProblemError where the solver cannot solve a problem within a limit.
+
+        Args:
+            problem: The problem.
+            limit: The budget of a run.
+        """
 
     def describe(self, problem: AnonymizationProblem) -> dict[str, Any]:
-        """All that decides its results, as plain data."""
+        """Return all that decides the solver's results, as plain data."""
         raise TypeError(f"{type(self).__name__} must define describe(problem)")
 
     def solve(
         self, problem: AnonymizationProblem, seed: int, recorder: Recorder
     ) -> tuple[Front | None, dict[str, Any]]:
-        """The front it finds, or None where nothing is feasible, and facts about the search."""
+        """Search for the front of a problem.
+
+        Args:
+            problem: The problem.
+            seed: The seed of the run.
+            recorder: Who listens to what the problem evaluates.
+
+        Returns:
+            The front, or None where nothing is feasible, and facts about the search.
+        """
         raise TypeError(f"{type(self).__name__} must define solve(problem, seed, recorder)")
 
     def __repr__(self) -> str:
@@ -70,63 +85,78 @@ class Solver:
 
     @staticmethod
     def algorithm(
-        given: str | Algorithm | Callable[[AnonymizationProblem], Algorithm],
+        algorithm: str | Algorithm | Callable[[AnonymizationProblem], Algorithm],
         *,
         name: str | None = None,
         **options: Any,
     ) -> Solver:
-        """A pymoo algorithm.
+        """Return a solver that runs a pymoo algorithm.
 
         Args:
-            given: One of `algorithm_names()`, a pymoo algorithm with its operators, or a function of the
-                problem that makes one.
-            name: How tables call it; by default the algorithm's own name.
-            options: With a name: further arguments of `make_algorithm`, such as `population`.
+            algorithm: One of `algorithm_names()`, a pymoo algorithm with its operators, or a function of
+                the problem that makes one.
+            name: The solver's name in tables; that of the algorithm by default.
+            options: With the name of an algorithm: further arguments of `make_algorithm`, such as
+                `population`.
         """
-        return _AlgorithmSolver(given, name, options)
+        return _AlgorithmSolver(algorithm, name, options)
 
     @staticmethod
     def function(
-        given: Callable[..., Any], *, name: str | None = None, deterministic: bool = False
+        function: Callable[..., Any], *, name: str | None = None, deterministic: bool = False
     ) -> Solver:
-        """A function `(problem, seed, budget)` that gives a Front, recodings, or decision vectors.
+        """Return a solver that calls a function.
 
-        What it evaluates through the problem is counted, and a study says where that was more than the
-        budget. Judging the vectors or recodings that it gives is not.
+        What the function evaluates through the problem is counted, and a study says where that was more
+        than the budget. The evaluation of the vectors or recodings that it returns is not counted.
+
+        Args:
+            function: A function `(problem, seed, budget)` that returns a Front, recodings, or decision
+                vectors.
+            name: The solver's name in tables; that of the function by default.
+            deterministic: Whether it runs once instead of once per seed.
         """
-        return _FunctionSolver(given, name or _name_of(given), deterministic=deterministic)
+        return _FunctionSolver(function, name or _name_of(function), deterministic=deterministic)
 
     @staticmethod
     def baseline(
-        given: str | Callable[..., Recoding],
+        baseline: str | Callable[..., Recoding],
         *,
         k: int | Sequence[int],
         name: str | None = None,
         **options: Any,
     ) -> Solver:
-        """The points of a baseline such as `"mdav"`, one for every k.
+        """Return a solver that runs a baseline such as `"mdav"` once for every k.
 
         Args:
-            given: One of `privmoo.baselines.names()`, of a plug-in, or a function `(table, k)`.
-            k: One or several.
-            name: How tables call it.
+            baseline: The name of a built-in baseline or one of a plug-in, or a function `(table, k)`.
+            k: One or several values of k.
+            name: The solver's name in tables; that of the baseline by default.
             options: Further arguments of the baseline.
         """
         from privmoo.baselines import by_name
 
-        function = by_name(given) if isinstance(given, str) else given
+        function = by_name(baseline) if isinstance(baseline, str) else baseline
         ks = (k,) if isinstance(k, int | np.integer) else tuple(k)
         if not ks:
             raise ProblemError("k: give at least one for a baseline")
-        points = partial(functions.points, function=function, ks=ks, options=options)
-        label = name or (given if isinstance(given, str) else _name_of(given))
+        points = partial(
+            solver_functions.baseline_points, function=function, ks=ks, options=options
+        )
+        label = name or (baseline if isinstance(baseline, str) else _name_of(baseline))
         return _FunctionSolver(points, label, deterministic=True)
 
     @staticmethod
     def exact(*, name: str = "exact", seconds: float | None = None) -> Solver:
-        """The proven front of a problem of levels; see `privmoo.exact_front`."""
-        exact = partial(functions.exact, seconds=seconds)
-        return _FunctionSolver(exact, name, deterministic=True, check=functions.check_exact)
+        """Return a solver that proves the front of a problem of levels; see `privmoo.exact_front`.
+
+        Args:
+            name: The solver's name in tables.
+            seconds: When to stop unproven; never by default.
+        """
+        exact = partial(solver_functions.exact, seconds=seconds)
+        check = solver_functions.check_exact
+        return _FunctionSolver(exact, name, deterministic=True, check=check)
 
     @staticmethod
     def pso_grid(
@@ -138,48 +168,58 @@ class Solver:
         name: str = "PSO grid",
         **options: Any,
     ) -> Solver:
-        """The papers' grid of swarms (`problems.scalar_grid`), which share the budget evenly."""
+        """Return a solver that runs the papers' grid of swarms, which share the budget evenly.
+
+        Args:
+            n_clusters: Numbers of clusters.
+            k: Values of k.
+            lam: Weights of the scalar objective.
+            particles: Particles of every swarm.
+            name: The solver's name in tables.
+            options: Further arguments of `problems.scalar_grid`.
+        """
         grid = partial(
-            functions.pso_grid,
+            solver_functions.pso_grid,
             n_clusters=n_clusters,
             k=k,
             lam=lam,
             particles=particles,
-            options=options,
+            **options,
         )
+        scaled = bool(options.get("scaled"))
         check = partial(
-            functions.iterations_of,
-            n_swarms=functions.swarms(n_clusters, k, lam, options),
+            solver_functions.swarm_iterations,
+            swarms=solver_functions.n_swarms(n_clusters, k, lam, scaled=scaled),
             particles=particles,
         )
         return _FunctionSolver(grid, name, check=check)
 
 
 class _AlgorithmSolver(Solver):
-    def __init__(self, given: Any, name: str | None, options: Mapping[str, Any]) -> None:
-        if options and not isinstance(given, str):
+    def __init__(self, source: Any, name: str | None, options: Mapping[str, Any]) -> None:
+        if options and not isinstance(source, str):
             raise ProblemError(
                 "solvers: options such as population go with an algorithm's name; give the algorithm "
                 "ready made"
             )
-        own = type(given).__name__ if isinstance(given, Algorithm) else given
-        super().__init__(name or (own if isinstance(own, str) else _name_of(given)))
-        self.given, self.options = given, dict(options)
+        label = type(source).__name__ if isinstance(source, Algorithm) else source
+        super().__init__(name or (label if isinstance(label, str) else _name_of(source)))
+        self.source, self.options = source, dict(options)
 
-    def made(self, problem: AnonymizationProblem) -> Algorithm:
-        """A new algorithm for the problem."""
-        if isinstance(self.given, str):
-            made = make_algorithm(problem, self.given, **self.options)
-        elif isinstance(self.given, Algorithm):
-            made = copy.deepcopy(self.given)
+    def new_algorithm(self, problem: AnonymizationProblem) -> Algorithm:
+        """Make a new algorithm for the problem."""
+        if isinstance(self.source, str):
+            algorithm = make_algorithm(problem, self.source, **self.options)
+        elif isinstance(self.source, Algorithm):
+            algorithm = copy.deepcopy(self.source)
         else:
-            made = self.given(problem)
-        check_algorithm(made, problem)
-        return made
+            algorithm = self.source(problem)
+        check_algorithm(algorithm, problem)
+        return algorithm
 
     def check(self, problem: AnonymizationProblem, limit: Limit) -> None:
         try:
-            algorithm = self.made(problem)
+            algorithm = self.new_algorithm(problem)
         except ProblemError as error:
             raise ProblemError(
                 f"solvers: {self.name!r} cannot solve {type(problem).__name__}: {error}"
@@ -193,10 +233,10 @@ class _AlgorithmSolver(Solver):
             )
 
     def describe(self, problem: AnonymizationProblem) -> dict[str, Any]:
-        made = self.made(problem)
-        own = functions.own_code(made)
-        settings = {"kind": "algorithm", **describe_algorithm(made)}
-        return {**settings, "own_code": own} if own else settings
+        algorithm = self.new_algorithm(problem)
+        code = foreign_code(algorithm)
+        settings = {"kind": "algorithm", **describe_algorithm(algorithm)}
+        return {**settings, "own_code": code} if code else settings
 
     def solve(
         self, problem: AnonymizationProblem, seed: int, recorder: Recorder
@@ -204,15 +244,17 @@ class _AlgorithmSolver(Solver):
         budget = recorder.limit.budget
         try:
             with recorder.listening(problem):
-                run = optimize(problem, self.made(problem), budget, seed=seed, progress=False).run
+                run = optimize(
+                    problem, self.new_algorithm(problem), budget, seed=seed, progress=False
+                ).run
         except InfeasibleError:
             if len(recorder.archive):
                 raise
             run = {"reproducible": budget.reproducible}
         if run.get("stopped_by_hand"):
             raise KeyboardInterrupt
-        wanted = ("generations", "exhausted", "reproducible", "why_not_reproducible")
-        facts = {key: run[key] for key in wanted if key in run}
+        reported = ("generations", "exhausted", "reproducible", "why_not_reproducible")
+        facts = {key: run[key] for key in reported if key in run}
         spent = int(run.get("evaluations", recorder.evaluations))
         facts["evaluations"] = min(spent, recorder.limit.evaluations or spent)
         facts["infeasible"] = recorder.archive.n_infeasible
@@ -224,16 +266,18 @@ class _AlgorithmSolver(Solver):
 class _FunctionSolver(Solver):
     def __init__(
         self,
-        given: Any,
+        function: Any,
         name: str,
         *,
         deterministic: bool = False,
         check: Callable[[AnonymizationProblem, Limit], object] | None = None,
     ) -> None:
-        if not callable(given):
-            raise ProblemError(f"solvers: {name!r} must be a function, got {type(given).__name__}")
+        if not callable(function):
+            raise ProblemError(
+                f"solvers: {name!r} must be a function, got {type(function).__name__}"
+            )
         super().__init__(name, deterministic=deterministic)
-        self.given = given
+        self.called = function
         self._check = check
 
     def check(self, problem: AnonymizationProblem, limit: Limit) -> None:
@@ -246,14 +290,14 @@ class _FunctionSolver(Solver):
                 ) from error
 
     def describe(self, problem: AnonymizationProblem) -> dict[str, Any]:
-        return {"kind": "function", **functions.described_function(self.given)}
+        return {"kind": "function", **described_function(self.called)}
 
     def solve(
         self, problem: AnonymizationProblem, seed: int, recorder: Recorder
     ) -> tuple[Front | None, dict[str, Any]]:
         with recorder.listening(problem):
-            given = self.given(problem, seed, recorder.limit.budget)
-        front = _as_front(given, problem, self.name)
+            result = self.called(problem, seed, recorder.limit.budget)
+        front = _as_front(result, problem, self.name)
         run: Mapping[str, Any] = {} if front is None else front.run
         if run.get("stopped_by_hand"):
             raise KeyboardInterrupt
@@ -265,9 +309,9 @@ class _FunctionSolver(Solver):
             "reproducible": bool(run.get("reproducible", True)),
             "why_not_reproducible": run.get("why_not_reproducible"),
         }
-        most = recorder.limit.evaluations
-        if most is not None and spent > most:
-            facts["over_budget"] = spent - most
+        allowed = recorder.limit.evaluations
+        if allowed is not None and spent > allowed:
+            facts["over_budget"] = spent - allowed
         if recorder.limit.seconds is not None and recorder.used > recorder.limit.seconds:
             facts["over_seconds"] = round(recorder.used - recorder.limit.seconds, 3)
         if front is not None and front.proven:
@@ -275,33 +319,31 @@ class _FunctionSolver(Solver):
         return front, facts
 
 
-def _as_front(given: Any, problem: AnonymizationProblem, name: str) -> Front | None:
-    if isinstance(given, Front):
-        if [q.key for q in given.objectives] != problem.objective_names:
+def _as_front(result: Any, problem: AnonymizationProblem, name: str) -> Front | None:
+    if isinstance(result, Front):
+        if [q.key for q in result.objectives] != problem.objective_names:
             raise ProblemError(
                 f"solvers: {name!r} gave a front of other objectives than the problem's"
             )
-        if not len(given):
+        if not len(result):
             return None
-        if [q.key for q in given.quantities] != [q.key for q in quantities_of(problem)]:
+        if [q.key for q in result.quantities] != [q.key for q in quantities_of(problem)]:
             raise ProblemError(
                 f"solvers: {name!r} gave a front of other recorded quantities than the problem's"
             )
-        if not np.isfinite(given.values).all():
+        if not np.isfinite(result.values).all():
             raise ProblemError(f"solvers: {name!r} gave a front with values that are not finite")
-        return given
+        return result
     try:
-        if isinstance(given, Recoding):
-            return Front.of(problem, known=[given])
-        if isinstance(given, list | tuple) and given and isinstance(given[0], Recoding):
-            return Front.of(problem, known=list(given))
-        rows = np.atleast_2d(np.asarray(given))
+        if recodings := recodings_in(result):
+            return Front.of(problem, known=recodings)
+        rows = np.atleast_2d(np.asarray(result))
         if not rows.size:
             return None
         if rows.shape[1] != problem.n_var or rows.dtype.kind not in "biuf":
             raise ProblemError(
                 f"solvers: {name!r} must give a Front, recodings, or rows of {problem.n_var} variables, "
-                f"got {type(given).__name__}"
+                f"got {type(result).__name__}"
             )
         return Front.of(problem, rows)
     except InfeasibleError:
@@ -311,14 +353,14 @@ def _as_front(given: Any, problem: AnonymizationProblem, name: str) -> Front | N
 def _needed(function: Callable[..., Any]) -> int:
     """How many arguments a function must be given: 1, the problem, or 3; 0 where that cannot be seen."""
     try:
-        found = list(inspect.signature(function).parameters.values())
+        parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # some built-in ones
         return 0
-    own = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    needed = [p for p in own if p.default is p.empty]
-    if len(own) >= 3 and (len(needed) > 1 or own[1].name == "seed"):
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    needed = [p for p in positional if p.default is p.empty]
+    if len(positional) >= 3 and (len(needed) > 1 or positional[1].name == "seed"):
         return 3 if len(needed) <= 3 else 0
-    if len(own) < 3 and any(p.kind is p.VAR_POSITIONAL for p in found):
+    if len(positional) < 3 and any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return 3
     return len(needed)
 
@@ -331,47 +373,47 @@ def _name_of(function: Any) -> str:
     return str(name)
 
 
-def as_solvers(given: Any) -> tuple[Solver, ...]:
-    """Solvers from what a user writes: names, algorithms, functions, in a list or by name.
+def as_solvers(solvers: Any) -> tuple[Solver, ...]:
+    """Return solvers of what a user writes: names, algorithms, functions, in a list or by name.
 
     >>> as_solvers({"small": Solver.algorithm("nsga2", population=20), "chance": "random"})
     (Solver('small'), Solver('chance'))
     """
-    if isinstance(given, Mapping):
-        made = [_as_solver(entry, name) for name, entry in given.items()]
-    elif isinstance(given, list | tuple):
-        made = [_as_solver(entry, None) for entry in given]
+    if isinstance(solvers, Mapping):
+        named = [_as_solver(entry, name) for name, entry in solvers.items()]
+    elif isinstance(solvers, list | tuple):
+        named = [_as_solver(entry, None) for entry in solvers]
     else:
-        made = [_as_solver(given, None)]
-    if not made:
+        named = [_as_solver(solvers, None)]
+    if not named:
         raise ProblemError("solvers: none given; name at least one, such as 'nsga2'")
-    check_names([solver.name for solver in made], "solvers")
-    return tuple(made)
+    check_names([solver.name for solver in named], "solvers")
+    return tuple(named)
 
 
-def _as_solver(given: Any, name: Any) -> Solver:
-    if isinstance(given, Solver):
-        if name is None or name == given.name:
-            return given
-        other = copy.copy(given)
-        Solver.__init__(other, name, deterministic=given.deterministic)
-        return other
-    if isinstance(given, str):
+def _as_solver(entry: Any, name: Any) -> Solver:
+    if isinstance(entry, Solver):
+        if name is None or name == entry.name:
+            return entry
+        renamed = copy.copy(entry)
+        Solver.__init__(renamed, name, deterministic=entry.deterministic)
+        return renamed
+    if isinstance(entry, str):
         return (
-            Solver.exact(name=name or given)
-            if given == "exact"
-            else Solver.algorithm(given, name=name)
+            Solver.exact(name=name or entry)
+            if entry == "exact"
+            else Solver.algorithm(entry, name=name)
         )
-    if isinstance(given, Algorithm):
-        return Solver.algorithm(given, name=name)
-    if callable(given) and not isinstance(given, type):
-        needed = _needed(given)
+    if isinstance(entry, Algorithm):
+        return Solver.algorithm(entry, name=name)
+    if callable(entry) and not isinstance(entry, type):
+        needed = _needed(entry)
         if needed == 1:
-            return Solver.algorithm(given, name=name)
+            return Solver.algorithm(entry, name=name)
         if needed == 3:
-            return Solver.function(given, name=name)
+            return Solver.function(entry, name=name)
     raise ProblemError(
         f"solvers: expected a name ({', '.join(algorithm_names())}, exact), a pymoo algorithm, a Solver, "
         "a function of the problem that makes an algorithm, or one of problem, seed and budget, got "
-        f"{type(given).__name__}"
+        f"{type(entry).__name__}"
     )

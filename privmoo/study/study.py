@@ -1,9 +1,10 @@
-"""Study: the runs of several solvers on several problems, and what can be said of them."""
+"""Study: the runs of several solvers on several problems, with tables, tests and pictures of them."""
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,60 +13,30 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo import registry
+from privmoo._util.wording import count_noun
 from privmoo.errors import ProblemError, nearest
 from privmoo.front.front import Front
-from privmoo.front.quantities import Quantity
-from privmoo.front.text import counted
-from privmoo.stats import tests as statistics
-from privmoo.study import tables, verdicts, views
-from privmoo.study.convergence import convergence
+from privmoo.stats.medians import interquartile_range, median
+from privmoo.stats.pairwise import pairwise
+from privmoo.stats.rank_tests import check_alpha
+from privmoo.stats.ranking import Ranking, rank
+from privmoo.study import convergence, saving, tables, verdicts
 from privmoo.study.indicators import INDICATORS, Box, Scale, better
 from privmoo.study.outcomes import Outcome
+from privmoo.study.participants import StudiedProblem, StudiedSolver
 
 if TYPE_CHECKING:
-    from privmoo.stats.tests import Ranking
+    from matplotlib.axes import Axes
 
-__all__ = ["StudiedProblem", "StudiedSolver", "Study"]
+__all__ = ["Study"]
 
 _FACTS = ("evaluations", "seconds", "infeasible", "reproducible", "over_budget", "over_seconds")
 
 
 @dataclass(frozen=True)
-class StudiedProblem:
-    """What a study keeps of a problem.
-
-    Attributes:
-        name: How tables call it.
-        quantities: What is recorded of every solution, objectives first.
-        n_objectives: How many are objectives.
-        worst: The worst values of the objectives, as minimised.
-        description: The problem as plain data.
-    """
-
-    name: str
-    quantities: tuple[Quantity, ...]
-    n_objectives: int
-    worst: tuple[float, ...]
-    description: Mapping[str, Any] = field(default_factory=dict, repr=False)
-
-    @property
-    def objectives(self) -> tuple[Quantity, ...]:
-        """The quantities that are optimised."""
-        return self.quantities[: self.n_objectives]
-
-
-@dataclass(frozen=True)
-class StudiedSolver:
-    """What a study keeps of a solver: its name, whether chance is in it, and its settings by problem."""
-
-    name: str
-    deterministic: bool
-    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
-
-
-@dataclass(frozen=True)
 class Study:
-    """The runs of a comparison; made by `compare` or `Study.load`.
+    """The runs of a comparison of solvers, made by `compare` or `Study.load`.
 
     Attributes:
         problems: The problems.
@@ -87,21 +58,21 @@ class Study:
     def boxes(self) -> dict[str, Box]:
         """By problem: how its fronts are scaled, and the front they are compared with.
 
-        Problems for which no run found anything have none.
+        A problem without any feasible run has none.
         """
-        found = {}
+        boxes = {}
         for problem in self.problems:
-            own = [o for o in self.outcomes if o.problem == problem.name and o.status == "ok"]
-            exact = next((o.F for o in own if o.facts.get("proven") is True), None)
-            if own:
-                found[problem.name] = Box.of(
-                    [o.F for o in own],
+            runs = [o for o in self.outcomes if o.problem == problem.name and o.status == "ok"]
+            exact = next((o.F for o in runs if o.facts.get("proven") is True), None)
+            if runs:
+                boxes[problem.name] = Box.of(
+                    [o.F for o in runs],
                     problem.objectives,
                     np.array(problem.worst),
                     exact=exact,
                     scale=self.scale,
                 )
-        return found
+        return boxes
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -113,7 +84,7 @@ class Study:
         rows = []
         for o in self.outcomes:
             box = self.boxes.get(o.problem)
-            known = o.status != "failed" and box is not None
+            measured = o.status != "failed" and box is not None
             F = o.F if o.status == "ok" else np.empty((0, 1))
             rows.append(
                 {
@@ -122,7 +93,7 @@ class Study:
                     "seed": o.seed,
                     "status": o.status,
                     **{
-                        name: box.measure(name, F) if known and box is not None else np.nan
+                        name: box.measure(name, F) if measured and box is not None else np.nan
                         for name in INDICATORS
                     },
                     "front": len(o.F),
@@ -136,66 +107,79 @@ class Study:
         return frame.astype(dict.fromkeys(whole, "Int64") | {"reproducible": "boolean"})
 
     def values(self, problem: str, indicator: str) -> dict[str, NDArray[np.float64]]:
-        """The indicator's values of the runs on a problem, by solver; without runs that failed."""
+        """Return an indicator's values of the runs on a problem, by solver, without failed runs.
+
+        Args:
+            problem: The name of the problem.
+            indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
+        """
         better(indicator)
         self.problem(problem)
-        own = self.frame[(self.frame["problem"] == problem) & (self.frame["status"] != "failed")]
+        runs = self.frame[(self.frame["problem"] == problem) & (self.frame["status"] != "failed")]
         return {
-            s.name: own.loc[own["solver"] == s.name, indicator].dropna().to_numpy(np.float64)
+            s.name: runs.loc[runs["solver"] == s.name, indicator].dropna().to_numpy(np.float64)
             for s in self.solvers
         }
 
     def summary(self) -> pd.DataFrame:
-        """Per problem and solver: runs, failures, and median and interquartile range of each indicator."""
+        """Return runs, failures, and medians of indicators with their spread, by problem and solver."""
         rows = []
         for problem in self.problems:
             by_indicator = {name: self.values(problem.name, name) for name in INDICATORS}
             for solver in self.solvers:
-                own = self.frame[
+                runs = self.frame[
                     (self.frame["problem"] == problem.name) & (self.frame["solver"] == solver.name)
                 ]
                 row: dict[str, Any] = {
                     "problem": problem.name,
                     "solver": solver.name,
-                    "runs": int((own["status"] != "failed").sum()),
-                    "failed": int((own["status"] == "failed").sum()),
+                    "runs": int((runs["status"] != "failed").sum()),
+                    "failed": int((runs["status"] == "failed").sum()),
                 }
                 for name, values in by_indicator.items():
-                    row[name] = statistics.median(values[solver.name])
-                    row[f"{name}_iqr"] = _spread(values[solver.name])
+                    row[name] = median(values[solver.name])
+                    row[f"{name}_iqr"] = interquartile_range(values[solver.name])
                 rows.append(row)
         return pd.DataFrame(rows)
 
     def pairwise(self, indicator: str = "hypervolume", *, alpha: float = 0.05) -> pd.DataFrame:
-        """Every pair of solvers on every problem: tests, Holm's correction over the pairs, A12.
+        """Compare every pair of solvers on every problem: tests, Holm's correction over the pairs, A12.
 
-        `better` is the solver that is significantly better, or, where neither has chance in it, better;
-        empty where no difference is shown.
+        Args:
+            indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
+            alpha: The level of significance.
+
+        Returns:
+            A row per problem and pair. `better` is the solver that is significantly better, or better
+            where both are deterministic; it is empty where no difference is shown.
         """
         larger = better(indicator) > 0
-        statistics.check_alpha(alpha)
+        check_alpha(alpha)
         constant = [s.name for s in self.solvers if s.deterministic]
         parts = []
         for problem in self.problems:
-            own = statistics.pairwise(
-                self.values(problem.name, indicator), larger=larger, constant=constant
-            )
-            own.insert(0, "problem", problem.name)
-            parts.append(own)
+            values = self.values(problem.name, indicator)
+            part = pairwise(values, larger=larger, constant=constant)
+            part.insert(0, "problem", problem.name)
+            parts.append(part)
         frame = pd.concat(parts, ignore_index=True)
-        shown = (frame["p_holm"] < alpha) | ((frame["test"] == "none") & frame["a12"].notna())
+        differ = (frame["p_holm"] < alpha) | ((frame["test"] == "none") & frame["a12"].notna())
         first = np.where(frame["a12"] > 0.5, frame["first"], frame["second"])
-        frame["better"] = np.where(shown & (frame["a12"] != 0.5), first, "")
+        frame["better"] = np.where(differ & (frame["a12"] != 0.5), first, "")
         return frame
 
     def ranking(self, indicator: str = "hypervolume", *, alpha: float = 0.05) -> Ranking:
-        """Mean ranks over problems by the median of the runs, with Nemenyi's critical difference.
+        """Rank solvers over problems by the median of their runs, with Nemenyi's critical difference.
 
         Only problems count on which every solver has a run that did not fail.
+
+        Args:
+            indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
+            alpha: The level of significance.
         """
         wide = self.summary().pivot(index="problem", columns="solver", values=indicator)
         wide = wide.reindex([p.name for p in self.problems])[[s.name for s in self.solvers]]
-        return statistics.rank(wide.dropna(), larger=better(indicator) > 0, alpha=alpha)
+        return rank(wide.dropna(), larger=better(indicator) > 0, alpha=alpha)
 
     @property
     def failures(self) -> pd.DataFrame:
@@ -203,13 +187,56 @@ class Study:
         frame = self.frame[self.frame["status"] == "failed"]
         return frame[["problem", "solver", "seed", "error"]].reset_index(drop=True)
 
-    convergence = convergence
-    verdict = verdicts.verdict
-    to_markdown = tables.to_markdown
-    to_latex = tables.to_latex
+    def convergence(
+        self, indicator: str = "hypervolume", problem: str | None = None
+    ) -> pd.DataFrame:
+        """Return an indicator over evaluations, or over seconds where these are the budget.
+
+        A deterministic solver has its value from the beginning; one whose search could not be watched,
+        such as a grid of swarms, only at the end.
+
+        Args:
+            indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
+            problem: The name of the problem; all problems by default.
+
+        Returns:
+            One row per run and step.
+        """
+        return convergence.convergence(self, indicator, problem)
+
+    def verdict(self, indicator: str = "hypervolume", *, alpha: float = 0.05) -> str:
+        """Return what the runs show at a level of significance, problem by problem and over all.
+
+        Args:
+            indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
+            alpha: The level, after Holm's correction over the pairs of a problem.
+        """
+        return verdicts.verdict(self, indicator, alpha)
+
+    def to_markdown(
+        self, indicators: Sequence[str] = tuple(INDICATORS), *, alpha: float = 0.05
+    ) -> str:
+        """Return the summary as a Markdown table, one row per problem and solver.
+
+        Args:
+            indicators: The indicators, one column each.
+            alpha: The level of significance of the marks.
+        """
+        return tables.to_markdown(self, indicators, alpha)
+
+    def to_latex(
+        self, indicators: Sequence[str] = tuple(INDICATORS), *, alpha: float = 0.05
+    ) -> str:
+        """Return the summary as a LaTeX table (package booktabs), one row per problem and solver.
+
+        Args:
+            indicators: The indicators, one column each.
+            alpha: The level of significance of the marks.
+        """
+        return tables.to_latex(self, indicators, alpha)
 
     def scaled(self, scale: Scale) -> Study:
-        """The same runs with objectives scaled otherwise.
+        """Return the same runs with another scale of the objectives.
 
         Args:
             scale: `"linear"`, or `"decades"`: objectives that span more than two decades, such as k, by
@@ -222,94 +249,176 @@ class Study:
     # Fronts and pictures
 
     def problem(self, name: str | None = None) -> StudiedProblem:
-        """A problem by name; the only one if none is named."""
-        known = {p.name: p for p in self.problems}
-        if name is None and len(known) == 1:
+        """Return a problem by its name; the only one if no name is given."""
+        by_name = {p.name: p for p in self.problems}
+        if name is None and len(by_name) == 1:
             return self.problems[0]
-        if name not in known:
+        if name not in by_name:
             what = "name one of" if name is None else f"{name!r} is none of"
-            raise ProblemError(f"problem: {what} {', '.join(known)}{nearest(name, known)}")
-        return known[name]
+            raise ProblemError(f"problem: {what} {', '.join(by_name)}{nearest(name, by_name)}")
+        return by_name[name]
 
     def fronts(self, problem: str | None = None) -> dict[str, list[Front]]:
-        """The fronts of all runs on a problem by solver, as values: to draw, not to release.
+        """Return the fronts of all runs on a problem by solver, as values: to draw, not to release.
 
         To release a solution, run `optimize` with the same algorithm, budget and seed.
+
+        Args:
+            problem: The name of the problem; the only one by default.
         """
-        own = self.problem(problem)
-        found: dict[str, list[Front]] = {s.name: [] for s in self.solvers}
+        studied = self.problem(problem)
+        fronts: dict[str, list[Front]] = {s.name: [] for s in self.solvers}
         for o in self.outcomes:
-            if o.problem == own.name and o.status == "ok":
-                found[o.solver].append(
+            if o.problem == studied.name and o.status == "ok":
+                fronts[o.solver].append(
                     Front(
-                        quantities=own.quantities,
-                        n_objectives=own.n_objectives,
+                        quantities=studied.quantities,
+                        n_objectives=studied.n_objectives,
                         values=o.values,
                         X=np.empty((len(o.values), 0)),
                         run={"algorithm": o.solver, "seed": o.seed, **o.facts},
-                        description=own.description,
-                        dominated=np.empty((0, own.n_objectives)),
+                        description=studied.description,
+                        dominated=np.empty((0, studied.n_objectives)),
                     )
                 )
-        return {name: runs for name, runs in found.items() if runs}
+        return {name: runs for name, runs in fronts.items() if runs}
 
-    plot_convergence = views.plot_convergence
-    plot_indicator = views.plot_indicator
-    plot_attainment = views.plot_attainment
-    plot_attainment_difference = views.plot_attainment_difference
-    plot_ranking = views.plot_ranking
+    @property
+    def _colours(self) -> dict[str, int]:
+        """A solver has the same colour in every picture, also where another is missing."""
+        return {solver.name: i for i, solver in enumerate(self.solvers)}
+
+    def plot_convergence(
+        self,
+        problem: str | None = None,
+        *,
+        indicator: str = "hypervolume",
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw an indicator over the budget; see `privmoo.plot.plot_convergence`.
+
+        Args:
+            problem: The name of the problem; the only one by default.
+            indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
+            ax: Where to draw; a new figure by default.
+        """
+        draw = registry.load("views", "plot_convergence")
+        axes: Axes = draw(self, problem, indicator=indicator, ax=ax)
+        return axes
+
+    def plot_indicator(
+        self,
+        problem: str | None = None,
+        *,
+        indicator: str = "hypervolume",
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw boxes of an indicator, one per solver; see `privmoo.plot.plot_indicator`.
+
+        Args:
+            problem: The name of the problem; the only one by default.
+            indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
+            ax: Where to draw; a new figure by default.
+        """
+        draw = registry.load("views", "plot_indicator")
+        axes: Axes = draw(self, problem, indicator=indicator, ax=ax)
+        return axes
+
+    def plot_attainment(
+        self,
+        problem: str | None = None,
+        *,
+        objectives: Sequence[str] | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw what the runs of every solver attain; see `privmoo.plot.plot_attainment`.
+
+        Args:
+            problem: The name of the problem; the only one by default.
+            objectives: Two objectives; the first two by default.
+            ax: Where to draw; a new figure by default.
+        """
+        draw = registry.load("views", "plot_attainment")
+        fronts = self.fronts(problem)
+        axes: Axes = draw(fronts, objectives=objectives, colours=self._colours, ax=ax)
+        return axes
+
+    def plot_attainment_difference(
+        self,
+        first: str,
+        second: str,
+        problem: str | None = None,
+        *,
+        objectives: Sequence[str] | None = None,
+    ) -> list[Axes]:
+        """Draw where one solver attains more often than another.
+
+        See `privmoo.plot.plot_attainment_difference`.
+
+        Args:
+            first: The name of one solver.
+            second: The name of the other.
+            problem: The name of the problem; the only one by default.
+            objectives: Two objectives; the first two by default.
+        """
+        fronts = self.fronts(problem)
+        for name in (first, second):
+            if name not in fronts:
+                raise ProblemError(
+                    f"solver: {name!r} has no front; there are those of {', '.join(fronts)}"
+                    f"{nearest(name, fronts)}"
+                )
+        pair = {name: fronts[name] for name in (first, second)}
+        draw = registry.load("views", "plot_attainment_difference")
+        axes: list[Axes] = draw(pair, objectives=objectives, colours=self._colours)
+        return axes
+
+    def plot_ranking(
+        self, *, indicator: str = "hypervolume", alpha: float = 0.05, ax: Axes | None = None
+    ) -> Axes:
+        """Draw mean ranks over problems; see `privmoo.plot.plot_ranking`.
+
+        Args:
+            indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
+            alpha: The level of significance.
+            ax: Where to draw; a new figure by default.
+        """
+        draw = registry.load("views", "plot_ranking")
+        axes: Axes = draw(self.ranking(indicator, alpha=alpha), ax=ax)
+        return axes
 
     # Files
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the study to a file: arrays and JSON, no code."""
-        from privmoo.study.saving import save
+        """Write the study to a file of arrays and JSON, without code, that `load` reads.
 
-        save(self, path, force=force)
+        Args:
+            path: The file.
+            force: Whether a file that exists is replaced.
+        """
+        saving.save(self, path, force=force)
 
     @classmethod
     def load(cls, path: str | Path) -> Study:
-        """Read a study that `save` wrote."""
-        from privmoo.study.saving import load
+        """Read a study that `save` wrote.
 
-        return load(path)
+        Args:
+            path: The file.
+
+        Raises:
+            CheckpointError: The file is missing or damaged.
+        """
+        return cls(**saving.read(path))
 
     def __repr__(self) -> str:
         return (
-            f"Study of {counted(len(self.solvers), 'solver')} on "
-            f"{counted(len(self.problems), 'problem')}: {counted(len(self.outcomes), 'run')}, "
+            f"Study of {count_noun(len(self.solvers), 'solver')} on "
+            f"{count_noun(len(self.problems), 'problem')}: {count_noun(len(self.outcomes), 'run')}, "
             f"{len(self.failures):,} failed"
         )
 
     def _repr_html_(self) -> str:
-        import html
-
-        said = "".join(
-            f"<div>{html.escape(line)}</div>" for line in str(self.verdict()).splitlines()
-        )
-        return f"<div>{html.escape(repr(self))}</div>{self.summary().to_html(index=False)}{said}"
-
-
-def _spread(values: NDArray[np.float64]) -> float:
-    """The interquartile range, as boxes are drawn; infinite where a quarter of the runs is."""
-    if not len(values):
-        return float("nan")
-    if np.isfinite(values).all():
-        low, high = np.quantile(values, [0.25, 0.75])
-    else:
-        low, high = np.quantile(values, [0.25, 0.75], method="inverted_cdf")
-    return float(high - low) if low < high else 0.0
-
-
-def check_name(name: object, what: str) -> None:
-    """Raise where a name does not fit in a cell of a table."""
-    if not isinstance(name, str) or not name.strip() or len(name) > 80 or not name.isprintable():
-        raise ProblemError(f"{what}: a name must be a short text in one line, got {name!r}")
-
-
-def check_names(names: Sequence[str], what: str) -> None:
-    """Raise where two have one name, or one has a name that does not fit in a table."""
-    for name in names:
-        check_name(name, what)
-        if list(names).count(name) > 1:
-            raise ProblemError(f"{what}: two are called {name!r}; give them names: {{'one': …}}")
+        lines = str(self.verdict()).splitlines()
+        verdict = "".join(f"<div>{html.escape(line)}</div>" for line in lines)
+        summary = self.summary().to_html(index=False)
+        return f"<div>{html.escape(repr(self))}</div>{summary}{verdict}"

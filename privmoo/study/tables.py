@@ -6,9 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from privmoo.errors import ProblemError
 from privmoo.study.indicators import INDICATORS, better
-from privmoo.study.verdicts import beside
+from privmoo.study.verdicts import remarks
 
 if TYPE_CHECKING:
     from privmoo.study.study import Study
@@ -37,7 +39,7 @@ _LATEX = {
 
 
 def escape_latex(text: str) -> str:
-    r"""Text as LaTeX prints it.
+    r"""Escape text so that LaTeX prints it.
 
     >>> escape_latex("k_member & 10 %")
     'k\\_member \\& 10 \\%'
@@ -46,7 +48,7 @@ def escape_latex(text: str) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    r"""Text in a cell of a Markdown table.
+    r"""Escape text for a cell of a Markdown table.
 
     >>> print(escape_markdown("a|b_c"))
     a\|b\_c
@@ -54,14 +56,12 @@ def escape_markdown(text: str) -> str:
     return "".join(f"\\{letter}" if letter in "\\|*_`<>[]" else letter for letter in text)
 
 
-def to_markdown(
-    self: Study, indicators: Sequence[str] = tuple(INDICATORS), *, alpha: float = 0.05
-) -> str:
-    """The summary as a Markdown table: one row per problem and solver.
+def to_markdown(study: Study, indicators: Sequence[str], alpha: float) -> str:
+    """Return the summary of a study as a Markdown table, for `Study.to_markdown`.
 
     Args:
-        self: The study.
-        indicators: Which columns.
+        study: The study.
+        indicators: The indicators, one column each.
         alpha: The level of significance of the marks.
     """
     _check(indicators)
@@ -71,22 +71,20 @@ def to_markdown(
         + " |",
         "| " + " | ".join(["---", "---", *["---:"] * (len(indicators) + 1)]) + " |",
     ]
-    for problem, solver, runs, cells in _rows(self, indicators, alpha):
-        own = [f"**{text}**" if best else text + mark for text, best, mark in cells]
+    for problem, solver, runs, cells in _rows(study, indicators, alpha):
+        texts = [f"**{text}**" if best else text + mark for text, best, mark in cells]
         names = [escape_markdown(problem), escape_markdown(solver), str(runs)]
-        lines.append("| " + " | ".join([*names, *own]) + " |")
-    notes = [_NOTE.format(alpha=alpha), *(escape_markdown(line) for line in beside(self))]
+        lines.append("| " + " | ".join([*names, *texts]) + " |")
+    notes = [_NOTE.format(alpha=alpha), *(escape_markdown(line) for line in remarks(study))]
     return "\n".join([*lines, "", *notes]) + "\n"
 
 
-def to_latex(
-    self: Study, indicators: Sequence[str] = tuple(INDICATORS), *, alpha: float = 0.05
-) -> str:
-    """The summary as a LaTeX table (package booktabs): one row per problem and solver.
+def to_latex(study: Study, indicators: Sequence[str], alpha: float) -> str:
+    """Return the summary of a study as a LaTeX table, for `Study.to_latex`.
 
     Args:
-        self: The study.
-        indicators: Which columns.
+        study: The study.
+        indicators: The indicators, one column each.
         alpha: The level of significance of the marks.
     """
     _check(indicators)
@@ -97,18 +95,18 @@ def to_latex(
         " & ".join(heads) + r" \\",
     ]
     earlier = None
-    for problem, solver, runs, cells in _rows(self, indicators, alpha):
+    for problem, solver, runs, cells in _rows(study, indicators, alpha):
         if problem != earlier:
             lines.append(r"\midrule")
-        own = [
+        texts = [
             rf"\textbf{{{text}}}" if best else text + (r"$^\dagger$" if mark else "")
             for text, best, mark in ((t.replace("∞", r"$\infty$"), b, m) for t, b, m in cells)
         ]
-        shown = escape_latex(problem) if problem != earlier else ""
-        lines.append(" & ".join([shown, escape_latex(solver), str(runs), *own]) + r" \\")
+        label = escape_latex(problem) if problem != earlier else ""
+        lines.append(" & ".join([label, escape_latex(solver), str(runs), *texts]) + r" \\")
         earlier = problem
     note = _NOTE.format(alpha=alpha).replace("†", r"$\dagger$")
-    notes = [f"% {line}" for line in (note, *beside(self))]
+    notes = [f"% {line}" for line in (note, *remarks(study))]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *notes]) + "\n"
 
 
@@ -127,30 +125,37 @@ def _rows(
     """Problem, solver, runs, and per indicator the text, whether it is the best, and a mark."""
     summary = study.summary()
     pairs = {name: study.pairwise(name, alpha=alpha) for name in indicators}
-    found = []
+    rows = []
     for problem in study.problems:
-        own = summary[summary["problem"] == problem.name]
-        marks: dict[str, tuple[set[str], set[str]]] = {}
-        for name in indicators:
-            there = own.dropna(subset=[name])
-            end = there[name].max() if better(name) > 0 else there[name].min()
-            best = set(there.loc[there[name] == end, "solver"])
-            close = set()
-            for pair in pairs[name][pairs[name]["problem"] == problem.name].itertuples(index=False):
-                if pair.better == "" and {pair.first, pair.second} & best:
-                    close |= {str(pair.first), str(pair.second)} - best
-            marks[name] = best, close
-        for _, row in own.iterrows():
+        part = summary[summary["problem"] == problem.name]
+        marks = {
+            name: _marks(part, pairs[name][pairs[name]["problem"] == problem.name], name)
+            for name in indicators
+        }
+        for _, row in part.iterrows():
             cells = []
             for name in indicators:
                 best, close = marks[name]
                 middle = float(row[name])
-                known = not math.isnan(middle)
-                text = f"{_number(middle)} ({_number(float(row[f'{name}_iqr']))})" if known else "–"
-                mark = "†" if known and row["solver"] in close else ""
-                cells.append((text, known and row["solver"] in best, mark))
-            found.append((str(row["problem"]), str(row["solver"]), int(row["runs"]), cells))
-    return found
+                measured = not math.isnan(middle)
+                spread = _number(float(row[f"{name}_iqr"]))
+                text = f"{_number(middle)} ({spread})" if measured else "–"
+                mark = "†" if measured and row["solver"] in close else ""
+                cells.append((text, measured and row["solver"] in best, mark))
+            rows.append((str(row["problem"]), str(row["solver"]), int(row["runs"]), cells))
+    return rows
+
+
+def _marks(summary: pd.DataFrame, pairs: pd.DataFrame, indicator: str) -> tuple[set[str], set[str]]:
+    """The solvers with the best median of an indicator, and those not significantly different."""
+    measured = summary.dropna(subset=[indicator])
+    end = measured[indicator].max() if better(indicator) > 0 else measured[indicator].min()
+    best = set(measured.loc[measured[indicator] == end, "solver"])
+    close: set[str] = set()
+    for pair in pairs.itertuples(index=False):
+        if pair.better == "" and {pair.first, pair.second} & best:
+            close |= {str(pair.first), str(pair.second)} - best
+    return best, close
 
 
 def _number(value: float) -> str:

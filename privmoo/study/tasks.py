@@ -1,4 +1,4 @@
-"""One run of a study: what it is, its key, and doing it in whatever process."""
+"""Tasks: the runs of a study, their keys, and running them in any process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from privmoo.study.outcomes import Outcome, history
 from privmoo.study.recorder import Limit, Recorder
 from privmoo.study.solvers import Solver
 
-__all__ = ["Task", "do", "failed", "unpickled"]
+__all__ = ["Task", "failed_outcome", "run", "run_pickled"]
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,10 @@ class Task:
 
     Attributes:
         problem: The problem's name.
-        solver: How to solve it.
-        seed: With which seed; None if the solver has no chance in it.
+        solver: The solver.
+        seed: The seed; None for a deterministic solver.
         limit: The budget.
-        key: What decides the result, in a few characters: the name of its file.
+        key: A digest of all that decides the result: the name of the run's file.
     """
 
     problem: str
@@ -44,22 +44,34 @@ class Task:
     @classmethod
     def of(
         cls,
-        name: str,
-        problem: AnonymizationProblem,
+        problem: str,
         solver: Solver,
         seed: int | None,
         limit: Limit,
-        known: dict[str, Any],
+        identity: dict[str, Any],
     ) -> Task:
-        """The task with its key; `known` are the descriptions of problem and solver."""
-        identity = {**known, "seed": seed, "limit": repr(limit), "versions": versions()}
-        text = json.dumps(plain(identity), sort_keys=True).encode()
+        """Return a task with its key.
+
+        Args:
+            problem: The problem's name.
+            solver: The solver.
+            seed: The seed; None for a deterministic solver.
+            limit: The budget.
+            identity: The descriptions of problem and solver.
+        """
+        whole = {**identity, "seed": seed, "limit": repr(limit), "versions": versions()}
+        text = json.dumps(plain(whole), sort_keys=True).encode()
         key = hashlib.blake2b(text, digest_size=16).hexdigest()
-        return cls(name, solver, seed, limit, key)
+        return cls(problem, solver, seed, limit, key)
 
 
-def do(task: Task, problem: AnonymizationProblem) -> Outcome:
-    """Run it; whatever it raises is an outcome too, so that the other runs go on."""
+def run(task: Task, problem: AnonymizationProblem) -> Outcome:
+    """Run a task; an error is an outcome too, so that the other runs go on.
+
+    Args:
+        task: The run.
+        problem: The problem of its name.
+    """
     began = time.perf_counter()
     try:
         problem.forget()
@@ -70,51 +82,53 @@ def do(task: Task, problem: AnonymizationProblem) -> Outcome:
     except (Exception, SystemExit) as error:  # a solver's exit() ends its run, not the study
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f" (in {place.name}, line {place.lineno})"
-        return failed(
+        return failed_outcome(
             task,
             f"{type(error).__name__}: {error}{where}",
             seconds=round(time.perf_counter() - began, 3),
         )
-    facts = {**facts, "seconds": round(recorder.used, 3)}
-    n_obj = problem.n_obj
-    points, spans = history([np.empty((0, n_obj)), *recorder.fronts])
-    kept: dict[str, Any] = {
+    facts = plain({**facts, "seconds": round(recorder.used, 3)})
+    points, spans = history([np.empty((0, problem.n_obj)), *recorder.fronts])
+    arrays: dict[str, Any] = {
         "at": np.array(recorder.at, np.int64),
         "seconds": np.array(recorder.seconds, np.float64),
         "points": points,
         "spans": spans - 1,  # without the empty front before all others
     }
+    names = task.problem, task.solver.name, task.seed
     if front is None:
-        facts = plain(facts)
-        return Outcome(
-            task.problem, task.solver.name, task.seed, "nothing feasible", facts=facts, **kept
-        )
-    return Outcome(
-        task.problem,
-        task.solver.name,
-        task.seed,
-        "ok",
-        facts=plain(facts),
-        values=front.values,
-        F=front.F,
-        **kept,
-    )
+        return Outcome(*names, "nothing feasible", facts=facts, **arrays)
+    return Outcome(*names, "ok", facts=facts, values=front.values, F=front.F, **arrays)
 
 
-def failed(task: Task, error: str, **facts: Any) -> Outcome:
-    """The outcome of a run that gave none."""
+def failed_outcome(task: Task, error: str, **facts: Any) -> Outcome:
+    """Return the outcome of a run that failed.
+
+    Args:
+        task: The run.
+        error: Why it failed.
+        facts: Facts about the run.
+    """
     return Outcome(task.problem, task.solver.name, task.seed, "failed", error, facts=facts)
 
 
-def unpickled(problem: bytes, task: bytes) -> bytes:
-    """Do a task that came from another process; both ways are bytes."""
-    own: Task = pickle.loads(task)  # noqa: S301  # from the process that started this one
-    known: dict[str, tuple[bytes, AnonymizationProblem]] = vars(_here)
-    if own.problem not in known or known[own.problem][0] is not problem:
-        one: AnonymizationProblem = pickle.loads(problem)  # noqa: S301
-        one.limit_threads(1)
-        known[own.problem] = (problem, one)
-    return do(own, known[own.problem][1]).to_bytes()
+def run_pickled(problem: bytes, task: bytes) -> bytes:
+    """Run a task that comes from another process.
+
+    Args:
+        problem: The pickled problem.
+        task: The pickled task.
+
+    Returns:
+        The outcome as bytes.
+    """
+    unpickled: Task = pickle.loads(task)  # noqa: S301  # from the process that started this one
+    problems: dict[str, tuple[bytes, AnonymizationProblem]] = vars(_here)
+    if unpickled.problem not in problems or problems[unpickled.problem][0] is not problem:
+        copy: AnonymizationProblem = pickle.loads(problem)  # noqa: S301
+        copy.limit_threads(1)
+        problems[unpickled.problem] = (problem, copy)
+    return run(unpickled, problems[unpickled.problem][1]).to_bytes()
 
 
 _here = threading.local()  # a worker of a cluster may have several threads, a problem only one run

@@ -1,4 +1,4 @@
-"""What a study shows, in words; and where it shows nothing, that."""
+"""Verdicts: what a study shows in words, and where it shows nothing."""
 
 from __future__ import annotations
 
@@ -7,34 +7,35 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from privmoo._util.wording import count_noun
 from privmoo.errors import ProblemError
-from privmoo.front.text import counted
-from privmoo.stats.tests import least_p
+from privmoo.stats.rank_tests import smallest_p
 from privmoo.study.indicators import better
 
 if TYPE_CHECKING:
-    from privmoo.study.study import StudiedProblem, Study
+    from privmoo.study.participants import StudiedProblem
+    from privmoo.study.study import Study
 
-__all__ = ["beside", "verdict"]
+__all__ = ["remarks", "verdict"]
 
 _WORDS = {"hypervolume": "hypervolume", "igd_plus": "IGD+", "epsilon": "additive epsilon"}
 
 
-def verdict(self: Study, indicator: str = "hypervolume", *, alpha: float = 0.05) -> str:
-    """What the runs show at a level of significance, problem by problem and over all.
+def verdict(study: Study, indicator: str, alpha: float) -> str:
+    """Return what the runs of a study show, for `Study.verdict`.
 
     Args:
-        self: The study.
-        indicator: By which quality of fronts.
-        alpha: The level, after Holm's correction over the pairs of a problem.
+        study: The study.
+        indicator: The name of the indicator.
+        alpha: The level of significance.
     """
-    pairs = self.pairwise(indicator, alpha=alpha)
+    pairs = study.pairwise(indicator, alpha=alpha)
     lines: list[str] = []
-    for problem in self.problems:
-        lines += _on(self, problem, indicator, pairs[pairs["problem"] == problem.name], alpha)
-    if len(self.problems) > 1 and len(self.solvers) > 1:
-        lines.append(_over_all(self, indicator, alpha))
-    return "\n".join([*lines, *beside(self)])
+    for problem in study.problems:
+        lines += _on(study, problem, indicator, pairs[pairs["problem"] == problem.name], alpha)
+    if len(study.problems) > 1 and len(study.solvers) > 1:
+        lines.append(_over_all(study, indicator, alpha))
+    return "\n".join([*lines, *remarks(study)])
 
 
 def _on(
@@ -45,19 +46,19 @@ def _on(
     box = study.boxes[problem.name]
     of = "exact" if box.exact else "best known"
     summary = study.summary()
-    own = summary[(summary["problem"] == problem.name) & (summary["runs"] > 0)]
-    own = own.sort_values(indicator, ascending=better(indicator) < 0, kind="stable")
+    rows = summary[(summary["problem"] == problem.name) & (summary["runs"] > 0)]
+    rows = rows.sort_values(indicator, ascending=better(indicator) < 0, kind="stable")
     medians = ", ".join(
-        f"{row.solver} {getattr(row, indicator):.4g}" for row in own.itertuples(index=False)
+        f"{row.solver} {getattr(row, indicator):.4g}" for row in rows.itertuples(index=False)
     )
     lines = [
         f"{problem.name}, by {_WORDS[indicator]} (the {of} front has "
-        f"{counted(len(box.reference), 'point')}): medians {medians}."
+        f"{count_noun(len(box.reference), 'point')}): medians {medians}."
     ]
     lines += [f"  {_claim(pair, alpha)}" for pair in pairs.itertuples(index=False)]
     tested = pairs[pairs["p"].notna()]
     few = [
-        least_p(int(n), int(m), test=test)
+        smallest_p(int(n), int(m), test=test)
         for n, m, test in zip(
             tested["runs_first"], tested["runs_second"], tested["test"], strict=True
         )
@@ -107,23 +108,23 @@ def _over_all(study: Study, indicator: str, alpha: float) -> str:
     )
 
 
-def beside(study: Study) -> list[str]:
-    """What a reader must know beside the tests."""
+def remarks(study: Study) -> list[str]:
+    """Return what a reader must know beside the tests: failures, and budgets that were exceeded."""
     frame, lines = study.frame, []
     for solver in study.solvers:
-        own = frame[frame["solver"] == solver.name]
+        runs = frame[frame["solver"] == solver.name]
         for status, words in (("failed", "failed"), ("nothing feasible", "found nothing feasible")):
-            n = int((own["status"] == status).sum())
+            n = int((runs["status"] == status).sum())
             if n:
-                lines.append(f"{counted(n, 'run')} of {solver.name} {words}.")
-        if (own["reproducible"] == False).any():  # noqa: E712  # missing is not False
+                lines.append(f"{count_noun(n, 'run')} of {solver.name} {words}.")
+        if (runs["reproducible"] == False).any():  # noqa: E712  # missing is not False
             lines.append(f"{solver.name}: the same seed may give another front.")
-        most = own["over_budget"].max()
-        if not pd.isna(most):
+        excess = runs["over_budget"].max()
+        if not pd.isna(excess):
             lines.append(
-                f"{solver.name} used up to {int(most):,} evaluations more than the budget."
+                f"{solver.name} used up to {int(excess):,} evaluations more than the budget."
             )
-        longest = own["over_seconds"].max()
+        longest = runs["over_seconds"].max()
         if not pd.isna(longest):
             lines.append(f"{solver.name} took up to {float(longest):.3g} s longer than the budget.")
     return lines

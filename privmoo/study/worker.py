@@ -1,4 +1,4 @@
-"""A worker process of a study: reads tasks from its standard input, writes outcomes to its output.
+"""Worker: a process of a study that reads tasks from its input and writes outcomes to its output.
 
 Started anew, not forked, with one thread (see `processes`). It ends with the process that started it.
 """
@@ -18,13 +18,18 @@ _LENGTH = 8
 
 
 def write(stream: IO[bytes], content: bytes) -> None:
-    """One message: its length, then its bytes."""
+    """Write one message: its length, then its bytes.
+
+    Args:
+        stream: Where to write.
+        content: The message.
+    """
     stream.write(len(content).to_bytes(_LENGTH, "little") + content)
     stream.flush()
 
 
 def read(stream: IO[bytes]) -> bytes | None:
-    """The next message; None at the end of the stream.
+    """Read the next message; return None at the end of the stream.
 
     >>> import io
     >>> stream = io.BytesIO()
@@ -36,9 +41,9 @@ def read(stream: IO[bytes]) -> bytes | None:
     length = stream.read(_LENGTH)
     if len(length) < _LENGTH:
         return None
-    wanted = int.from_bytes(length, "little")
-    content = stream.read(wanted)
-    return content if len(content) == wanted else None
+    size = int.from_bytes(length, "little")
+    content = stream.read(size)
+    return content if len(content) == size else None
 
 
 def main() -> None:
@@ -55,15 +60,15 @@ def main() -> None:
 
     threading.Thread(target=listen, daemon=True).start()
     sys.path[:] = pickle.loads(messages.get())  # noqa: S301  # from the process that started this one
-    from privmoo.study.tasks import unpickled
+    from privmoo.study.tasks import run_pickled
 
-    known: dict[str, bytes] = {}
+    problems: dict[str, bytes] = {}
     while True:
         name, problem, task = pickle.loads(messages.get())  # noqa: S301
         if problem is not None:
-            known[name] = problem
+            problems[name] = problem
         try:
-            answer = unpickled(known[name], task)
+            answer = run_pickled(problems[name], task)
         except Exception as error:  # the task cannot be read here
             answer = pickle.dumps(f"{type(error).__name__}: {error}")
         write(answers, answer)

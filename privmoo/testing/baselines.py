@@ -9,7 +9,7 @@ import numpy as np
 
 from privmoo.data.table import Table
 from privmoo.evaluation.engine import Engine
-from privmoo.recodings.recoding import Recoding, from_json
+from privmoo.recodings.base import Recoding, from_json, recodings_in
 from privmoo.testing.tables import example_table
 
 __all__ = ["check_baseline"]
@@ -40,9 +40,7 @@ def check_baseline(
     given = example_table() if table is None else table
     for least in k:
         recoding = baseline(given, least, **options)
-        assert isinstance(recoding, Recoding), (
-            f"must give a Recoding, got {type(recoding).__name__}"
-        )
+        assert recodings_in(recoding), f"must give a Recoding, got {type(recoding).__name__}"
         view = recoding.view(given)
         _, groups = Engine(view, threads=1).groups(recoding.candidate(view))
         sizes = groups[0].sizes

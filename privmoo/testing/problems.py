@@ -15,8 +15,8 @@ from pymoo.core.population import Population
 
 from privmoo.evaluation.engine import Engine
 from privmoo.problem import AnonymizationProblem
-from privmoo.recodings.recoding import from_json
-from privmoo.release.release import ReleaseWarning, make_release
+from privmoo.recodings.base import from_json
+from privmoo.release.release import Origin, ReleaseWarning, make_release
 
 __all__ = ["check_problem"]
 
@@ -157,10 +157,9 @@ def _check_recoding(
         release = make_release(
             table,
             recoding,
-            suppression=policy,
-            published=published,
+            suppression=policy if published is None else published,
             measures=problem.measures,
-            claims=values,
+            origin=Origin(claims=values),
             seed=0,
         )
     suppressed = table.n_records - len(release.frame)

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, reject, settings
 
 import privmoo as pm
-from privmoo.analysis.releases import evaluate, plot_evaluation, risk_name
+from privmoo.analysis.plots import plot_evaluation
+from privmoo.analysis.releases import evaluate, risk_name
 from privmoo.audit import information_loss
 from privmoo.errors import AuditError, MeasureError, ProblemError, ReleaseError
 from privmoo.release.release import Release, make_release

@@ -23,11 +23,11 @@ from test_scanning import outcome, tables
 import privmoo as pm
 from privmoo import Table
 from privmoo.audit import class_utility, information_loss
-from privmoo.errors import AuditError, PrivmooError, ReleaseError, TableError
+from privmoo.errors import AuditError, PrivmooError, RecodingError, ReleaseError, TableError
 from privmoo.operators import CentroidSampling
 from privmoo.problems import MOOBAM, Clusters, ScalarMOOBAM
 from privmoo.problems.clusters import ClustersWarning
-from privmoo.recodings.recoding import from_json
+from privmoo.recodings.base import from_json
 
 pytest.importorskip("duckdb")
 dask = pytest.importorskip("dask")
@@ -247,7 +247,8 @@ def test_a_search_starts_from_given_classes(both: tuple[Table, Table]) -> None:
 
 @pytest.mark.parametrize("make", [pm.cluster_recoding, pm.range_recoding])
 def test_own_classes_are_released(make: Any, both: tuple[Table, Table], tmp_path: Path) -> None:
-    from privmoo.release.scanned import write_scanned
+    from privmoo.release.copy import write_copy
+    from privmoo.release.plan import ReleasePlan
 
     scanned, table = both
     labels = table.tuples[:, 0].astype(np.int64) // 3
@@ -256,7 +257,7 @@ def test_own_classes_are_released(make: Any, both: tuple[Table, Table], tmp_path
     expected = pm.make_release(table, recoding, measures=[loss, pm.KAnonymity()])
     for name, own in (("own", make(scanned, labels, by="tuples")), ("memory's", recoding)):
         path = tmp_path / f"{name}.parquet"
-        write_scanned(scanned, own, path, measures=[loss, pm.KAnonymity()])  # type: ignore[arg-type]
+        write_copy(ReleasePlan.of(scanned, own, measures=[loss, pm.KAnonymity()]), path)
         assert spelled(pd.read_parquet(path)) == spelled(expected.frame)
         told = json.loads(path.with_suffix(".certificate.json").read_text())
         known = flat(dict(expected.certificate.utility))
@@ -273,7 +274,7 @@ def test_labels_of_records_are_read_back(both: tuple[Table, Table]) -> None:
     assert from_json(table, old).key() == recoding.key()
     with pytest.raises(TableError, match=r"^by='records': needs single .*give labels of tuples"):
         from_json(scanned, old)
-    with pytest.raises(ReleaseError, match="another number of records"):
+    with pytest.raises(RecodingError, match="not of as many records as the table"):
         from_json(table, {**old, "by": "tuples"})
     split = pm.cluster_recoding(table, np.arange(table.n_records) % 2)
     assert split.splits and split.labels_of_tuples is None and not split.whole_tuples
@@ -281,7 +282,8 @@ def test_labels_of_records_are_read_back(both: tuple[Table, Table]) -> None:
 
 
 def test_what_needs_single_records_says_so(both: tuple[Table, Table], tmp_path: Path) -> None:
-    from privmoo.release.scanned import write_scanned
+    from privmoo.release.copy import write_copy
+    from privmoo.release.plan import ReleasePlan
 
     scanned, table = both
     sentence = (
@@ -298,14 +300,14 @@ def test_what_needs_single_records_says_so(both: tuple[Table, Table], tmp_path: 
         pm.cluster_recoding(scanned, np.zeros(scanned.n_records, np.int64))
     split = pm.cluster_recoding(table, np.arange(table.n_records) % 2)
     with pytest.raises(TableError, match=r"^PartitionRecoding: needs single records"):
-        write_scanned(scanned, split, tmp_path / "out.csv")  # type: ignore[arg-type]
+        write_copy(ReleasePlan.of(scanned, split), tmp_path / "out.csv")
     problem = Clusters(scanned, 5, assignment="nearest")
-    with pytest.raises(ReleaseError, match="not of the tuples of this scanned table"):
+    with pytest.raises(RecodingError, match="not of the tuples of this scanned table"):
         problem.adopt(split)
     fewer = Table(table.frame.assign(age=1), quasi_identifiers=table.qi_names)
     other = pm.cluster_recoding(fewer, np.zeros(fewer.n_tuples, np.int64), by="tuples")
-    with pytest.raises(ReleaseError, match="not of the tuples of this scanned table"):
-        write_scanned(scanned, other, tmp_path / "out.csv")  # type: ignore[arg-type]
+    with pytest.raises(RecodingError, match="not of the tuples of this scanned table"):
+        write_copy(ReleasePlan.of(scanned, other), tmp_path / "out.csv")
     assert not list(tmp_path.iterdir())
 
 
@@ -375,17 +377,14 @@ def test_the_audit_counts_rows_as_often_as_they_are(data: st.DataObject) -> None
 
 @pytest.mark.parametrize("claim", ["il", "k", "min_entropy"])
 def test_a_wrong_claim_is_found(claim: str, both: tuple[Table, Table], tmp_path: Path) -> None:
-    from privmoo.release.scanned import write_scanned
+    from privmoo.release.copy import write_copy
+    from privmoo.release.plan import Origin, ReleasePlan
 
     scanned = both[0]
     recoding = pm.cluster_recoding(scanned, np.arange(scanned.n_tuples) // 20, by="tuples")
     measures = [pm.InformationLoss(), pm.KAnonymity(), pm.MinimumEntropy()]
+    origin = Origin(claims={claim: 0.123})
+    plan = ReleasePlan.of(scanned, recoding, measures=measures, origin=origin)
     with pytest.raises(AuditError, match=f"^{claim}: the optimiser claims 0.123"):
-        write_scanned(
-            scanned,  # type: ignore[arg-type]
-            recoding,
-            tmp_path / "out.parquet",
-            measures=measures,
-            claims={claim: 0.123},
-        )
+        write_copy(plan, tmp_path / "out.parquet")
     assert not list(tmp_path.iterdir())

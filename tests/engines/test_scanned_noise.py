@@ -25,7 +25,7 @@ from privmoo.data.noise import RowNoise, partition_draws
 from privmoo.engines.duckdb.noise import NoiseColumn, noise_sql
 from privmoo.errors import ProblemError, TableError
 from privmoo.hybrid import clustering, find_patterns, member_clusters
-from privmoo.kernels.members import grow_members
+from privmoo.kernels.growth_by_width import grow_members
 from privmoo.recodings.nodes import numeric_columns
 
 duckdb = pytest.importorskip("duckdb")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scenery_paths import SCENERY, TOP
+from scenery_paths import SCENERY, TOP, environment
 from scenery_scanning import scans
 from test_scanned_release import ROLES, people, solution
 
@@ -213,17 +213,16 @@ def test_a_full_disk(ending: str, parts: Path, spilled: Path, tmp_path: Path) ->
     out = tmp_path / "out"
     out.mkdir()
     code = f"""
-        import resource, sys, warnings
-        sys.path.insert(0, {str(SCENERY)!r})
+        import resource, warnings
         from test_scanned_release import ROLES, solution
         from privmoo import Table
-        from privmoo.errors import ReleaseError
+        from privmoo.errors import PrivmooError
         warnings.simplefilter("ignore")
         chosen = solution(Table.scan({str(parts)!r}, temporary={str(spilled)!r}, **ROLES))
         resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
         try:
             chosen.write({str(out / "release")!r} + ".{ending}")
-        except ReleaseError as error:
+        except PrivmooError as error:
             print("said:", error)
     """
     done = subprocess.run(
@@ -231,7 +230,7 @@ def test_a_full_disk(ending: str, parts: Path, spilled: Path, tmp_path: Path) ->
         capture_output=True,
         text=True,
         cwd=TOP,
-        env={**os.environ, "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR", "")},
+        env=environment(SCENERY, Path(__file__).parent),
         check=False,
     )
     assert "said: " in done.stdout, done.stderr[-2000:]

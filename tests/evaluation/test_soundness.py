@@ -135,7 +135,7 @@ def test_the_written_file_is_what_the_certificate_says(data: st.DataObject) -> N
     )
     assert release.certificate.release["records_suppressed"] == table.n_records - len(text)
     # Every released label stands for the value it replaced.
-    meanings = recoding.meanings(table)
+    meanings = recoding.meanings()
     for j, qi in enumerate(table.qis):
         leaves = [qi.leaves[code] for code in table.tuples[table.row_tuple[release.rows], j]]
         for label, leaf in zip(release.frame[qi.name], leaves, strict=True):

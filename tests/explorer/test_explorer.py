@@ -21,7 +21,7 @@ from privmoo.explorer import gather, write_report
 from privmoo.explorer.cards import card_of, packed, preview_of
 from privmoo.explorer.page import module, page_of, style
 from privmoo.explorer.widget import Explorer
-from privmoo.front.choice import marked_knee
+from privmoo.front.knees import marked_knee
 
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
 

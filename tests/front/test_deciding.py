@@ -14,8 +14,8 @@ from scenery_fronts import FRONT, THREE, toy
 
 from privmoo.errors import ProblemError
 from privmoo.explorer.data import gather
-from privmoo.front import choice
 from privmoo.front.front import Front
+from privmoo.front.knees import marked_knee
 from privmoo.plot import picture_of
 
 STEPS = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=0, max_size=12)
@@ -360,7 +360,7 @@ def test_an_objective_that_is_the_same_for_all_takes_no_knee_away() -> None:
 
 def test_the_knee_that_is_marked_is_the_one_that_is_told() -> None:
     for front in (FRONT, THREE, toy([1, 10, 12], [0, 0.1, 1])):
-        place = choice.marked_knee(front)
+        place = marked_knee(front)
         assert ("The knee" in front.advice()) == (place is not None)
         assert picture_of(front).knee == place == gather(front).to_json()["fronts"][0]["knee"]
 

@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 from scenery_fronts import EVERY, FRONT, PROBLEM, TABLE, THREE, toy
 
+from privmoo._util.dominance import share_of_box
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
-from privmoo.front.archive import share_of_box
 from privmoo.front.front import Front
 from privmoo.hierarchy import Hierarchy
 from privmoo.measures import (

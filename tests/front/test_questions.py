@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scenery_fronts import FRONT, THREE, toy
 
 from privmoo.errors import ProblemError
+from privmoo.front.flat_regions import flat_regions
 from privmoo.front.front import Front
-from privmoo.front.questions import flat_regions
 
 
 def test_the_answer_names_the_runner_up_just_outside() -> None:
@@ -151,7 +151,7 @@ def test_flat_regions_cannot_be_extended(steps: list[tuple[int, int]], steepness
     k = np.cumsum([1, *(a for a, _ in steps)]).astype(float)
     loss = np.cumsum([0, *(b for _, b in steps)]) / 200
     front = toy(k.tolist(), loss.tolist())
-    regions = flat_regions(front, steepness=steepness, least=0.0)
+    regions = flat_regions(front, steepness=steepness, min_gain=0.0)
     logs = np.log10(k) if k[-1] > 100 else k
     profit = (logs - logs[0]) / np.ptp(logs) - steepness * loss / loss[-1]
     for region in regions.itertuples():

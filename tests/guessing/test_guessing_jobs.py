@@ -18,7 +18,7 @@ import privmoo as pm
 from privmoo._util.reading import read_csv
 from privmoo.errors import PrivmooError
 from privmoo.guessing import Guess, guess
-from privmoo.guessing.toml_text import comment, key, quoted, value
+from privmoo.guessing.toml_writer import comment, key, quoted, value
 
 SHARED = [
     "adult_uci/adult_train_32561.csv.gz",

@@ -16,7 +16,7 @@ import privmoo as pm
 from privmoo import hybrid
 from privmoo.errors import ColumnError, ProblemError, TableError
 from privmoo.hybrid import clustering
-from privmoo.kernels.members import grow_members
+from privmoo.kernels.growth_by_width import grow_members
 from privmoo.recodings.nodes import node_cells, numeric_columns
 from privmoo.testing import example_hybrid_table
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scenery_clusters import people
 
 import privmoo as pm
-from privmoo.data.points import Space, check_scale
+from privmoo.data.points import Space
 from privmoo.data.table import Table
 from privmoo.errors import AuditError, PrivmooError, ProblemError, TableError
 from privmoo.kernels.nearest import nearest_centroids
@@ -160,13 +160,13 @@ def test_missing_numbers_and_unknown_scales_are_refused_in_one_sentence() -> Non
         "those rows out with Table(..., missing='drop')"
     )
     with pytest.raises(ProblemError) as caught:
-        check_scale("standrd")
+        Space.of(people(20), "standrd")
     assert str(caught.value).startswith(
         "scale: must be one of 'raw', 'standard', 'minmax', got 'standrd'"
     )
     assert "'standard'?" in str(caught.value)
     with pytest.raises(ProblemError, match="got \\['raw'\\]"):
-        check_scale(["raw"])
+        Space.of(people(20), ["raw"])
 
 
 def slow_split(table: Table, parts: NDArray[Any]) -> list[int]:

@@ -13,7 +13,8 @@ from scipy.stats import mannwhitneyu
 
 from privmoo.errors import MeasureError
 from privmoo.learning import compare_scores
-from privmoo.learning.comparison import holm, vargha_delaney
+from privmoo.stats.effect_size import a12
+from privmoo.stats.holm import holm
 
 
 @given(
@@ -22,8 +23,8 @@ from privmoo.learning.comparison import holm, vargha_delaney
 )
 def test_a12_and_u_are_counts_of_pairs(first: list[int], second: list[int]) -> None:
     wins = sum((x > y) + 0.5 * (x == y) for x in first for y in second)
-    a12 = vargha_delaney(np.array(first, float), np.array(second, float))
-    assert a12 == pytest.approx(wins / len(first) / len(second))
+    chance = a12(np.array(first, float), np.array(second, float))
+    assert chance == pytest.approx(wins / len(first) / len(second))
     if len({*first, *second}) > 1:
         assert mannwhitneyu(first, second).statistic == pytest.approx(wins)
 

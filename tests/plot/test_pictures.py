@@ -19,8 +19,8 @@ from scenery_fronts import FRONT, TABLE, THREE, toy
 import privmoo as pm
 from privmoo import plot
 from privmoo.errors import ProblemError
-from privmoo.front.choice import marked_knee
 from privmoo.front.front import Front
+from privmoo.front.knees import marked_knee
 from privmoo.plot.attainment import staircase
 
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")

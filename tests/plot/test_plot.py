@@ -13,8 +13,8 @@ import pytest
 
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
-from privmoo.front.choice import marked_knee
 from privmoo.front.front import Front
+from privmoo.front.knees import marked_knee
 from privmoo.hierarchy import Hierarchy
 from privmoo.measures import FrequencyDiversity, GeneralLoss, KAnonymity, WeightedK
 from privmoo.plot import picture_of, thumbnail

@@ -7,6 +7,7 @@ import json
 import warnings
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -15,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 
 import privmoo as pm
-from privmoo.errors import AuditError, FileError, ReleaseError
-from privmoo.recodings.recoding import from_json
-from privmoo.release.release import ReleaseWarning, make_release
+from privmoo.errors import AuditError, FileError, RecodingError, ReleaseError
+from privmoo.recodings.base import from_json
+from privmoo.release.release import Origin, ReleaseWarning, make_release
 
 DF = pd.DataFrame(
     {
@@ -80,12 +81,12 @@ def test_a_false_claim_releases_nothing() -> None:
     t = table()
     recoding = pm.level_recoding(t, {"age": 1, "city": 1})
     measures = [pm.KAnonymity(), pm.GeneralLoss(), pm.FrequencyDiversity()]
-    release = make_release(t, recoding, measures=measures, claims={"k": 4.0})
+    release = make_release(t, recoding, measures=measures, origin=Origin(claims={"k": 4.0}))
     assert {c.measure for c in release.certificate.claims} == {"k", "loss", "l"}
     with pytest.raises(AuditError, match=r"k: the optimiser claims 5, the audit .* measures 4"):
-        make_release(t, recoding, measures=measures, claims={"k": 5.0})
+        make_release(t, recoding, measures=measures, origin=Origin(claims={"k": 5.0}))
     with pytest.raises(AuditError, match="loss: the optimiser claims"):
-        make_release(t, recoding, measures=measures, claims={"loss": 0.1})
+        make_release(t, recoding, measures=measures, origin=Origin(claims={"loss": 0.1}))
 
 
 def test_wrong_labels_are_caught() -> None:
@@ -139,7 +140,7 @@ def test_published_records() -> None:
     release = make_release(
         t,
         pm.level_recoding(t, [1, 0]),
-        published=published,
+        suppression=published,
         measures=[pm.KAnonymity(), pm.GeneralLoss(), pm.FrequencyDiversity()],
     )
     assert sorted(release.rows) == [0, 1, 4, 5]
@@ -228,7 +229,7 @@ def test_labels_never_leak_a_value_outside_its_block(data: st.DataObject) -> Non
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReleaseWarning)  # one test, many releases
         release = make_release(t, recoding, measures=[pm.KAnonymity(), pm.GeneralLoss()])
-    meanings = recoding.meanings(t)
+    meanings = recoding.meanings()
     for column in df:
         for label, value in zip(release.frame[column], df[column].iloc[release.rows], strict=True):
             assert pm.hierarchy.canonical(value) in meanings[column][str(label)]
@@ -330,15 +331,11 @@ def test_missing_and_its_look_alikes() -> None:
             pm.Table(df, **roles)
 
 
-def test_published_and_a_policy_exclude_each_other() -> None:
+@pytest.mark.parametrize("wrong", [np.ones(7, dtype=bool), np.ones(8), "BelowThreshold"])
+def test_suppression_is_a_policy_or_a_mask_of_records(wrong: Any) -> None:
     t = table()
-    with pytest.raises(ReleaseError, match="give one of suppression and published"):
-        make_release(
-            t,
-            pm.identity_recoding(t),
-            suppression=pm.BelowThreshold(3),
-            published=np.ones(8, dtype=bool),
-        )
+    with pytest.raises(ReleaseError, match="expected a policy, or True or False for each of 8 rec"):
+        make_release(t, pm.identity_recoding(t), suppression=wrong)
 
 
 def test_lowest_levels_are_kept() -> None:
@@ -354,9 +351,9 @@ def test_lowest_levels_are_kept() -> None:
     out: dict[str, np.ndarray] = {}
     problem._evaluate(below, out)
     assert out["G"][0, -1] > 0
-    with pytest.raises(ReleaseError, match="may have levels 3 to 5"):
+    with pytest.raises(RecodingError, match="may have levels 3 to 5"):
         pm.level_recoding(t, [0])
-    with pytest.raises(ReleaseError, match="leave its levels 3 to 5"):
+    with pytest.raises(RecodingError, match="leave its levels 3 to 5"):
         pm.cut_recoding(t, [np.ones(2)])
 
 

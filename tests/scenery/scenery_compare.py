@@ -46,13 +46,13 @@ def dying(problem: Any, seed: int, budget: Any) -> np.ndarray:
 
 
 def greedy(problem: Any, seed: int, budget: Any) -> pm.Front:
-    return pm.optimize(problem, SMALL.made(problem), 12, seed=seed, progress=False)
+    return pm.optimize(problem, SMALL.new_algorithm(problem), 12, seed=seed, progress=False)
 
 
 def thrice(problem: Any, seed: int, budget: Any) -> pm.Front:
     """Three searches within the budget each, of which the last is returned."""
     return [
-        pm.optimize(problem, SMALL.made(problem), 6, seed=seed + i, progress=False)
+        pm.optimize(problem, SMALL.new_algorithm(problem), 6, seed=seed + i, progress=False)
         for i in range(3)
     ][-1]
 

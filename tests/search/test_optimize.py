@@ -15,9 +15,9 @@ from pymoo.algorithms.moo.spea2 import SPEA2
 from pymoo.optimize import minimize
 from scenery_runs import TABLE, Levels, small
 
-from privmoo._util.dominance import non_dominated
+from privmoo._util.dominance import non_dominated, share_of_box
 from privmoo.errors import ProblemError
-from privmoo.front.archive import Archive, share_of_box
+from privmoo.front.archive import Archive
 from privmoo.front.front import Front
 from privmoo.measures import (
     GeneralLoss,

@@ -85,14 +85,12 @@ def test_what_a_candidate_brings_along_counts_with_it() -> None:
     found = study(six, problem, seeds=[2], budget=8)
     heard: list[np.ndarray] = []
     problem.callback = lambda X, out: heard.append(X)
-    algorithm = six.made(problem)
+    algorithm = six.new_algorithm(problem)
     pm.optimize(problem, algorithm, pm.Evaluations(8), seed=2, progress=False)
     rows = np.concatenate(heard)[:8]
     problem.callback = None
     sizes = np.arange(1, TABLE.n_records + 1)
-    every = np.concatenate(
-        [[problem.space.from_levels(row[:-1], k) for k in sizes] for row in rows]
-    )
+    every = np.concatenate([[problem.from_levels(row[:-1], k) for k in sizes] for row in rows])
     out = problem.evaluate(every, return_as_dictionary=True)
     F = out["F"][(out["G"] <= 0).all(axis=1)]
     expected = np.unique(F[non_dominated(F)], axis=0)
@@ -213,7 +211,8 @@ def test_all_searches_of_a_function_count() -> None:
     found = study([thrice], seeds=1).frame
     problem = small()
     alone = (
-        pm.optimize(problem, SMALL.made(problem), 6, seed=seed, progress=False) for seed in range(3)
+        pm.optimize(problem, SMALL.new_algorithm(problem), 6, seed=seed, progress=False)
+        for seed in range(3)
     )
     expected = sum(front.run["evaluations"] for front in alone)
     assert found["evaluations"][0] == expected > 120
@@ -265,7 +264,7 @@ def many(_: Any) -> Any:
         ([SMALL], {"seeds": [-1]}, "seeds: must be whole numbers of at least 0, got -1"),
         ([SMALL], {"seeds": 1.5}, "seeds: must be a number or a list of seeds"),
         ([SMALL], {"seeds": [2**63]}, r"seeds: must be below 2\*\*63"),
-        (["exact"], {}, "'exact' cannot solve Cuts: problem: Cuts does not search levels"),
+        (["exact"], {}, "'exact' cannot solve Cuts: lattice: works on problems of levels"),
         (
             [pm.Solver.pso_grid(n_clusters=[2, 3], k=[2], lam=[1.0])],
             {},
@@ -296,7 +295,7 @@ def many(_: Any) -> Any:
         ([many], {}, "'many' cannot solve Cuts: .* is for 3 objectives, but the problem has 2"),
         (["moead"], {}, "MOEAD cannot take constraints"),
         ([SMALL], {"problem": []}, "problems: none given"),
-        ([SMALL], {"problem": [3]}, "problems: expected such as Cuts"),
+        ([SMALL], {"problem": [3]}, "problems: must be problems such as Cuts"),
         ([SMALL], {"problem": [small(), small()]}, "problems: two are called 'Cuts'"),
         ([SMALL], {"client": "localhost"}, "client: must be a dask.distributed.Client, got str"),
     ],

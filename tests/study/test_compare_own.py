@@ -161,7 +161,7 @@ def test_an_answer_that_cannot_be_read_fails_its_run_only(monkeypatch: pytest.Mo
     monkeypatch.setattr(processes, "read", lambda stream: read(stream) and b"PK no outcome")
     found = study([SMALL], seeds=2, jobs=2)
     assert len(found.failures) == 2
-    assert "is damaged or no run" in found.failures["error"][0]
+    assert "is damaged or not a run" in found.failures["error"][0]
 
 
 def test_settings_of_known_operators_are_as_before() -> None:

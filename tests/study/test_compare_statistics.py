@@ -15,17 +15,12 @@ from scipy import stats
 
 from privmoo.errors import ProblemError
 from privmoo.plot.attainment_difference import differing
-from privmoo.stats.tests import (
-    Ranking,
-    a12,
-    effect,
-    holm,
-    least_p,
-    median,
-    pair_p,
-    pairwise,
-    rank,
-)
+from privmoo.stats.effect_size import a12, effect_word
+from privmoo.stats.holm import holm
+from privmoo.stats.medians import median
+from privmoo.stats.pairwise import pairwise
+from privmoo.stats.rank_tests import pair_p, smallest_p
+from privmoo.stats.ranking import Ranking, rank
 from privmoo.study.indicators import Box
 from privmoo.study.tables import escape_latex, escape_markdown
 
@@ -84,7 +79,7 @@ def test_a12_by_its_definition(x: np.ndarray, y: np.ndarray) -> None:
     expected = np.mean([1.0 if a > b else 0.5 if a == b else 0.0 for a in x for b in y])
     assert a12(x, y) == pytest.approx(expected)
     assert a12(x, y) + a12(y, x) == pytest.approx(1)
-    assert effect(a12(x, y)) == effect(a12(y, x))
+    assert effect_word(a12(x, y)) == effect_word(a12(y, x))
 
 
 @given(st.lists(st.floats(0, 1) | st.just(math.nan), max_size=7))
@@ -132,7 +127,7 @@ def test_mann_whitney_as_scipy_has_it(n: int, m: int, seed: int) -> None:
 
 def test_three_runs_against_three_are_never_significant() -> None:
     """All alike within each solver: the normal approximation would say p = 0.047."""
-    assert pair_p(np.zeros(3), np.ones(3))[0] == pytest.approx(0.1) == least_p(3, 3)
+    assert pair_p(np.zeros(3), np.ones(3))[0] == pytest.approx(0.1) == smallest_p(3, 3)
     assert pair_p(np.full(3, np.inf), np.ones(3))[0] == pytest.approx(0.1)
 
 

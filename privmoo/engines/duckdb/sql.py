@@ -67,7 +67,7 @@ def encoding_of(encoding: str) -> str:
     try:
         found = _ENCODINGS.get(codecs.lookup(encoding).name)
     except LookupError:
-        raise TableError(f"encoding: {encoding!r} is not known to Python") from None
+        raise TableError(f"encoding: {encoding!r} is unknown to Python") from None
     if found is None:
         raise TableError(
             f"encoding: a scan reads utf-8 and latin-1, not {encoding!r}; convert the file"

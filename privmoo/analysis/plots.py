@@ -1,4 +1,4 @@
-"""Pictures of the spread of k and ℓ and of the suppression they need, by matplotlib."""
+"""Plots of an analysis and of releases side by side, by matplotlib."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from privmoo.analysis.groups import Analysis
 from privmoo.analysis.reading import Codes
-from privmoo.errors import TableError, nearest
+from privmoo.errors import MeasureError, TableError, nearest
+from privmoo.learning.plots import method_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_distribution", "plot_suppression"]
+__all__ = ["plot_distribution", "plot_evaluation", "plot_suppression"]
 
 _BLUE, _RED, _ORANGE = "#1f5fa8", "#c1272d", "#e08a00"
 _NAMES = {"k": "k, records of a QI-group", "l": "ℓ, distinct sensitive values of a QI-group"}
@@ -46,10 +47,10 @@ def plot_distribution(analyses: Analysis | Mapping[str, Analysis]) -> Any:
 
     alone = isinstance(analyses, Analysis)
     several = {"": analyses} if isinstance(analyses, Analysis) else dict(analyses)
-    for found in several.values():
-        if not isinstance(found, Analysis):
+    for analysis in several.values():
+        if not isinstance(analysis, Analysis):
             raise TableError(
-                f"plot_distribution: draws what analyse returned, got {type(found).__name__}"
+                f"plot_distribution: draws what analyse returned, got {type(analysis).__name__}"
             )
     if not several:
         raise TableError("plot_distribution: no analysis given; make one with analyse")
@@ -64,8 +65,8 @@ def plot_distribution(analyses: Analysis | Mapping[str, Analysis]) -> Any:
     )
     axes = panels[0]
     for ax, criterion in zip(axes, criteria, strict=True):
-        values = [found.values(criterion) for found in several.values()]
-        if max(int(own.max(initial=0)) for own in values) > _WIDE:
+        values = [analysis.values(criterion) for analysis in several.values()]
+        if max(int(of_groups.max(initial=0)) for of_groups in values) > _WIDE:
             ax.set_xscale("log")
             ax.xaxis.set_major_locator(LogLocator())
             ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
@@ -89,14 +90,14 @@ def plot_distribution(analyses: Analysis | Mapping[str, Analysis]) -> Any:
     return axes
 
 
-def _bars(ax: Axes, values: Codes, found: Analysis, criterion: str) -> None:
+def _bars(ax: Axes, values: Codes, analysis: Analysis, criterion: str) -> None:
     if ax.get_xscale() == "log":
         edges = np.unique(np.round(np.geomspace(1, values.max() + 1, 25))) - 0.5
     else:
         edges = np.arange(0.5, values.max() + 1)
     ax.hist(values, bins=edges.tolist(), color=_BLUE, edgecolor="white", linewidth=0.5)
     for kind, colour, line in (("groups", _RED, "-"), ("records", _ORANGE, "--")):
-        mean = _mean(found, criterion, kind)
+        mean = _mean(analysis, criterion, kind)
         label = f"mean over {kind}: {mean:,.4g}"
         ax.axvline(mean, color=colour, linestyle=line, linewidth=1.6, label=label)
     ax.set_ylabel("QI-groups")
@@ -105,8 +106,8 @@ def _bars(ax: Axes, values: Codes, found: Analysis, criterion: str) -> None:
     ax.legend(frameon=False, fontsize="small", loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
 
 
-def _boxes(ax: Axes, values: Sequence[Codes], found: Sequence[Analysis], criterion: str) -> None:
-    places = [i for i, own in enumerate(values) if len(own)]
+def _boxes(ax: Axes, values: Sequence[Codes], analyses: Sequence[Analysis], criterion: str) -> None:
+    places = [i for i, of_groups in enumerate(values) if len(of_groups)]
     ax.boxplot(
         [values[i] for i in places],
         positions=places,
@@ -121,12 +122,12 @@ def _boxes(ax: Axes, values: Sequence[Codes], found: Sequence[Analysis], criteri
         capprops={"color": _BLUE},
     )
     for kind, colour, marker in (("groups", _RED, "D"), ("records", _ORANGE, "s")):
-        means = [_mean(found[i], criterion, kind) for i in places]
+        means = [_mean(analyses[i], criterion, kind) for i in places]
         ax.plot(means, places, marker, color=colour, label=f"mean over {kind}", zorder=4)
 
 
-def _mean(found: Analysis, criterion: str, kind: str) -> float:
-    return float(getattr(found, f"mean_{criterion}_{kind}"))
+def _mean(analysis: Analysis, criterion: str, kind: str) -> float:
+    return float(getattr(analysis, f"mean_{criterion}_{kind}"))
 
 
 def plot_suppression(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -156,11 +157,11 @@ def plot_suppression(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
     looks = (("k", _BLUE, "o-", "k-anonymity"), ("l", _ORANGE, "s--", "distinct ℓ-diversity"))
     for criterion, colour, line, label in looks:
-        own = frame[frame["criterion"] == criterion].sort_values("value")
-        if len(own):
-            ax.plot(own["value"], 100 * own["share"], line, color=colour, label=label)
-    shown = [name for name in ("k", "l") if (frame["criterion"] == name).any()]
-    ax.set_xlabel(" or ".join(shown).replace("l", "ℓ") + " to reach")
+        part = frame[frame["criterion"] == criterion].sort_values("value")
+        if len(part):
+            ax.plot(part["value"], 100 * part["share"], line, color=colour, label=label)
+    criteria = [name for name in ("k", "l") if (frame["criterion"] == name).any()]
+    ax.set_xlabel(" or ".join(criteria).replace("l", "ℓ") + " to reach")
     ax.set_ylabel("records to suppress (%)")
     ax.set_ylim(bottom=0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -169,3 +170,71 @@ def plot_suppression(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.set_title("Records that must be suppressed to reach a property", fontsize="medium")
     ax.legend(frameon=False, fontsize="small")
     return ax
+
+
+def plot_evaluation(frame: pd.DataFrame) -> Any:
+    """Draw records at risk, and records open to a homogeneity attack, against information loss.
+
+    Args:
+        frame: What `evaluate` returned.
+
+    Returns:
+        The axes, one per threshold and one for homogeneity.
+
+    >>> import matplotlib.pyplot as plt
+    >>> frame = pd.DataFrame({"method": ["original", "mine"], "il": [0.0, 0.1],
+    ...                       "at_risk_05": [9, 3], "homogeneity": [2, 0]})
+    >>> [ax.get_title() for ax in plot_evaluation(frame)]
+    ['at risk of linkage, τ = 0.05', 'open to a homogeneity attack']
+    >>> plt.close("all")
+    """
+    import matplotlib.pyplot as plt
+
+    measured = [name for name in frame.columns if name.startswith("at_risk_")]
+    measured += ["homogeneity"] if "homogeneity" in frame.columns else []
+    if not measured or not {"method", "il"} <= set(frame.columns) or frame.empty:
+        raise MeasureError(
+            "plot_evaluation: draws what evaluate returns, with method, IL and risks"
+        )
+    figure, axes = plt.subplots(
+        1,
+        len(measured),
+        figsize=(max(3.6 * len(measured), 6.4), 3.9),
+        layout="constrained",
+        squeeze=False,
+        sharey=True,
+    )
+    methods = list(frame["method"])
+    for ax, name in zip(axes[0], measured, strict=True):
+        for method, loss, records in zip(methods, frame["il"], frame[name], strict=True):
+            colour, marker = method_style(method, methods)
+            ax.plot(loss, records, marker, color=colour, markersize=8, alpha=0.9, label=method)
+        tau = _tau_of(name)
+        ax.set_title(
+            "open to a homogeneity attack"
+            if name == "homogeneity"
+            else f"at risk of linkage, τ = {tau}",
+            fontsize="medium",
+        )
+        ax.margins(x=0.08)
+        ax.set_xlabel("information loss (IL)")
+        ax.grid(color="#ececec", zorder=0)
+        ax.set_axisbelow(True)
+    first = axes[0, 0]
+    first.set_ylabel("records")
+    # The original has hundreds at risk, a good release none: a logarithm that reaches 0.
+    first.set_yscale("symlog", linthresh=1)
+    decades = int(np.ceil(np.log10(max(frame[measured].to_numpy().max(), 10))))
+    first.set_yticks([0, *(10**i for i in range(decades + 1))])
+    first.set_ylim(-0.3, 1.6 * 10**decades)
+    first.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    handles, names = first.get_legend_handles_labels()
+    figure.legend(
+        handles, names, loc="outside lower center", ncols=min(len(names), 6), frameon=False
+    )
+    return axes[0]
+
+
+def _tau_of(column: str) -> str:
+    digits = column.removeprefix("at_risk_")
+    return "1" if digits == "100" else "0." + digits.rstrip("0")

@@ -1,4 +1,4 @@
-"""A front as text and as HTML with a small picture."""
+"""Representations of a front: as text, and as HTML with a small picture."""
 
 from __future__ import annotations
 
@@ -9,26 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo import registry
+from privmoo._util.wording import count_noun
+
 if TYPE_CHECKING:
     from privmoo.front.front import Front
 
-__all__ = ["as_html", "counted", "summary"]
+__all__ = ["as_html", "summary"]
 
 _ROWS = 20
 
 
-def counted(n: int, what: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "solution"), counted(1200, "solution")
-    ('1 solution', '1,200 solutions')
-    """
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
-
-
 def summary(front: Front) -> str:
-    """One paragraph: how many solutions, from where to where, found how."""
-    size = f"Front of {counted(len(front), 'solution')}"
+    """Return one paragraph: how many solutions, their range, and the search that found them."""
+    size = f"Front of {count_noun(len(front), 'solution')}"
     if not len(front):
         return size
     spans = [
@@ -50,7 +44,7 @@ def summary(front: Front) -> str:
 
 
 def as_html(front: Front) -> str:
-    """A picture and a table of up to twenty solutions, spread over the front."""
+    """Return a picture and a table of up to twenty solutions, spread over the front."""
     title = "".join(f"<div>{html.escape(line)}</div>" for line in summary(front).splitlines())
     if not len(front):
         return title
@@ -83,9 +77,7 @@ def _spread(n: int) -> NDArray[np.intp]:
 
 
 def _image(front: Front) -> str:
-    from privmoo.plot import thumbnail
-
-    picture = thumbnail(front)
+    picture = registry.load("views", "thumbnail")(front)
     # As an image in the page: it survives nbconvert, and viewers that remove SVG or scripts.
     data = base64.b64encode(picture).decode("ascii")
     names = html.escape(", ".join(q.label for q in front.objectives), quote=True)

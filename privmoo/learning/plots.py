@@ -1,4 +1,4 @@
-"""Pictures of scores and importances, by matplotlib."""
+"""Plots of scores and importances, by matplotlib."""
 
 from __future__ import annotations
 
@@ -15,17 +15,21 @@ from privmoo.learning.experiment import ORIGINAL
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["look", "plot_importances", "plot_scores"]
+__all__ = ["method_style", "plot_importances", "plot_scores"]
 
 # Okabe and Ito's colours, told apart by colour-blind readers; the original is black.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _MARKERS = ("o", "s", "^", "v", "P", "X")
 
 
-def look(method: str, methods: Sequence[str]) -> tuple[str, str]:
-    """Colour and marker of a method among others, the same in every picture.
+def method_style(method: str, methods: Sequence[str]) -> tuple[str, str]:
+    """Return colour and marker of a method, the same in every picture.
 
-    >>> look("original", ["original", "a"]), look("a", ["original", "a"])
+    Args:
+        method: The name of the method.
+        methods: The names of all methods in their order.
+
+    >>> method_style("original", ["original", "a"]), method_style("a", ["original", "a"])
     (('#000000', 'D'), ('#0072B2', 'o'))
     """
     if method == ORIGINAL:
@@ -70,7 +74,7 @@ def plot_scores(frame: pd.DataFrame, *, metric: str = "f1") -> Any:
             test = ORIGINAL if method == ORIGINAL else tested_on
             keys = [(method, model, test) for model in models]
             x = np.arange(len(models)) + 0.7 * ((i + 0.5) / len(methods) - 0.5)
-            colour, marker = look(method, methods)
+            colour, marker = method_style(method, methods)
             ax.errorbar(
                 x,
                 mean.reindex(keys).to_numpy(),
@@ -125,22 +129,22 @@ def plot_importances(frame: pd.DataFrame, *, top: int = 12, ax: Axes | None = No
     first = frame[frame["method"] == methods[0]].sort_values(
         "share", ascending=False, kind="stable"
     )
-    shown = first.head(top)
-    columns = shown["column"].tolist()
+    largest = first.head(top)
+    columns = largest["column"].tolist()
     if ax is None:
         height = 1.6 + 0.34 * len(columns)
         ax = plt.subplots(figsize=(7.4, height), layout="constrained")[1]
     y = np.arange(len(columns))
     for i, method in enumerate(methods):
-        own = frame[frame["method"] == method].set_index("column")["share"]
-        colour, marker = look(method, methods)
+        by_column = frame[frame["method"] == method].set_index("column")["share"]
+        colour, marker = method_style(method, methods)
         shift = 0.5 * ((i + 0.5) / len(methods) - 0.5)
-        shares = 100 * own.reindex(columns).to_numpy(np.float64)
+        shares = 100 * by_column.reindex(columns).to_numpy(np.float64)
         ax.plot(shares, y + shift, marker, color=colour, markersize=6, label=method)
     for border in y[:-1] + 0.5:
         ax.axhline(border, color="#ececec", linewidth=0.8, zorder=0)
     ax.set_yticks(y, columns)
-    for label, role in zip(ax.get_yticklabels(), shown["role"], strict=True):
+    for label, role in zip(ax.get_yticklabels(), largest["role"], strict=True):
         label.set_fontweight("bold" if role == "quasi-identifying" else "normal")
     ax.set_ylim(len(columns) - 0.5, -0.5)
     ax.set_xlim(left=-0.02 * ax.get_xlim()[1])  # a marker at 0 is whole

@@ -1,0 +1,103 @@
+"""Reference points: the solution closest to "about k = 20 and 20 % loss" (Wierzbicki 1980)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo._util.wording import join_words
+from privmoo.errors import ProblemError
+from privmoo.front.answer import Answer
+from privmoo.front.choice import need_solutions, scaled
+from privmoo.front.limits import Limit, check_value
+from privmoo.front.quantities import Quantity, find
+from privmoo.front.solution import Solution
+
+if TYPE_CHECKING:
+    from privmoo.front.front import Front
+
+__all__ = ["near"]
+
+_SMALLEST = 1e-3  # of the front's least value: where a logarithm ends
+
+
+def near(front: Front, wishes: Mapping[str, float]) -> Answer:
+    """Answer which solution comes closest to wishes, for `Front.near`.
+
+    Args:
+        front: The front.
+        wishes: Values by recorded quantity.
+    """
+    if not wishes:
+        raise ProblemError("near: say what you wish for, such as near(k=20, loss=0.2)")
+    need_solutions(front, "near")
+    wished = [find(front.quantities, name, what="near") for name in wishes]
+    for quantity in wished:
+        check_value(quantity, quantity.key, wishes[quantity.key], "near")
+        if math.isinf(wishes[quantity.key]):
+            raise ProblemError(f"near: {quantity.key} must be finite; leave it out for no wish")
+    lacks = np.column_stack([_lack(front, q, wishes[q.key]) for q in wished])
+    limits = {q.key: Limit.wish(q, wishes[q.key]) for q in wished}
+    reached = {key: limit.holds(front) for key, limit in limits.items()}
+    others = [q for q in front.objectives if q not in wished]
+    all_reached = np.all(list(reached.values()), axis=0)
+    chosen = front[_closest(front, lacks, all_reached, others)]
+    listed = [*wished, *others]
+    if all_reached[chosen.index]:
+        phrases = join_words(q.phrase(chosen.values[q.key]) for q in listed)
+        return Answer(f"reached: {phrases}", chosen, {})
+    missed = [q for q in wished if not reached[q.key][chosen.index]]
+    parts = [
+        q.phrase(chosen.values[q.key]) + (_off(q, chosen, wishes[q.key]) if q in missed else "")
+        for q in listed
+    ]
+    sentence = f"not reached: the closest is {join_words(parts)}"
+    runners = {}
+    for q in missed:
+        rows = np.flatnonzero(reached[q.key])
+        if not len(rows):
+            continue
+        rest = np.delete(lacks, wished.index(q), axis=1) if len(wished) > 1 else lacks
+        runner = front[int(rows[_closest(front.rows(rows), rest[rows], None, others)])]
+        runners[q.key] = runner
+        phrases = join_words(r.phrase(runner.values[r.key]) for r in listed)
+        sentence += f"; with {limits[q.key]} it would be {phrases}"
+    return Answer(sentence, chosen, runners)
+
+
+def _lack(front: Front, quantity: Quantity, wish: float) -> NDArray[np.float64]:
+    """How far every solution is short of a wish, in ranges of the front; below 0 where beyond it."""
+    values = front.column(quantity.key)
+    if quantity.logarithmic(values):
+        wish = math.log10(max(wish, float(values.min()) * _SMALLEST))
+        values = np.log10(values)
+    span = float(np.ptp(values))
+    return np.asarray(quantity.sign * (values - wish) / (span or 1.0))
+
+
+def _closest(
+    front: Front,
+    lacks: NDArray[np.float64],
+    reached: NDArray[np.bool_] | None,
+    others: list[Quantity],
+) -> int:
+    """Place of the smallest largest lack, of equal ones the smallest sum.
+
+    What was not wished for decides first where all wishes are reached, and last where they are not.
+    """
+    achieved = [lacks.max(axis=1), lacks.sum(axis=1)]
+    beside = (
+        [scaled(front, others).max(axis=1), scaled(front, others).sum(axis=1)] if others else []
+    )
+    if reached is None or not reached.any():
+        return int(np.lexsort([*achieved, *beside][::-1])[0])
+    return int(np.lexsort([~reached, *beside, *achieved][::-1])[0])
+
+
+def _off(quantity: Quantity, chosen: Solution, wish: float) -> str:
+    lacking = abs(chosen.values[quantity.key] - wish)
+    return f" ({quantity.write(lacking)} too {'low' if quantity.sense == 'max' else 'high'})"

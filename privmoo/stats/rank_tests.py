@@ -1,0 +1,90 @@
+"""Rank tests: whether the runs of two solvers differ."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from privmoo._util.checks import fraction
+
+__all__ = ["check_alpha", "pair_p", "smallest_p"]
+
+Values = NDArray[np.float64]
+_EXACT = 60  # values of both sides together up to which the exact distribution is used
+
+
+def pair_p(
+    first: Values, second: Values, *, constant: tuple[bool, bool] = (False, False)
+) -> tuple[float, str]:
+    """Return the two-sided p-value that two solvers do not differ, and the name of the test.
+
+    The test is Mann–Whitney's for two samples of runs. A deterministic solver has one value for all
+    seeds: the other's runs are then tested against that value (sign test), and two such solvers need no
+    test.
+
+    Args:
+        first: Values of the runs of the first solver.
+        second: Values of the runs of the second.
+        constant: Which of the two is deterministic.
+
+    >>> pair_p(np.array([1.0, 2.0, 3.0, 4.0]), np.array([5.0, 6.0, 7.0, 8.0]))
+    (0.02857142857142857, 'Mann-Whitney')
+    """
+    if all(constant) or not len(first) or not len(second):
+        return math.nan, "none"
+    if any(constant):
+        runs, value = (second, first[0]) if constant[0] else (first, second[0])
+        above, below = int((runs > value).sum()), int((runs < value).sum())
+        if not above + below:
+            return 1.0, "sign"
+        return float(stats.binomtest(above, above + below).pvalue), "sign"
+    # Ranks, because the values of runs that found nothing are infinite.
+    ranks = stats.rankdata(np.concatenate([first, second]))
+    if np.ptp(ranks) == 0:
+        return 1.0, "Mann-Whitney"
+    if len(ranks) <= _EXACT:
+        return _exact_p(ranks, len(first)), "Mann-Whitney"
+    result = stats.mannwhitneyu(
+        ranks[: len(first)], ranks[len(first) :], alternative="two-sided", method="asymptotic"
+    )
+    return float(result.pvalue), "Mann-Whitney"
+
+
+def _exact_p(ranks: Values, n: int) -> float:
+    """The share of all choices of n ranks whose sum is as far from the mean as that of the first n.
+
+    Right with ties too, where the normal approximation calls three runs against three significant.
+    """
+    whole = np.rint(2 * ranks).astype(np.int64)  # tied ranks are halves
+    # By how many are chosen, and their sum.
+    ways = np.zeros((n + 1, int(whole.sum()) + 1), np.int64)
+    ways[0, 0] = 1
+    for value in whole:
+        ways[1:, value:] += ways[:-1, :-value].copy()
+    # Twice the distance from the mean n (N + 1), so that all numbers are whole.
+    away = np.abs(np.arange(ways.shape[1]) - n * (len(ranks) + 1))
+    far = away >= away[whole[:n].sum()]
+    return float(ways[n, far].sum() / ways[n].sum())
+
+
+def smallest_p(n: int, m: int, *, test: str = "Mann-Whitney") -> float:
+    """Return the smallest p-value that a test can give for two sample sizes.
+
+    Args:
+        n: Runs of the first solver.
+        m: Runs of the second.
+        test: `"Mann-Whitney"`, or `"sign"` where one solver is deterministic and has one value, against
+            which the runs of the other are tested.
+
+    >>> smallest_p(3, 3), smallest_p(5, 1, test="sign")
+    (0.1, 0.0625)
+    """
+    return 2.0 ** (1 - max(n, m)) if test == "sign" else 2 / math.comb(n + m, n)
+
+
+def check_alpha(alpha: float) -> None:
+    """Raise a ProblemError where a value is not a level of significance."""
+    fraction("alpha", alpha, above_zero=True, below_one=True)
