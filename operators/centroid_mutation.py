@@ -56,11 +56,11 @@ class CentroidMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
         column = rng.integers(width, size=(n, clusters))
         rows = space.draw_records(rng, (n, clusters))
         drawn = space.coordinates.points[rows, column] * space.coordinates.units[column]
-        own = np.take_along_axis(matrices, column[..., None], axis=2)[..., 0]
+        current = np.take_along_axis(matrices, column[..., None], axis=2)[..., 0]
         span = (space.high - space.low)[column]
-        near = own + rng.normal(size=(n, clusters)) * self.reach * span
+        near = current + rng.normal(size=(n, clusters)) * self.reach * span
         step = space.numeric[column] & (rng.random((n, clusters)) < 0.5)
-        value = np.where(hit, np.where(step, near, drawn), own)
+        value = np.where(hit, np.where(step, near, drawn), current)
         np.put_along_axis(matrices, column[..., None], value[..., None], axis=2)
         children[:, : space.n_centroid_variables] = matrices.reshape(n, -1)
         space.vary_demands(children, rng, 0.3)

@@ -47,12 +47,12 @@ class CentroidSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
     ) -> NDArray[np.float64]:
         space = space_of(problem, "centroids")
         rng = np.random.default_rng(random_state)
-        most = space.n_clusters
-        used = np.full(n_samples, most)
+        largest = space.n_clusters
+        used = np.full(n_samples, largest)
         if self.vary:
-            least = min(2, most)
+            smallest = min(2, largest)
             steps = (rng.permutation(n_samples) + rng.random(n_samples)) / max(n_samples, 1)
-            used = np.rint(least * (most / least) ** steps).astype(np.int64)
+            used = np.rint(smallest * (largest / smallest) ** steps).astype(np.int64)
         X = np.empty((n_samples, space.n_variables))
         for i in range(n_samples):
             if self.of == "values":

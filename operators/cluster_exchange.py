@@ -56,9 +56,9 @@ class ClusterExchange(Crossover):  # type: ignore[misc]  # pymoo has no types
             ends = space.draw(rng, 2)
             sides = [_nearer_to_first(matrix, ends, space) for matrix in pair]
             for child, (a, b) in enumerate(((0, 1), (1, 0))):
-                own = np.concatenate([pair[a][sides[a]], pair[b][~sides[b]]])
-                own = rng.permutation(own, axis=0) if len(own) else pair[a][:1]
-                children[child, i, :end] = space.from_centres(own)[:end]
+                centroids = np.concatenate([pair[a][sides[a]], pair[b][~sides[b]]])
+                centroids = rng.permutation(centroids, axis=0) if len(centroids) else pair[a][:1]
+                children[child, i, :end] = space.from_centres(centroids)[:end]
             swap = rng.random(X.shape[2] - end) < 0.5
             children[0, i, end:] = np.where(swap, X[1, i, end:], X[0, i, end:])
             children[1, i, end:] = np.where(swap, X[0, i, end:], X[1, i, end:])

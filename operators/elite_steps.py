@@ -59,13 +59,13 @@ class EliteSteps(Mutation):  # type: ignore[misc]  # pymoo has no types
         if not len(elite) or not len(movable):
             return children
         for i in np.flatnonzero(rng.random(len(X)) < self.share):
-            one, two = elite[rng.integers(len(elite), size=2)]
-            own = np.where(rng.random(len(one)) < 0.5 * rng.integers(2), two, one)
+            first, second = elite[rng.integers(len(elite), size=2)]
+            levels = np.where(rng.random(len(first)) < 0.5 * rng.integers(2), second, first)
             for _ in range(min(int(rng.geometric(0.6)), len(movable))):
                 j = rng.choice(movable)
                 low, high = int(space.lowest[j]), int(space.highest[j])
-                others = [level for level in range(low, high + 1) if level != own[j]]
-                near = [level for level in others if abs(level - own[j]) == 1]
-                own[j] = rng.choice(near if rng.random() < 0.5 else others)
-            children[i, : len(own)] = own
+                others = [level for level in range(low, high + 1) if level != levels[j]]
+                near = [level for level in others if abs(level - levels[j]) == 1]
+                levels[j] = rng.choice(near if rng.random() < 0.5 else others)
+            children[i, : len(levels)] = levels
         return children

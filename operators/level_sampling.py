@@ -52,13 +52,13 @@ class LevelSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
         X[:, :n_levels] = rng.integers(space.lowest, space.highest, shape, endpoint=True)
         top = rng.random(shape) < rng.random((n_samples, 1))
         X[:, :n_levels] = np.where(top, space.highest, X[:, :n_levels])
-        both = 2 if self.ends else 0
-        X[:both][:1, :n_levels], X[:both][1:2, :n_levels] = space.lowest, space.highest
+        n_ends = 2 if self.ends else 0
+        X[:n_ends][:1, :n_levels], X[:n_ends][1:2, :n_levels] = space.lowest, space.highest
         if "threshold" in space.kinds:
             X[:, -1] = np.rint(n_records ** rng.random(n_samples) ** 2)
-            X[:both, -1] = 1
+            X[:n_ends, -1] = 1
         elif "records" in space.kinds:
             density = rng.random((n_samples, 1)) ** 0.3
-            density[:both] = 1.0
+            density[:n_ends] = 1.0
             X[:, n_levels:] = rng.random((n_samples, n_records)) < density
         return X

@@ -53,9 +53,11 @@ class LloydStep(Mutation):  # type: ignore[misc]  # pymoo has no types
         end = space.n_centroid_variables
         for i, classes in enumerate(space.decode(X, release="mean")):
             used = np.unique(classes.labels)
-            own = classes.centres[used]
-            free = min(space.n_clusters - len(own), round(self.share * len(own)) + 1)
+            centroids = classes.centres[used]
+            free = min(space.n_clusters - len(centroids), round(self.share * len(centroids)) + 1)
             if free > 0 and rng.random() < self.explore:
-                own = np.concatenate([own, space.draw(rng, int(rng.integers(1, free + 1)))])
-            children[i, :end] = space.from_centres(own)[:end]
+                centroids = np.concatenate(
+                    [centroids, space.draw(rng, int(rng.integers(1, free + 1)))]
+                )
+            children[i, :end] = space.from_centres(centroids)[:end]
         return children

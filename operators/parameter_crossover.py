@@ -46,5 +46,5 @@ class ParameterCrossover(Crossover):  # type: ignore[misc]  # pymoo has no types
         reach = rng.uniform(-self.alpha, 1 + self.alpha, (2, *first.shape))
         mixed = [space.from_unit(a + part * (b - a)) for part in reach]
         taken = [np.where(swap, second, first), np.where(swap, first, second)]
-        both = [np.where(space.whole, t, m) for t, m in zip(taken, mixed, strict=True)]
-        return np.stack([space.clean(child) for child in both])
+        children = [np.where(space.whole, t, m) for t, m in zip(taken, mixed, strict=True)]
+        return np.stack([space.clean(child) for child in children])

@@ -59,12 +59,12 @@ class SplitMergeDrop(Mutation):  # type: ignore[misc]  # pymoo has no types
             n = int(rng.integers(1, max(2, round(self.share * len(used)) + 1)))
             kind = rng.integers(3)
             if kind == 0:
-                own = np.concatenate([space.draw(rng, n), matrix[rng.permutation(used)]])
+                centroids = np.concatenate([space.draw(rng, n), matrix[rng.permutation(used)]])
             elif kind == 1:
-                own = _merge(matrix[used], n, space, rng)
+                centroids = _merge(matrix[used], n, space, rng)
             else:
-                own = matrix[rng.permutation(used)[: max(1, len(used) - n)]]
-            children[i, :end] = space.from_centres(own)[:end]
+                centroids = matrix[rng.permutation(used)[: max(1, len(used) - n)]]
+            children[i, :end] = space.from_centres(centroids)[:end]
         space.vary_demands(children, rng, 0.3)
         return children
 
@@ -72,13 +72,15 @@ class SplitMergeDrop(Mutation):  # type: ignore[misc]  # pymoo has no types
 def _merge(
     matrix: NDArray[np.float64], n: int, space: CentroidSpace, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    own = matrix.copy()
-    for _ in range(min(n, len(own) - 1)):
-        a = int(rng.integers(len(own)))
-        gap = (own - own[a]) / space.coordinates.units
+    centroids = matrix.copy()
+    for _ in range(min(n, len(centroids) - 1)):
+        a = int(rng.integers(len(centroids)))
+        gap = (centroids - centroids[a]) / space.coordinates.units
         distance = np.where(space.numeric, gap**2, gap != 0).sum(axis=1)
         distance[a] = np.inf
         b = int(distance.argmin())
-        own[a, space.numeric] = (own[a, space.numeric] + own[b, space.numeric]) / 2
-        own = np.delete(own, b, axis=0)
-    return own
+        centroids[a, space.numeric] = (
+            centroids[a, space.numeric] + centroids[b, space.numeric]
+        ) / 2
+        centroids = np.delete(centroids, b, axis=0)
+    return centroids

@@ -244,10 +244,10 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
 
     def __copy__(self) -> AnonymizationProblem:
         """Return a problem that shares the data, but has evaluated nothing and has no observers."""
-        other: AnonymizationProblem = object.__new__(type(self))
-        other.__dict__.update(self.__dict__, callback=None)
-        other.evaluator = Evaluator(other, self.evaluator.engine)
-        return other
+        copied: AnonymizationProblem = object.__new__(type(self))
+        copied.__dict__.update(self.__dict__, callback=None)
+        copied.evaluator = Evaluator(copied, self.evaluator.engine)
+        return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> AnonymizationProblem:
         return self  # pymoo copies the problem every generation when it saves history

@@ -79,11 +79,14 @@ class WeighedLoss(Measure):
 
     def range(self, table: Table) -> tuple[float, float]:
         """From no loss at the entropy of the whole table to all loss at none."""
-        most = table_entropy(table) if self.least_loss is None else 1.0
+        largest_entropy = table_entropy(table) if self.least_loss is None else 1.0
         worst = InformationLoss().range(table)[1] if self.least_loss is None else 1.0
         # Less than `least_loss` is possible, so less than 0.
-        least = 0.0 if self.least_loss is None else min(0.0, 1 - self.least_loss / _TINY)
-        return least - self.lam * most, worst + self.penalty * self.k * table.n_records
+        smallest = 0.0 if self.least_loss is None else min(0.0, 1 - self.least_loss / _TINY)
+        return (
+            smallest - self.lam * largest_entropy,
+            worst + self.penalty * self.k * table.n_records,
+        )
 
 
 class ScalarMOOBAM(Clusters):

@@ -115,14 +115,14 @@ class Engine:
         before = self.grouper.group(candidates, memory)
         if candidates.published is not None:
             return before, keep_records(before, candidates, self.grouper, memory)
-        kept = (
+        keep = (
             self.suppression.keep(before)
             if candidates.thresholds is None
             else above_thresholds(before, candidates.thresholds)
         )
-        if kept is None:
+        if keep is None:
             return before, replace(before, stage="after")
-        return keep_groups(before, kept, memory)
+        return keep_groups(before, keep, memory)
 
     def stairs(self, blocks: NDArray[np.uint32]) -> list[Stairs]:
         """Return the staircase of every candidate: all thresholds on the size of its groups."""

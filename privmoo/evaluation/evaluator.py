@@ -90,7 +90,12 @@ class Formulation(Protocol):
         """Return objective values with maximised ones negated."""
 
     def companions(self, X: NDArray[Any], evaluator: Evaluator) -> Evaluation | None:
-        """Return the candidates that come along with decision vectors at no cost."""
+        """Return the candidates that come along with decision vectors at no cost.
+
+        Args:
+            X: The decision vectors that were evaluated.
+            evaluator: What judges the companions.
+        """
 
     def begin_run(self) -> None:
         """Forget what was remembered of an earlier run."""

@@ -51,16 +51,16 @@ def goal_of(problem: AnonymizationProblem) -> SweepGoal | None:
     kinds = (NoSuppression, ExplicitRecords)
     if price is None or not isinstance(problem.suppression, kinds):
         return None
-    most = 0 if space.max_suppression is None else table.n_records
+    limit = 0 if space.max_suppression is None else table.n_records
     least_k = 1
     for c in problem.constraints:
         if isinstance(c.measure, KAnonymity) and c.measure.stage == "after" and c.relation == ">=":
             least_k = max(least_k, math.ceil(c.bound))
         elif isinstance(c.measure, SuppressedShare) and c.relation == "<=":
-            most = min(most, most_suppressed(float(c.bound), table.n_records))
+            limit = min(limit, most_suppressed(float(c.bound), table.n_records))
         else:
             return None
-    return SweepGoal(costs[0], price, min(most, table.n_records - 1), least_k, bool(share))
+    return SweepGoal(costs[0], price, min(limit, table.n_records - 1), least_k, bool(share))
 
 
 def _price_of(space: LevelSpace, m: Measure) -> Price | None:

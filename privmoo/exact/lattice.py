@@ -95,12 +95,12 @@ def lattice_cost(problem: AnonymizationProblem) -> dict[str, float]:
     """
     space = space_of(problem, "levels")
     rng = np.random.default_rng(0)
-    some = rng.integers(space.lowest, space.highest, (32, len(space.lowest)), endpoint=True)
-    groups = _mean_groups(problem, space, some)
-    each = _SECONDS_PER_GROUP * 1.5 * groups + 1e-6
+    nodes = rng.integers(space.lowest, space.highest, (32, len(space.lowest)), endpoint=True)
+    groups = _mean_groups(problem, space, nodes)
+    seconds_per_node = _SECONDS_PER_GROUP * 1.5 * groups + 1e-6
     if goal_of(problem) is None:
-        each = 2e-8 * problem.table.n_tuples * len(problem.measures) + 5e-5
-    return {"nodes": space.n_nodes, "seconds": each * space.n_nodes}
+        seconds_per_node = 2e-8 * problem.table.n_tuples * len(problem.measures) + 5e-5
+    return {"nodes": space.n_nodes, "seconds": seconds_per_node * space.n_nodes}
 
 
 def lower_bound(problem: AnonymizationProblem, *, most_nodes: int = 200_000) -> pd.DataFrame:
@@ -145,7 +145,7 @@ def _by_sweep(
     bar: Any,
 ) -> Front:
     lattice = Lattice(space, goal.price)
-    best, counters, done = _search(lattice, goal, began, seconds, bar)
+    best, counters, n_done = _search(lattice, goal, began, seconds, bar)
     rows = [
         space.from_levels(lattice.levels(node), k)
         for k, node in _undominated(best, goal)
@@ -154,19 +154,19 @@ def _by_sweep(
     if not rows:  # nothing feasible yet
         rows = [space.from_levels(space.highest, 1)]
     n_first = int(lattice.stages.n_combos[0])
-    facts = _facts(space, began, int(counters[0]), int(counters[1]), proven=done == n_first)
+    facts = _facts(space, began, int(counters[0]), int(counters[1]), proven=n_done == n_first)
     X = np.stack(rows)
-    if done == n_first:
+    if n_done == n_first:
         return Front.of(problem, X, run=facts)
     rest = np.full(len(best.floor), np.inf)
-    for combo in range(done, n_first):
+    for combo in range(n_done, n_first):
         np.minimum(rest, _first_bound(lattice, goal, combo), out=rest)
-    both = np.minimum(best.floor, rest)
+    floor = np.minimum(best.floor, rest)
     front = Front.of(problem, X, run=facts)
     # With suppression as a third objective the bound says nothing of a single limit.
-    known = [] if goal.all_limits else list(enumerate(front))
-    sure = [i for i, s in known if best.floor[int(s.k)] <= rest[int(s.k)]]
-    bound = _as_steps(problem, goal, both)
+    solutions = [] if goal.all_limits else list(enumerate(front))
+    sure = [i for i, s in solutions if best.floor[int(s.k)] <= rest[int(s.k)]]
+    bound = _as_steps(problem, goal, floor)
     facts |= {"proven_solutions": sure, "bound": bound.to_numpy().tolist()}
     return Front.of(problem, X, run=facts)
 
@@ -201,7 +201,7 @@ def _search(
     cells = new_cells(len(lattice.stages.weights))
     used, combo = 0, 0
     n_first = int(lattice.stages.n_combos[0])
-    each = lattice.n_nodes // n_first
+    nodes_per_combo = lattice.n_nodes // n_first
     step = max(1, n_first // _STEPS)
     timer = None
     if began is not None and seconds is not None:
@@ -225,16 +225,16 @@ def _search(
             goal.all_limits,
             counters,
         )
-        found = interruptible(arguments, counters)
-        if found < 0:
-            # Stopped, or without room: what was found stays; in the latter case the step is repeated.
+        n_used = interruptible(arguments, counters)
+        if n_used < 0:
+            # Stopped, or without room: the entries stay; in the latter case the step is repeated.
             best, used = compacted(best, 2 * len(best.nexts))
             counters[:3] = before
             continue
-        done = min(combo + step, n_first)
+        stop = min(combo + step, n_first)
         if bar is not None:
-            bar.update(each * (done - combo))
-        used, combo = found, done
+            bar.update(nodes_per_combo * (stop - combo))
+        used, combo = n_used, stop
     if timer is not None:
         timer.cancel()
     return best, counters, combo
@@ -301,10 +301,10 @@ def _as_steps(
     problem: AnonymizationProblem, goal: SweepGoal, floor: NDArray[np.float64]
 ) -> pd.DataFrame:
     """A bound by k as a table of its steps, in the objective's own unit."""
-    known = np.flatnonzero(np.isfinite(floor[1:])) + 1
-    known = known[known >= goal.least_k]
-    last = np.append(np.diff(floor[known]) != 0, True) if len(known) else np.zeros(0, bool)
-    k = known[last]
+    bounded = np.flatnonzero(np.isfinite(floor[1:])) + 1
+    bounded = bounded[bounded >= goal.least_k]
+    last = np.append(np.diff(floor[bounded]) != 0, True) if len(bounded) else np.zeros(0, bool)
+    k = bounded[last]
     n = problem.table.n_records
     values = floor[k] / n
     if isinstance(goal.measure, Transparency):

@@ -183,13 +183,13 @@ class Grouping:
 
     def segments(self, attribute: str) -> Segments:
         """Sparse counts of one sensitive attribute, for the groups of this candidate."""
-        known = self.batch.segments
-        if attribute not in known:
+        available = self.batch.segments
+        if attribute not in available:
             raise MeasureError(
                 f"groups: no counts of {attribute!r}; sensitive attributes are "
-                f"{', '.join(known) or 'none'}{nearest(attribute, known)}"
+                f"{', '.join(available) or 'none'}{nearest(attribute, available)}"
             )
-        starts, stops, values, counts = known[attribute]
+        starts, stops, values, counts = available[attribute]
         return Segments(starts[self._range], stops[self._range], values, counts)
 
     def counts(self, attribute: str) -> list[dict[str, int]]:

@@ -11,12 +11,12 @@ from privmoo.data.columns import Attribute
 from privmoo.data.facts import fewest_values, value_numbers
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError
+from privmoo.groups.diversity import diversity_of_groups
 from privmoo.groups.groups import GroupBatch, Segments, Stage
 from privmoo.kernels import diversity as kernels
 from privmoo.kernels.sizes import weighted_sums
 from privmoo.measures.base import FloatArray
 from privmoo.measures.value_measure import ValueMeasure
-from privmoo.suppression.ranks import diversity_of_groups
 
 __all__ = [
     "Alpha",

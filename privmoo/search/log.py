@@ -107,18 +107,33 @@ class RunLog(Observer):
         return seed if isinstance(seed, int) else None
 
     def on_values(self, keys: Sequence[bytes], values: NDArray[np.float64]) -> None:
-        """Append the values of new candidates."""
+        """Append the values of new candidates.
+
+        Args:
+            keys: The keys of their recodings.
+            values: A row of values for each.
+        """
         self.add(keys, values)
 
     def add(self, keys: Sequence[bytes], values: NDArray[np.float64]) -> None:
-        """Append a batch of evaluations."""
+        """Append a batch of evaluations.
+
+        Args:
+            keys: The keys of the recodings.
+            values: A row of values for each.
+        """
         for length, group in itertools.groupby(range(len(keys)), key=lambda i: len(keys[i])):
             rows = list(group)
             content = _BATCH.pack(len(rows), length) + b"".join(keys[i] for i in rows)
             self._append(_EVALUATIONS, content + values[rows].astype("<f8").tobytes())
 
     def end_generation(self, generation: int, seconds: float) -> None:
-        """Append that a generation ended; those already in the file are left as they are."""
+        """Append that a generation ended; those already in the file are left as they are.
+
+        Args:
+            generation: The number of the generation.
+            seconds: The time used so far.
+        """
         if generation > len(self.seconds):
             self.seconds.append(seconds)
             self._append(_PROGRESS, _GENERATION.pack(generation, seconds))
@@ -268,8 +283,8 @@ def _records(path: Path, stream: IO[bytes]) -> Iterator[tuple[bytes, bytes]]:
         frame = stream.read(_FRAME.size)
         if len(frame) < _FRAME.size:
             return
-        kind, length, checksum, own = _FRAME.unpack(frame)
-        if zlib.crc32(frame[:-4]) != own:
+        kind, length, checksum, frame_checksum = _FRAME.unpack(frame)
+        if zlib.crc32(frame[:-4]) != frame_checksum:
             if not frame.strip(b"\0") and not stream.read().strip(b"\0"):
                 return  # a system that went down may leave zeros at the end
             raise _damaged(path, f"a record at byte {stream.tell() - _FRAME.size} is not whole")

@@ -206,10 +206,10 @@ class _Run:
         generation = int(self.algorithm.n_iter) - 1
         used = time.perf_counter() - began
         if log is not None:
-            known = log.seconds
+            seconds = log.seconds
             if generation <= self._replayed:
                 # What an earlier part of the run has used; the replay itself costs nothing.
-                used = known[generation - 1]
+                used = seconds[generation - 1]
                 self._offset = used - (time.perf_counter() - began)
             else:
                 used += self._offset
@@ -318,12 +318,17 @@ def _start_from(algorithm: Algorithm, rows: NDArray[Any], problem: Anonymization
 
 
 def read_start(problem: AnonymizationProblem, start: Any) -> tuple[Any, list[Recoding]]:
-    """Decision vectors and recodings to start from; a mistake shows now, not after the search."""
-    given = [problem.adopt(recoding) for recoding in _known(start)]
+    """Return decision vectors and recodings to start from; a mistake shows now, not after the search.
+
+    Args:
+        problem: The problem.
+        start: What `optimize` takes as `start`.
+    """
+    recodings = [problem.adopt(recoding) for recoding in _known(start)]
     rows = _start_rows(problem, start)
-    if given:
-        problem.evaluator.judge_recodings(given)
-    return rows, given
+    if recodings:
+        problem.evaluator.judge_recodings(recodings)
+    return rows, recodings
 
 
 def _known(start: Any) -> list[Recoding]:

@@ -184,12 +184,22 @@ class CentroidSpace(SearchSpace):
         return np.asarray(self.clean(flat)[0])
 
     def draw(self, rng: np.random.Generator, shape: int) -> NDArray[np.float64]:
-        """Return centroids at random distinct tuples of the data."""
+        """Return centroids at random distinct tuples of the data.
+
+        Args:
+            rng: The source of randomness.
+            shape: The number of centroids.
+        """
         rows = self.coordinates.points[rng.integers(self.table.n_tuples, size=shape)]
         return np.asarray(rows * self.coordinates.units)
 
     def draw_records(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.int64]:
-        """Return the tuples of random records; whatever the order of records, where tuples stay whole."""
+        """Return the tuples of random records; whatever the order of records, where tuples stay whole.
+
+        Args:
+            rng: The source of randomness.
+            shape: The shape of the result.
+        """
         drawn = rng.integers(self.table.n_records, size=shape)
         if self.view is not self.table:
             return self.table.row_tuple[drawn].astype(np.int64)
@@ -202,7 +212,13 @@ class CentroidSpace(SearchSpace):
         return np.asarray(same)
 
     def vary_demands(self, X: NDArray[np.float64], rng: np.random.Generator, prob: float) -> None:
-        """Change the demands of some rows: by a step, or to any other."""
+        """Change the demands of some rows, by a step or to any other value, in place.
+
+        Args:
+            X: Decision vectors.
+            rng: The source of randomness.
+            prob: How likely a demand changes.
+        """
         for g, (low, high) in enumerate(self.demands):
             place = self.n_centroid_variables + g
             step = X[:, place] + rng.choice([-1, 1], len(X)) * rng.integers(1, 4, len(X))

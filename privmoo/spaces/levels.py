@@ -148,7 +148,12 @@ class LevelSpace(SearchSpace):
         return np.tile(levels, (len(sizes), 1))
 
     def companions(self, X: NDArray[Any], evaluator: Evaluator) -> Evaluation | None:
-        """Return all thresholds of the levels, where decision vectors choose one."""
+        """Return all thresholds of the levels, where decision vectors choose one.
+
+        Args:
+            X: The decision vectors that were evaluated.
+            evaluator: What judges the companions.
+        """
         if self.max_suppression is None:
             return None
         return self.staircase.follow(self, X, evaluator)
@@ -208,13 +213,24 @@ class ThresholdLevelSpace(LevelSpace):
     def from_levels(
         self, levels: NDArray[np.int64], threshold: float | None = None
     ) -> NDArray[np.int64]:
-        """Return the decision vector of levels and a threshold; 1 publishes every group."""
+        """Return the decision vector of levels and a threshold; 1 publishes every group.
+
+        Args:
+            levels: One level per quasi-identifier.
+            threshold: The least size of a published group; 1 by default.
+        """
         return np.append(super().from_levels(levels), 1 if threshold is None else int(threshold))
 
     def stair_rows(
         self, levels: NDArray[np.int64], sizes: NDArray[np.int64], stairs: Stairs
     ) -> NDArray[np.int64]:
-        """Return the levels with each of the thresholds."""
+        """Return the levels with each of the thresholds.
+
+        Args:
+            levels: One level per quasi-identifier.
+            sizes: The thresholds.
+            stairs: The staircase of the levels.
+        """
         return np.column_stack([np.tile(levels, (len(sizes), 1)), sizes])
 
     def operators(self) -> dict[str, Any]:
@@ -270,7 +286,12 @@ class RecordLevelSpace(LevelSpace):
     def from_levels(
         self, levels: NDArray[np.int64], threshold: float | None = None
     ) -> NDArray[np.int64]:
-        """Return the decision vector of levels that publishes all groups of at least the threshold."""
+        """Return the decision vector of levels that publishes all groups of at least the threshold.
+
+        Args:
+            levels: One level per quasi-identifier.
+            threshold: The least size of a published group; 1 by default.
+        """
         smallest = np.array([1.0 if threshold is None else threshold])
         return np.asarray(self.publishing(np.atleast_2d(levels), smallest)[0])
 
@@ -300,13 +321,24 @@ class RecordLevelSpace(LevelSpace):
     def stair_rows(
         self, levels: NDArray[np.int64], sizes: NDArray[np.int64], stairs: Stairs
     ) -> NDArray[np.int64]:
-        """Return the levels with the records that each of the thresholds publishes."""
+        """Return the levels with the records that each of the thresholds publishes.
+
+        Args:
+            levels: One level per quasi-identifier.
+            sizes: The thresholds.
+            stairs: The staircase of the levels.
+        """
         record_sizes = stairs.tuple_sizes[self.table.row_tuple]
         bits = (record_sizes >= sizes[:, None]).astype(np.int64)
         return np.concatenate([np.tile(levels, (len(sizes), 1)), bits], axis=1)
 
     def companions(self, X: NDArray[Any], evaluator: Evaluator) -> Evaluation | None:
-        """Return all thresholds of the levels, unless the space was made without stairs."""
+        """Return all thresholds of the levels, unless the space was made without stairs.
+
+        Args:
+            X: The decision vectors that were evaluated.
+            evaluator: What judges the companions.
+        """
         return super().companions(X, evaluator) if self.stairs else None
 
     def operators(self) -> dict[str, Any]:

@@ -90,7 +90,9 @@ def test_what_a_candidate_brings_along_counts_with_it() -> None:
     rows = np.concatenate(heard)[:8]
     problem.callback = None
     sizes = np.arange(1, TABLE.n_records + 1)
-    every = np.concatenate([[problem.from_levels(row[:-1], k) for k in sizes] for row in rows])
+    every = np.concatenate(
+        [[problem.space.from_levels(row[:-1], k) for k in sizes] for row in rows]
+    )
     out = problem.evaluate(every, return_as_dictionary=True)
     F = out["F"][(out["G"] <= 0).all(axis=1)]
     expected = np.unique(F[non_dominated(F)], axis=0)
