@@ -54,7 +54,7 @@ def evaluate(
     >>> import privmoo as pm
     >>> df = pd.DataFrame({"age": [20, 22, 40, 42]})
     >>> table = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered()})
-    >>> release = pm.make_release(table, pm.cut_recoding(table, [[0, 1, 0]]), seed=1)
+    >>> release = pm.make_release(table, pm.recodings.cut_recoding(table, [[0, 1, 0]]), seed=1)
     >>> evaluate({"pairs": release}, table=table, taus=[0.5]).round(4)
          method  records  suppressed  classes  k      il  at_risk_50
     0  original        4           0        4  1  0.0000            4
@@ -95,7 +95,7 @@ def disclosure_risks(
     >>> import privmoo as pm
     >>> df = pd.DataFrame({"age": [20, 22, 40, 42], "ill": list("xxxy")})
     >>> table = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered()}, sensitive="ill")
-    >>> release = pm.make_release(table, pm.cut_recoding(table, [[0, 1, 0]]), shuffle=False)
+    >>> release = pm.make_release(table, pm.recodings.cut_recoding(table, [[0, 1, 0]]), shuffle=False)
     >>> disclosure_risks(table, release)["ill"].tolist()
     [1.0, 1.0, 0.5, 0.5]
     """

@@ -95,11 +95,11 @@ class Quantity:
         return f"{text} ({unit})" if unit else text
 
     def shown(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Values as an axis shows them: fractions as per cent."""
+        """Return values as an axis shows them: fractions as per cent."""
         return values * 100.0 if self.percent else values
 
     def write(self, value: float) -> str:
-        """A value as people read it."""
+        """Write a value as people read it."""
         if self.percent:
             return f"{value * 100:.4g} %"
         if float(value).is_integer() and abs(value) < 1e15:
@@ -107,20 +107,20 @@ class Quantity:
         return f"{value:,.1f}" if 1000 <= abs(value) < 1e9 else f"{value:.4g}"
 
     def phrase(self, value: float) -> str:
-        """A value with its name, for sentences."""
+        """Write a value with its name, for sentences."""
         if self.percent or self.key == RECORDS_SUPPRESSED:
             return f"{self.write(value)} {self.words}"
         return f"{self.words} = {self.write(value)}"
 
     def logarithmic(self, values: NDArray[np.float64]) -> bool:
-        """Whether values spread over more than two decades, so that an axis needs a logarithm."""
+        """Return whether values spread over more than two decades, so that an axis needs a logarithm."""
         if self.percent or not len(values):
             return False
         low, high = float(values.min()), float(values.max())
         return low > 0 and math.log10(high / low) > _DECADES
 
     def scaled(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Values from 0 (best of these) to 1 (worst), on the axis that a plot would use."""
+        """Scale values from 0 (best of these) to 1 (worst), on the axis that a plot would use."""
         if not len(values):
             return values
         position = self.sign * (np.log10(values) if self.logarithmic(values) else values)
@@ -196,7 +196,7 @@ def _plain(value: Any) -> Any:
 
 
 def quantities_of(problem: AnonymizationProblem) -> tuple[Quantity, ...]:
-    """What a front of the problem records: objectives first, then other measures, then suppression."""
+    """Return what a front of a problem records: objectives, other measures, suppressed records."""
 
     def of(m: Measure) -> Quantity:
         low, high = problem.range_of(m)
@@ -222,15 +222,23 @@ def quantities_of(problem: AnonymizationProblem) -> tuple[Quantity, ...]:
 
 
 def find(quantities: Iterable[Quantity], name: str, *, what: str = "measure") -> Quantity:
-    """The quantity with a name, or one sentence with the nearest.
+    """Return the quantity with a name.
+
+    Args:
+        quantities: The recorded quantities.
+        name: The key of one of them.
+        what: What was asked for, for the error.
+
+    Raises:
+        ProblemError: There is no such quantity; the nearest name is suggested.
 
     >>> find([Quantity("k", "k", "max", 9.0, 1.0)], "k").sense
     'max'
     """
-    known = {q.key: q for q in quantities}
-    if name in known:
-        return known[name]
+    by_key = {q.key: q for q in quantities}
+    if name in by_key:
+        return by_key[name]
     raise ProblemError(
-        f"{what}: {name!r} is not recorded in this front; recorded are {', '.join(known)}"
-        f"{nearest(name, known)}"
+        f"{what}: {name!r} is not recorded in this front; recorded are {', '.join(by_key)}"
+        f"{nearest(name, by_key)}"
     )

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from privmoo import registry
 from privmoo.data.table import Table
-from privmoo.errors import ProblemError, nearest
+from privmoo.errors import ProblemError, ReleaseError, nearest
 from privmoo.evaluation.engine import Engine
 from privmoo.front.quantities import RECORDS_SUPPRESSED
+from privmoo.front.saving import measures_from, policy_from, recoding_from
 from privmoo.groups.groups import Grouping
 from privmoo.measures.base import Measure
 from privmoo.recodings.base import Recoding
@@ -25,7 +26,7 @@ from privmoo.release.copy import write_copy
 from privmoo.release.plan import Origin, ReleasePlan
 from privmoo.release.release import Release, make_release
 from privmoo.release.utility import ReleasedRows, loss_of_labels
-from privmoo.suppression import Suppression
+from privmoo.suppression import ExplicitRecords, Suppression
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,8 +114,6 @@ class Solution:
             if self.front.problem is None:
                 raise ProblemError("solution: the front has no recodings; load it with its problem")
             return self.front.problem.recoding(self.x)
-        from privmoo.front.saving import recoding_from
-
         return recoding_from(self.table, stored, self.index)
 
     @property
@@ -122,8 +121,6 @@ class Solution:
         """The policy that left records out."""
         if self.front.problem is not None:
             return self.front.problem.policy(self.x)
-        from privmoo.front.saving import policy_from
-
         stored = (self.front.recodings or [None] * len(self.front))[self.index] or {}
         described = stored.get("suppression", self.front.description.get("suppression"))
         return policy_from(described)
@@ -132,7 +129,7 @@ class Solution:
         return None if self.front.problem is None else self.front.problem.published(self.x)
 
     def groups(self) -> Grouping:
-        """The QI-groups of the release, after suppression."""
+        """Return the QI-groups of the release, after suppression."""
         table, published = self.table, self._published()
         needs = {"labels"} | ({"counts"} if table.sensitive else set())
         view = self.recoding.view(table)
@@ -153,8 +150,8 @@ class Solution:
         recoding, table = self.recoding, self.table
         labels = _labels_of_values(recoding)
         if labels is None:
-            kept = self._kept(recoding)
-            released = ReleasedRows(table, recoding.apply(table, kept), recoding, kept)
+            rows = self.released_rows()
+            released = ReleasedRows(table, recoding.apply(table, rows), recoding, rows)
             return released.loss_per_column()
         published = self._published()
         if published is None:
@@ -185,11 +182,10 @@ class Solution:
             seed: For the order of the rows; by default nobody can repeat it.
             shuffle: Whether rows change their order.
         """
-        published = self._published()
         return make_release(
             self.table,
             self.recoding,
-            suppression=self.suppression if published is None else published,
+            suppression=self._left_out(),
             measures=self._measures(),
             origin=self._origin(),
             shuffle=shuffle,
@@ -219,17 +215,27 @@ class Solution:
         plan = ReleasePlan.of(
             table,
             self.recoding,
-            suppression=self.suppression,
+            suppression=self._left_out(),
             measures=self._measures(),
             origin=self._origin(),
         )
         return write_copy(plan, path, seed=seed, force=force, spreadsheets=spreadsheets)
 
+    def _left_out(self) -> Suppression | NDArray[np.bool_]:
+        """The policy, or of every record whether it is published."""
+        published, policy = self._published(), self.suppression
+        if published is None:
+            return policy
+        if policy != ExplicitRecords():
+            raise ReleaseError(
+                f"solution: it chooses the published records itself, so {type(policy).__name__} would not "
+                "be applied; use ExplicitRecords() as the suppression of its problem"
+            )
+        return published
+
     def _measures(self) -> list[Measure]:
         if self.front.problem is not None:
             return list(self.front.problem.measures)
-        from privmoo.front.saving import measures_from
-
         return measures_from(self.front.quantities)
 
     def _origin(self) -> Origin:
@@ -273,12 +279,12 @@ class Solution:
         rows = [(str(name), f"{value * 100:.4g} %") for name, value in lost.items()]
         return [*sections, ("Loss per attribute", rows), ("QI-groups", self._group_rows())]
 
-    def _kept(self, recoding: Recoding) -> NDArray[np.int64]:
+    def released_rows(self) -> NDArray[np.int64]:
         """Return the rows of `Table.originals` that are released."""
         published = self._published()
         if published is not None:
             return np.flatnonzero(published)
-        tuples = recoding.view(self.table).originals.tuples
+        tuples = self.recoding.view(self.table).originals.tuples
         return np.flatnonzero(self.groups().labels[tuples] >= 0)
 
     def describe_columns(self) -> dict[str, str]:
@@ -289,7 +295,7 @@ class Solution:
         table, recoding = self.table, self.recoding
         columns = _labels_of_values(recoding)
         if columns is None:
-            frame = recoding.apply(table, self._kept(recoding))
+            frame = recoding.apply(table, self.released_rows())
             return recoding.describe({n: set(frame[n].astype(str)) for n in table.qi_names})
         batch = self.groups().batch
         tuples = table.tuples[batch.firsts[batch.starts[0] : batch.stops[0]]]

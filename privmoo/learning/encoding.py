@@ -61,7 +61,7 @@ def encode(table: Table, release: Release | None = None, *, most_categories: int
     >>> df = pd.DataFrame({"age": [20, 30, 40, 50], "sex": list("FMFM"), "y": list("abab")})
     >>> table = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered(),
     ...                                         "sex": pm.Hierarchy.flat()}, target="y")
-    >>> release = pm.make_release(table, pm.cut_recoding(table, [[0, 1, 0], [0]]), shuffle=False)
+    >>> release = pm.make_release(table, pm.recodings.cut_recoding(table, [[0, 1, 0], [0]]), shuffle=False)
     >>> encode(table).names
     ('age', 'sex=F', 'sex=M')
     >>> encode(table).matrix[0].tolist(), encode(table, release).matrix[0].tolist()
@@ -119,7 +119,7 @@ def _categories(original: Reading, most_categories: int) -> tuple[NDArray[np.flo
 
 def _encoded(reading: Reading, by_leaf: NDArray[np.float64]) -> NDArray[np.float64]:
     values = np.zeros((len(reading.leaves), by_leaf.shape[1]))
-    values[:, 0] = reading.numbers_of_values  # a number that is no leaf; the rest is overwritten
+    values[:, 0] = reading.numbers_of_values  # numbers that are not leaves; the rest is overwritten
     for i, leaves in enumerate(reading.leaves):
         if len(leaves):
             values[i] = by_leaf[leaves].mean(axis=0)

@@ -18,7 +18,7 @@ from privmoo.errors import Hint, MeasureError, nearest
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.kernels.matching import Known, Published, match_known
 from privmoo.measures.base import FloatArray
-from privmoo.measures.records import kept_records
+from privmoo.measures.records import released_records
 from privmoo.measures.staged import Staged
 from privmoo.recodings.base import Recoding
 from privmoo.recodings.columns import Intervals, Labels, Laplace, Noised
@@ -68,16 +68,15 @@ class DisclosureRisk(Staged):
         stage: Stage = "after",
     ) -> None:
         choice("aggregate", aggregate, ("mean", "max"), error=MeasureError)
-        if isinstance(known, str):
-            known = [known]
-        if known is not None and not known:
+        names = [known] if isinstance(known, str) else known
+        if names is not None and not names:
             raise MeasureError("known: name at least one quasi-identifier, or leave it out for all")
-        self.known = None if known is None else list(dict.fromkeys(known))
+        self.known = None if names is None else list(dict.fromkeys(names))
         self.aggregate: Aggregate = aggregate
         super().__init__(stage=stage)
 
     def check(self, table: Table) -> None:
-        """A sensitive attribute is needed, and what is known must be quasi-identifiers."""
+        """Raise a MeasureError without a sensitive attribute, or where known names are wrong."""
         super().check(table)
         table.need_records(type(self).__name__)
         if not table.sensitive:
@@ -92,16 +91,16 @@ class DisclosureRisk(Staged):
         for name in self.known or ():
             if name not in names:
                 raise MeasureError(
-                    f"known: {name!r} is no quasi-identifier of the table{nearest(name, names)}"
+                    f"known: {name!r} is not a quasi-identifier of the table{nearest(name, names)}"
                 )
         return [j for j, name in enumerate(names) if self.known is None or name in self.known]
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The risk of every candidate."""
+        """Return the risk of every candidate."""
         self.check(groups.table)
         columns = self._columns(groups.table)
         risks = np.zeros(len(groups))
-        for c, rows in enumerate(kept_records(groups, self.name)):
+        for c, rows in enumerate(released_records(groups, self.name)):
             for attribute in groups.table.sensitive.values() if len(rows) else ():
                 if groups.cells is None:
                     blocks = groups.need_blocks(self.name)[c]
@@ -110,12 +109,12 @@ class DisclosureRisk(Staged):
                     shares, persons = _by_cells(
                         groups.table, groups.cells[c], rows, attribute, columns
                     )
-                own = shares.max() if self.aggregate == "max" else shares @ persons / len(rows)
-                risks[c] = max(risks[c], own)
+                risk = shares.max() if self.aggregate == "max" else shares @ persons / len(rows)
+                risks[c] = max(risks[c], risk)
         return risks
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing told to certainty."""
+        """Return the range from no knowledge to certainty."""
         return 0.0, 1.0
 
 
@@ -130,12 +129,12 @@ def _by_blocks(
     offsets = leaf_offsets(table)
     keys = np.zeros(table.n_tuples, np.int64)
     for j in columns:
-        own = blocks[offsets[j] : offsets[j + 1]].astype(np.int64)
-        keys = keys * (int(own[-1]) + 1) + own[table.tuples[:, j]]
+        block_of_leaf = blocks[offsets[j] : offsets[j + 1]].astype(np.int64)
+        keys = keys * (int(block_of_leaf[-1]) + 1) + block_of_leaf[table.tuples[:, j]]
         _, keys = np.unique(keys, return_inverse=True)
     of_row = keys[table.row_tuple[rows]]
-    own = of_row * attribute.n_values + attribute.row_codes[rows].astype(np.int64)
-    pairs, persons = counted(own, attribute.n_values * (int(of_row.max()) + 1))
+    pair_of_row = of_row * attribute.n_values + attribute.row_codes[rows].astype(np.int64)
+    pairs, persons = counted(pair_of_row, attribute.n_values * (int(of_row.max()) + 1))
     return persons / np.bincount(of_row)[pairs // attribute.n_values], persons
 
 
@@ -303,15 +302,15 @@ def _known(
     codes = [
         np.unique(np.asarray(numeric_columns(table)[j])[rows], return_inverse=True) for j in numbers
     ]
-    found = _distinct(
+    knowledge = _distinct(
         [leaves[:, j] for j in nodes],
         [code for _, code in codes],
         [table.qis[j].n_leaves for j in nodes],
         [len(values) for values, _ in codes],
     )
     if everyone:
-        remembered[nodes, numbers] = found
-    return found
+        remembered[nodes, numbers] = knowledge
+    return knowledge
 
 
 def _matrix(columns: Sequence[NDArray[np.generic]], n: int) -> FloatArray:

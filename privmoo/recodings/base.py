@@ -117,13 +117,13 @@ class Recoding(ABC):
 
         A column of values that stand for themselves has no entry.
         """
-        found = {column.name: column.meanings() for column in self.columns}
-        return {name: meanings for name, meanings in found.items() if meanings is not None}
+        meanings = {column.name: column.meanings() for column in self.columns}
+        return {name: labels for name, labels in meanings.items() if labels is not None}
 
     def relative_levels(self) -> dict[str, dict[str, float]]:
         """Return per quasi-identifier level over height of every label, where labels have levels."""
-        found = {column.name: column.levels() for column in self.columns}
-        return {name: levels for name, levels in found.items() if levels is not None}
+        levels = {column.name: column.levels() for column in self.columns}
+        return {name: labels for name, labels in levels.items() if labels is not None}
 
     def describe(self, released: Mapping[str, Collection[str]] | None = None) -> dict[str, str]:
         """Describe in words what becomes of each quasi-identifier.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from privmoo.data.columns import QIColumn
 from privmoo.data.table import Table
-from privmoo.errors import HierarchyError, RecodingError
+from privmoo.errors import HierarchyError, Hint, RecodingError
 from privmoo.hierarchy import Hierarchy
 from privmoo.recodings.base import Recoding
 from privmoo.recodings.candidates import Candidates
@@ -155,7 +155,12 @@ class BlockRecoding(Recoding):
         bits = []
         for qi in table.qis:
             cut = np.zeros(max(qi.n_leaves - 1, 0), dtype=bool)
-            cut[np.asarray(data["cuts"][qi.name], dtype=np.int64)] = True
+            places = data["cuts"][qi.name]
+            if not isinstance(places, list):
+                raise RecodingError(f"recoding: the cuts of {qi.name!r} are not a list")
+            for place in places:
+                _check_place(qi, place, len(cut))
+                cut[place] = True
             bits.append(cut)
         return cut_recoding(table, bits)
 
@@ -203,7 +208,19 @@ class LevelRecoding(BlockRecoding):
             table: The same table.
             data: What `to_json` returned.
         """
-        return level_recoding(table, data["levels"])
+        levels = data["levels"]
+        for qi in table.qis:
+            _check_place(qi, levels[qi.name], qi.max_level + 1)
+        return level_recoding(table, levels)
+
+
+def _check_place(qi: QIColumn, place: object, stop: int) -> None:
+    """Refuse what is not a place below `stop`: numpy reads -1 from the end, and true as 1."""
+    is_whole = isinstance(place, int) and not isinstance(place, bool)
+    if not (is_whole and 0 <= place < stop):  # type: ignore[operator]
+        raise RecodingError(
+            f"recoding: {qi.name!r} has a cut or level that is not a whole number below {stop}"
+        )
 
 
 def identity_recoding(table: Table) -> BlockRecoding:
@@ -282,7 +299,7 @@ def need_hierarchy(qi: QIColumn) -> Hierarchy:
     """
     if qi.hierarchy is None:
         raise HierarchyError(
-            f"quasi_identifiers: {qi.name!r} has no hierarchy, and cuts and levels need one; "
-            "give it one, e.g. Hierarchy.ordered() or Hierarchy.flat()"
+            f"quasi_identifiers: {qi.name!r} has no hierarchy, and cuts and levels need one",
+            hint=Hint(parameter="hierarchy", call="QuasiIdentifier"),
         )
     return qi.hierarchy

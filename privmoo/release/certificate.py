@@ -9,12 +9,13 @@ import datetime
 import html
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from privmoo._util.files import write_text
+from privmoo.audit import Audit
 from privmoo.data.table import Table
 from privmoo.errors import ReleaseError
 from privmoo.recodings.base import Caution, Recoding
@@ -25,6 +26,7 @@ __all__ = [
     "Certificate",
     "Claim",
     "Findings",
+    "Homogeneity",
     "caution_text",
     "certify",
     "file_facts",
@@ -42,8 +44,6 @@ NOT_GUARANTEED = (
     "Where a hierarchy was made from the data, the ends of its ranges are values that occur in them; "
     "give the domain yourself if its ends must not be known.",
 )
-WITHOUT_NOISE = "on_those_without_noise"
-"""Where the privacy of a release states what holds by the quasi-identifiers without noise."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,10 @@ class Certificate:
     claims: tuple[Claim, ...]
     warnings: tuple[str, ...]
     not_guaranteed: tuple[str, ...] = NOT_GUARANTEED
+
+    def of_file(self, facts: Mapping[str, Any]) -> Certificate:
+        """Return the certificate with facts about the file of the release."""
+        return replace(self, release={**self.release, **facts})
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
@@ -181,6 +185,31 @@ def _number(value: Any) -> str:
 # What is stated
 
 
+@dataclass(frozen=True)
+class Homogeneity:
+    """How many records are in groups where all have the same sensitive value.
+
+    Attributes:
+        shares: The share of records, per sensitive attribute.
+        columns: The quasi-identifiers that the groups are by: all, or those without noise where groups
+            by all of them cannot be counted.
+    """
+
+    shares: Mapping[str, float]
+    columns: Sequence[str]
+
+    @classmethod
+    def of(cls, audit: Audit, columns: Sequence[str]) -> Homogeneity:
+        """Return what an audit says.
+
+        Args:
+            audit: The audit.
+            columns: The quasi-identifiers that it goes by.
+        """
+        sensitive = audit.to_dict().get("sensitive", {})
+        return cls({name: found["homogeneity"] for name, found in sensitive.items()}, columns)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Findings:
     """What was done to a table and measured on its release, as plain data.
@@ -193,6 +222,7 @@ class Findings:
         labels: Per quasi-identifier the values that are released.
         privacy: Privacy and risk, by the audit.
         utility: Utility, by the audit.
+        homogeneity: How many records are in groups with one sensitive value.
         claims: The optimiser's values that the audit confirmed.
         warnings: What a publisher should look at.
         shuffled: Whether the rows changed their order.
@@ -206,6 +236,7 @@ class Findings:
     labels: Mapping[str, set[str]]
     privacy: Mapping[str, Any]
     utility: Mapping[str, Any]
+    homogeneity: Homogeneity
     claims: tuple[Claim, ...] = ()
     warnings: Sequence[str] = ()
     shuffled: bool = True
@@ -236,7 +267,7 @@ def certify(findings: Findings) -> Certificate:
         privacy=dict(findings.privacy),
         utility=dict(findings.utility),
         claims=findings.claims,
-        warnings=(*findings.warnings, *_remarks(table, findings.privacy)),
+        warnings=(*findings.warnings, *_remarks(findings)),
         not_guaranteed=(*map(caution_text, findings.recoding.cautions()), *NOT_GUARANTEED),
     )
 
@@ -368,16 +399,17 @@ def repeated_release(number: int) -> str:
     )
 
 
-def _remarks(table: Table, privacy: Mapping[str, Any]) -> list[str]:
-    remarks = []
-    if privacy["k"] < 2:
+def _remarks(findings: Findings) -> list[str]:
+    table, remarks = findings.table, []
+    if findings.privacy["k"] < 2:
         remarks.append("k is 1: at least one record is alone in its group and can be singled out.")
-    measured = privacy.get(WITHOUT_NOISE, privacy)
-    for name, values in measured.get("sensitive", {}).items():
-        if values["homogeneity"] > 0 and name not in table.qi_names:
+    columns = findings.homogeneity.columns
+    groups = "groups" if len(columns) == table.n_qis else f"groups by {', '.join(columns)}"
+    for name, share in findings.homogeneity.shares.items():
+        if share > 0 and name not in table.qi_names:
             remarks.append(
-                f"{100 * values['homogeneity']:.3g} % of the records are in groups where all have the "
-                f"same value of {name!r}: whoever finds a person's group learns it."
+                f"{100 * share:.3g} % of the records are in {groups} where all have the same value of "
+                f"{name!r}: whoever finds a person's group learns it."
             )
     if table.subjects is not None and table.sensitive:
         remarks.append(

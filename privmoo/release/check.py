@@ -44,10 +44,10 @@ class AuditedValues:
         if m.stage == "before":
             return None
         if isinstance(m, DisclosureRisk):
-            known = None if m.known is None else tuple(m.known)
-            if known not in self._risks:
-                self._risks[known] = self._rows.disclosure(known)
-            risks = self._risks[known].values()
+            names = None if m.known is None else tuple(m.known)
+            if names not in self._risks:
+                self._risks[names] = self._rows.disclosure(names)
+            risks = self._risks[names].values()
             return max(float(r.max() if m.aggregate == "max" else r.mean()) for r in risks)
         return audited_value(m, self._audit, self._rows.utility)
 

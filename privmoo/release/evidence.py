@@ -16,6 +16,7 @@ from privmoo.measures.base import Measure
 from privmoo.release.certificate import (
     Certificate,
     Findings,
+    Homogeneity,
     certify,
     repeated_release,
     unique_column,
@@ -23,7 +24,13 @@ from privmoo.release.certificate import (
 from privmoo.release.check import confirm
 from privmoo.release.plan import ReleasePlan
 
-__all__ = ["Evidence", "ReleaseWarning", "certified", "released_labels", "sensitive_hierarchies"]
+__all__ = [
+    "Evidence",
+    "ReleaseWarning",
+    "certified",
+    "released_labels",
+    "sensitive_hierarchies",
+]
 
 _releases: dict[str, set[bytes]] = {}
 _lock = threading.Lock()
@@ -41,6 +48,7 @@ class Evidence:
         n_records: The number of released records.
         privacy: Privacy and risk, by the audit.
         utility: Utility, by the audit.
+        homogeneity: How many records are in groups with one sensitive value.
         audited: Returns the audit's value of a measure, or None where it has none.
         labels: Per quasi-identifier the values that are released.
         unique: The columns whose values are nearly all different.
@@ -50,6 +58,7 @@ class Evidence:
     n_records: int
     privacy: Mapping[str, Any]
     utility: Mapping[str, Any]
+    homogeneity: Homogeneity
     audited: Callable[[Measure], float | None]
     labels: Mapping[str, set[str]]
     unique: Sequence[str]
@@ -80,6 +89,7 @@ def certified(plan: ReleasePlan, evidence: Evidence, *, shuffled: bool) -> Certi
             labels=evidence.labels,
             privacy=evidence.privacy,
             utility=evidence.utility,
+            homogeneity=evidence.homogeneity,
             claims=claims,
             warnings=sentences,
             shuffled=shuffled,

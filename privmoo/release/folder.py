@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,10 +30,20 @@ def write_folder(
     force: bool,
     spreadsheets: bool,
 ) -> list[Path]:
-    """Write parts and certificate, all or none; `write_rows` gives the hash of every part.
+    """Write parts and certificate, all or none.
 
     Pieces and parts lie in a hidden folder beside the target until all is known to be right. One that a
     killed process left there is removed.
+
+    Args:
+        target: The folder of the parts; the certificate goes beside it.
+        write_rows: Writes the parts to a temporary folder, and returns the hash of every part.
+        certificate: Returns the certificate, once the parts are written.
+        force: Whether a folder of parts that exists is replaced.
+        spreadsheets: Whether texts that a spreadsheet would take for a formula have an apostrophe.
+
+    Returns:
+        The folder, and the files of the certificate.
     """
     as_json, as_text, facts = certificate_files(target, spreadsheets=spreadsheets)
     _check(target, force=force)
@@ -44,8 +53,7 @@ def write_folder(
         parts = room / f"parts{target.suffix}"
         parts.mkdir()
         facts["sha256"] = dict(write_rows(parts))
-        own = certificate()
-        stated = replace(own, release={**own.release, **facts})
+        stated = certificate().of_file(facts)
         with ExitStack() as undoing:
             for path in (as_json, as_text):
                 undoing.callback(_put_back, path, path.read_bytes() if path.exists() else None)

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from privmoo._util.digest import row_hashes
 from privmoo._util.files import replacing
-from privmoo.audit import audit, group_sizes, nearly_unique
+from privmoo.audit import Audit, audit, group_sizes, nearly_unique
+from privmoo.data.memory import MemorySource
+from privmoo.data.source import CopyPlan
 from privmoo.data.table import Table
 from privmoo.measures.base import Measure
 from privmoo.recodings.base import Recoding
-from privmoo.release.certificate import Certificate, k_by_columns
+from privmoo.release.certificate import Certificate, Homogeneity, k_by_columns
 from privmoo.release.check import AuditedValues
 from privmoo.release.evidence import (
     Evidence,
@@ -166,8 +168,9 @@ def make_release(
     plan = ReleasePlan.of(
         table, recoding, suppression=suppression, measures=list(measures), origin=origin
     )
-    kept = plan.kept(plan.view.row_tuple)
-    order = _shuffled(table, recoding, kept, seed) if shuffle else kept
+    order = plan.kept(plan.view.row_tuple)
+    if shuffle:
+        order = _shuffled(table, recoding, order, seed)
     rows = ReleasedRows(table, released_frame(table, recoding, order), recoding, order)
     certificate = certified(plan, _evidence(rows), shuffled=shuffle)
     return Release(rows.frame, certificate, order, recoding.meanings(), recoding)
@@ -176,35 +179,37 @@ def make_release(
 def _evidence(rows: ReleasedRows) -> Evidence:
     """What the audit measures on released rows in memory."""
     table, frame = rows.table, rows.frame
-    found = audit(
-        frame,
-        quasi_identifiers=table.qi_names,
-        sensitive=list(table.sensitive),
-        subject=None
-        if table.subject_name is None
-        else table.frame[table.subject_name].to_numpy()[rows.order],
-        target=table.target_name if table.target_name not in table.qi_names else None,
-        hierarchies=sensitive_hierarchies(table),
-    )
+    audited = _audit(rows)
+    privacy = audited.to_dict()
+    noised = rows.recoding.noised()
+    exact = [name for name in table.qi_names if name not in noised]
+    if noised and exact:  # two attackers, two numbers
+        k_without_noise = int(group_sizes(frame, exact).min())
+        privacy["k_on"] = k_by_columns(audited.k, k_without_noise, exact)
     as_they_are = [*table.columns_of("insensitive"), *table.columns_of("sensitive")]
     return Evidence(
         n_records=len(frame),
-        privacy={**found.to_dict(), **_without_noise(rows, found.k)},
+        privacy=privacy,
         utility=rows.utility,
-        audited=AuditedValues(rows, found),
+        homogeneity=Homogeneity.of(audited, table.qi_names),
+        audited=AuditedValues(rows, audited),
         labels=released_labels(table, frame),
         unique=[str(name) for name in nearly_unique(frame, as_they_are)],
         key=np.sort(row_hashes(frame)).tobytes(),
     )
 
 
-def _without_noise(rows: ReleasedRows, k: int) -> dict[str, Any]:
-    """K on the quasi-identifiers without noise, where some have it: two attackers, two numbers."""
-    noised = rows.recoding.noised()
-    exact = [name for name in rows.table.qi_names if name not in noised]
-    if not noised or not exact:
-        return {}
-    return {"k_on": k_by_columns(k, int(group_sizes(rows.frame, exact).min()), exact)}
+def _audit(rows: ReleasedRows) -> Audit:
+    """The audit of released rows in memory."""
+    table, subject = rows.table, rows.table.subject_name
+    return audit(
+        rows.frame,
+        quasi_identifiers=table.qi_names,
+        sensitive=list(table.sensitive),
+        subject=None if subject is None else table.frame[subject].to_numpy()[rows.order],
+        target=table.target_name if table.target_name not in table.qi_names else None,
+        hierarchies=sensitive_hierarchies(table),
+    )
 
 
 def released_frame(table: Table, recoding: Recoding, order: NDArray[np.int64]) -> pd.DataFrame:
@@ -216,21 +221,16 @@ def released_frame(table: Table, recoding: Recoding, order: NDArray[np.int64]) -
         order: The original row of every released row.
     """
     recoded = recoding.apply(table, order)
-    original = table.frame
-    columns = {}
-    for name in table.released_columns:
-        column = recoded[name] if name in recoded.columns else original[name].iloc[order]
-        if isinstance(column.dtype, pd.CategoricalDtype):
-            column = column.cat.remove_unused_categories()  # those of suppressed records
-        columns[name] = column.reset_index(drop=True)
-    return pd.DataFrame(columns)
+    values = {name: recoded[name] for name in table.qi_names}
+    plan = CopyPlan(rows=order, values=values, columns=table.released_columns)
+    return MemorySource(table.records.frame).released(plan)
 
 
 def _shuffled(
-    table: Table, recoding: Recoding, kept: NDArray[np.int64], seed: int | None
+    table: Table, recoding: Recoding, rows: NDArray[np.int64], seed: int | None
 ) -> NDArray[np.int64]:
     if seed is None:
-        return np.random.default_rng().permutation(kept)
+        return np.random.default_rng().permutation(rows)
     # Another order for another recoding: rows of two releases must not be linked by their places.
     secrets = [int(table.fingerprint, 16), int.from_bytes(recoding.key(), "big")]
-    return np.random.default_rng([seed, *secrets]).permutation(kept)
+    return np.random.default_rng([seed, *secrets]).permutation(rows)

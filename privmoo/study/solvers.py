@@ -218,6 +218,12 @@ class _AlgorithmSolver(Solver):
         return algorithm
 
     def check(self, problem: AnonymizationProblem, limit: Limit) -> None:
+        """Raise where the algorithm does not fit the problem or its population the limit.
+
+        Args:
+            problem: The problem.
+            limit: The budget of a run.
+        """
         try:
             algorithm = self.new_algorithm(problem)
         except ProblemError as error:
@@ -241,6 +247,13 @@ class _AlgorithmSolver(Solver):
     def solve(
         self, problem: AnonymizationProblem, seed: int, recorder: Recorder
     ) -> tuple[Front | None, dict[str, Any]]:
+        """Run the algorithm.
+
+        Args:
+            problem: The problem.
+            seed: The seed of the run.
+            recorder: Who listens to what the problem evaluates.
+        """
         budget = recorder.limit.budget
         try:
             with recorder.listening(problem):
@@ -281,6 +294,12 @@ class _FunctionSolver(Solver):
         self._check = check
 
     def check(self, problem: AnonymizationProblem, limit: Limit) -> None:
+        """Raise where the function cannot solve the problem within the limit.
+
+        Args:
+            problem: The problem.
+            limit: The budget of a run.
+        """
         if self._check is not None:
             try:
                 self._check(problem, limit)
@@ -295,6 +314,13 @@ class _FunctionSolver(Solver):
     def solve(
         self, problem: AnonymizationProblem, seed: int, recorder: Recorder
     ) -> tuple[Front | None, dict[str, Any]]:
+        """Call the function.
+
+        Args:
+            problem: The problem.
+            seed: The seed of the run.
+            recorder: Who listens to what the problem evaluates.
+        """
         with recorder.listening(problem):
             result = self.called(problem, seed, recorder.limit.budget)
         front = _as_front(result, problem, self.name)
@@ -323,16 +349,18 @@ def _as_front(result: Any, problem: AnonymizationProblem, name: str) -> Front | 
     if isinstance(result, Front):
         if [q.key for q in result.objectives] != problem.objective_names:
             raise ProblemError(
-                f"solvers: {name!r} gave a front of other objectives than the problem's"
+                f"solvers: {name!r} returned a front whose objectives are not the problem's"
             )
         if not len(result):
             return None
         if [q.key for q in result.quantities] != [q.key for q in quantities_of(problem)]:
             raise ProblemError(
-                f"solvers: {name!r} gave a front of other recorded quantities than the problem's"
+                f"solvers: {name!r} returned a front whose recorded quantities are not the problem's"
             )
         if not np.isfinite(result.values).all():
-            raise ProblemError(f"solvers: {name!r} gave a front with values that are not finite")
+            raise ProblemError(
+                f"solvers: {name!r} returned a front with values that are not finite"
+            )
         return result
     try:
         if recodings := recodings_in(result):
@@ -342,7 +370,7 @@ def _as_front(result: Any, problem: AnonymizationProblem, name: str) -> Front | 
             return None
         if rows.shape[1] != problem.n_var or rows.dtype.kind not in "biuf":
             raise ProblemError(
-                f"solvers: {name!r} must give a Front, recodings, or rows of {problem.n_var} variables, "
+                f"solvers: {name!r} must return a Front, recodings, or rows of {problem.n_var} variables, "
                 f"got {type(result).__name__}"
             )
         return Front.of(problem, rows)

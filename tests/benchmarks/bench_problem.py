@@ -73,7 +73,7 @@ def speed() -> None:
     table = pm.datasets.adult("dewri")
     pm.optimize(pm.problems.ZeroSuppression(table), budget=2, seed=0, progress=False)  # warm up
     problem = pm.problems.ZeroSuppression(table)
-    algorithm = pm.make_algorithm(problem)
+    algorithm = pm.search.make_algorithm(problem)
     evaluation, operators, bookkeeping = Stopwatch(), Stopwatch(), Stopwatch()
     evaluation.around(problem, "_evaluate")
     for part in (

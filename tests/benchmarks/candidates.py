@@ -15,7 +15,7 @@ import privmoo as pm
 KINDS = ("levels", "bits p = .5", "bits p ~ U")
 
 
-def candidates(table: pm.Table, kind: str, count: int, seed: int = 0) -> pm.Candidates:
+def candidates(table: pm.Table, kind: str, count: int, seed: int = 0) -> pm.recodings.Candidates:
     """Random levels; or random cuts, with one probability of a 1 or one drawn per candidate."""
     rng = np.random.default_rng(seed)
     density = np.full(count, 0.5) if kind == KINDS[1] else rng.random(count)
@@ -29,7 +29,7 @@ def candidates(table: pm.Table, kind: str, count: int, seed: int = 0) -> pm.Cand
             parts.append(
                 np.concatenate([np.zeros((count, 1), int), np.cumsum(bits, axis=1)], axis=1)
             )
-    return pm.Candidates(blocks=np.concatenate(parts, axis=1).astype(np.uint32))
+    return pm.recodings.Candidates(blocks=np.concatenate(parts, axis=1).astype(np.uint32))
 
 
 def _steps(qi: pm.columns.QIColumn) -> np.ndarray:

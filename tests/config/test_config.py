@@ -28,7 +28,7 @@ def test_a_job_is_what_python_would_have_written(tmp_path: Path) -> None:
     )
     assert config.table.fingerprint == table.fingerprint
     problem = pm.problems.BudgetSuppression(table, max_suppression=0.2)
-    algorithm = pm.make_algorithm(problem, population=10)
+    algorithm = pm.search.make_algorithm(problem, population=10)
     assert config.optimize(progress=False) == pm.optimize(
         problem, algorithm, 5, seed=1, progress=False
     )

@@ -110,7 +110,7 @@ def test_whatever_the_values(
         table, own = Table(source.compute(), **roles), Table.scan(source, **roles)
     except PrivmooError:
         return
-    recoding = pm.identity_recoding(table)
+    recoding = pm.recodings.identity_recoding(table)
     expected = pm.make_release(table, recoding, shuffle=False)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"out.{ending}"

@@ -93,7 +93,7 @@ def test_the_written_file_is_what_the_certificate_says(data: st.DataObject) -> N
     by_level = data.draw(st.booleans())
     if by_level:
         levels = [data.draw(st.integers(qi.min_level, qi.max_level)) for qi in table.qis]
-        recoding = pm.level_recoding(table, levels)
+        recoding = pm.recodings.level_recoding(table, levels)
     else:
         problem = pm.problems.Cuts(table)
         rows = problem.default_operators()["sampling"](

@@ -40,7 +40,7 @@ def solved(folder: Path, data: Path, **reading: Any) -> Guess:
     for column in found.columns:
         assert config.columns[column.name].role == column.role
     assert config.table.qi_names == found.names("quasi-identifying")
-    algorithm = pm.make_algorithm(config.problem, population=10)
+    algorithm = pm.search.make_algorithm(config.problem, population=10)
     front = pm.optimize(config.problem, algorithm, pm.Generations(3), seed=1, progress=False)
     assert len(front)
     return found

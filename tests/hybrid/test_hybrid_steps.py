@@ -72,7 +72,7 @@ def test_any_index_and_nullable_numbers_are_fine() -> None:
         ({"sensitive": "age"}, "already"),
         ({"ranges": {"shoe": (1, 2)}}, "not one of the columns that are kept"),
         ({"ranges": {"age": (2, 1)}}, "smallest and a largest"),
-        ({"incomplete": "maybe"}, "'drop' or 'keep'"),
+        ({"incomplete": "maybe"}, "'drop', 'keep'"),
     ],
 )
 def test_wrong_wishes_are_refused(changes: dict[str, object], sentence: str) -> None:

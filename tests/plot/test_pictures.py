@@ -309,7 +309,7 @@ def test_many_values_are_limited_to_the_most_frequent() -> None:
         {"age": rng.integers(0, 5, 500), "town": rng.integers(0, 60, 500).astype(str)}
     )
     table = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered()}, insensitive=["town"])
-    release = pm.make_release(table, pm.identity_recoding(table))
+    release = pm.make_release(table, pm.recodings.identity_recoding(table))
     picture = plot.before_after_of(table, release, "town")
     assert len(picture.labels) == 20 and picture.labels[-1] == "41 others"
     assert picture.before.sum() == picture.after.sum() == 500

@@ -23,7 +23,7 @@ def table_of(data: str) -> pm.Table:
     return pm.datasets.german_credit() if data == "german" else pm.datasets.adult("wei")
 
 
-def baselines_of(data: str, k: int) -> list[pm.PartitionRecoding]:
+def baselines_of(data: str, k: int) -> list[pm.recodings.PartitionRecoding]:
     table, b = table_of(data), pm.baselines
     return [
         b.mdav(table, k),
@@ -36,7 +36,7 @@ def baselines_of(data: str, k: int) -> list[pm.PartitionRecoding]:
     ]
 
 
-def front_of(data: str, k: int, start: list[pm.PartitionRecoding]) -> pm.Front:
+def front_of(data: str, k: int, start: list[pm.recodings.PartitionRecoding]) -> pm.Front:
     table = table_of(data)
     problem = MOOBAM(
         table,
@@ -47,7 +47,7 @@ def front_of(data: str, k: int, start: list[pm.PartitionRecoding]) -> pm.Front:
     population, generations = LONGER.get((data, k), SEARCHES[data])
     return pm.optimize(
         problem,
-        pm.make_algorithm(problem, population=population),
+        pm.search.make_algorithm(problem, population=population),
         generations,
         seed=1,
         progress=False,
@@ -94,7 +94,7 @@ def has_k_in_its_released_rows(front: pm.Front, k: int) -> None:
 
 
 def loses_a_tenth_less_than_any_baseline_without_homogeneous_classes(
-    front: pm.Front, known: list[pm.PartitionRecoding]
+    front: pm.Front, known: list[pm.recodings.PartitionRecoding]
 ) -> None:
     problem = front.problem
     assert problem is not None

@@ -62,8 +62,8 @@ def test_small_k_are_searched_as_well_as_large_ones() -> None:
     """Crowding by decades keeps survivors where k is small; on k itself they crowd at the large ones."""
     problem = pm.problems.BudgetSuppression(pm.datasets.german_credit(), max_suppression=0.05)
     counts = []
-    for survival in (pm.SpreadSurvival(), RankAndCrowding()):
-        algorithm = pm.make_algorithm(problem, "nsga2", population=40, survival=survival)
+    for survival in (pm.search.SpreadSurvival(), RankAndCrowding()):
+        algorithm = pm.search.make_algorithm(problem, "nsga2", population=40, survival=survival)
         algorithm.setup(problem, termination=("n_gen", 40), seed=1)
         while algorithm.has_next():
             algorithm.next()

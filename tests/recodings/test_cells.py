@@ -130,7 +130,7 @@ def test_disclosure_risk_of_cuts_is_that_of_the_obvious_attack(seed: int) -> Non
         sensitive="ill",
     )
     bits = [rng.random(qi.n_leaves - 1) < 0.4 for qi in table.qis]
-    recoding = pm.cut_recoding(table, bits)
+    recoding = pm.recodings.cut_recoding(table, bits)
     release = pm.make_release(
         table,
         recoding,
@@ -254,7 +254,7 @@ def test_measures_that_cannot_be_had_say_why() -> None:
     groups = Engine(view, needs={"labels"}).groups(recoding.candidate(view))[1]
     with pytest.raises(MeasureError, match="release means or noised numbers"):
         pm.GeneralLoss().values(groups)
-    clusters = pm.Candidates(labels=np.zeros((1, table.n_tuples), np.int32))
+    clusters = pm.recodings.Candidates(labels=np.zeros((1, table.n_tuples), np.int32))
     with pytest.raises(MeasureError, match="originality: needs generalised values"):
         pm.Originality()(pm.group(table, clusters))
     for wrong in ({"known": []}, {"aggregate": "median"}):
