@@ -17,7 +17,7 @@ from privmoo.audit import Audit, audit_sizes, canonical, count_tables, mean_leve
 from privmoo.data.columns import no_records
 from privmoo.data.noise import RowNoise
 from privmoo.data.source import WEIGHT, CopyPlan, Counts, DiskFullError
-from privmoo.errors import AuditError, FileError, ReleaseError
+from privmoo.errors import AuditError, FileError, Hint, ReleaseError
 from privmoo.recodings.columns import Labels, Noised, RoundedLaplace
 from privmoo.recodings.nodes import numeric_columns
 from privmoo.release.certificate import Certificate, Homogeneity, k_by_columns
@@ -36,6 +36,7 @@ from privmoo.release.utility import ReleasedRows
 __all__ = ["write_copy"]
 
 _NEARLY = 0.9
+_SPILL_ELSEWHERE = Hint("make room", parameter="temporary", call="Table.scan")
 
 
 def write_copy(
@@ -81,9 +82,11 @@ def write_copy(
             written = source.copy(plan.table.counts, copy_plan, temporary)
             evidence = copy.evidence(temporary, written, copy_plan)
         except DiskFullError:
-            spilled = ", there or where the engine spills: see temporary= of Table.scan"
-            place = "" if source.in_parts else spilled
-            raise FileError(f"{target}: cannot be written (the disk is full{place})") from None
+            place = "" if source.in_parts else ", there or where the engine spills"
+            raise FileError(
+                f"{target}: cannot be written (the disk is full{place})",
+                hint=None if source.in_parts else _SPILL_ELSEWHERE,
+            ) from None
         certificate.append(certified(plan, evidence, shuffled=shuffle))
         return getattr(written, "sha256", {})
 
