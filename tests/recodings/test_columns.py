@@ -165,14 +165,14 @@ def test_an_unknown_kind_is_refused() -> None:
 
 
 def test_recodings_in_a_value() -> None:
-    recoding = pm.identity_recoding(table())
+    recoding = pm.recodings.identity_recoding(table())
     assert recodings_in(recoding) == recodings_in([recoding]) == [recoding]
     assert recodings_in([]) == recodings_in(None) == recodings_in([recoding, 1]) == []
 
 
 def test_ranges_have_a_loss_per_attribute() -> None:
     t = _with_order(table())
-    ranges = pm.range_recoding(t, [0, 0, 1, 1, 2, 2, 3, 3])
+    ranges = pm.recodings.range_recoding(t, [0, 0, 1, 1, 2, 2, 3, 3])
     solution = pm.Front.of(AnyRecoding(t, objectives=[pm.KAnonymity()]), known=[ranges])[0]
     assert solution.loss_per_attribute().to_dict() == pytest.approx({"age": 1 / 7, "sex": 0.0})
     assert "Loss per attribute" in solution.explain()
