@@ -67,7 +67,7 @@ def measure(folder: Path, n_workers: int) -> dict[str, Any]:
 
         def search(evaluations: int) -> pm.Front:
             problem = pm.problems.BudgetSuppression(table, max_suppression=0.1)
-            return pm.optimize_islands(
+            return pm.study.optimize_islands(
                 problem,
                 budget=pm.Evaluations(evaluations),
                 seeds=SEEDS,

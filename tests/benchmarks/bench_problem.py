@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import resource
 import time
+from typing import Any
 
 import numpy as np
 from candidates import machine
@@ -20,6 +21,7 @@ from pymoo.optimize import minimize
 import privmoo as pm
 from privmoo.front import Front
 from privmoo.front.archive import Archive
+from privmoo.search import make_algorithm
 
 POPULATION, GENERATIONS = 200, 250
 # A plain NSGA-II prototype with these hierarchies, 1,500 generations of 200.
@@ -33,7 +35,9 @@ class Trivial(Problem):
     def __init__(self, n_bits: int) -> None:
         super().__init__(n_var=n_bits, n_obj=2, xl=0, xu=1, vtype=bool)
 
-    def _evaluate(self, X: np.ndarray, out: dict, *args: object, **kwargs: object) -> None:
+    def _evaluate(
+        self, X: np.ndarray, out: dict[str, Any], *args: object, **kwargs: object
+    ) -> None:
         ones = X.sum(axis=1)
         out["F"] = np.column_stack([ones, self.n_var - ones + X[:, 0]])
 
@@ -73,7 +77,7 @@ def speed() -> None:
     table = pm.datasets.adult("dewri")
     pm.optimize(pm.problems.ZeroSuppression(table), budget=2, seed=0, progress=False)  # warm up
     problem = pm.problems.ZeroSuppression(table)
-    algorithm = pm.make_algorithm(problem)
+    algorithm = make_algorithm(problem)
     evaluation, operators, bookkeeping = Stopwatch(), Stopwatch(), Stopwatch()
     evaluation.around(problem, "_evaluate")
     for part in (

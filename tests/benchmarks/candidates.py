@@ -11,11 +11,13 @@ from importlib.metadata import version
 import numpy as np
 
 import privmoo as pm
+from privmoo.data.columns import QIColumn
+from privmoo.recodings.candidates import Candidates
 
 KINDS = ("levels", "bits p = .5", "bits p ~ U")
 
 
-def candidates(table: pm.Table, kind: str, count: int, seed: int = 0) -> pm.Candidates:
+def candidates(table: pm.Table, kind: str, count: int, seed: int = 0) -> Candidates:
     """Random levels; or random cuts, with one probability of a 1 or one drawn per candidate."""
     rng = np.random.default_rng(seed)
     density = np.full(count, 0.5) if kind == KINDS[1] else rng.random(count)
@@ -29,10 +31,10 @@ def candidates(table: pm.Table, kind: str, count: int, seed: int = 0) -> pm.Cand
             parts.append(
                 np.concatenate([np.zeros((count, 1), int), np.cumsum(bits, axis=1)], axis=1)
             )
-    return pm.Candidates(blocks=np.concatenate(parts, axis=1).astype(np.uint32))
+    return Candidates(blocks=np.concatenate(parts, axis=1).astype(np.uint32))
 
 
-def _steps(qi: pm.columns.QIColumn) -> np.ndarray:
+def _steps(qi: QIColumn) -> np.ndarray:
     """Levels of the tree; an order without a tree gets levels of 5, 10 and 20 (or 2 and 4) leaves."""
     if qi.hierarchy is not None and qi.hierarchy.constrained:
         return np.asarray(qi.hierarchy.level_blocks)

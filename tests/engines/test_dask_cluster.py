@@ -20,6 +20,7 @@ from test_scanned_release import ROLES, people, solution
 import privmoo as pm
 from privmoo import Table
 from privmoo.errors import ReleaseError, TableError
+from privmoo.study import optimize_islands
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -182,8 +183,8 @@ def test_a_full_disk_leaves_nothing(client: Any, tmp_path: Path, ending: str) ->
 
 def test_islands_on_a_cluster(client: Any) -> None:
     options: dict[str, Any] = {"budget": 5, "seeds": [4, 2, 9], "progress": False}
-    one = pm.optimize_islands(small(), jobs=1, **options)
-    two = pm.optimize_islands(small(), client=client, **options)
+    one = optimize_islands(small(), jobs=1, **options)
+    two = optimize_islands(small(), client=client, **options)
     assert one == two
     assert [run["seed"] for run in two.run["merged"]] == [4, 2, 9]
 
@@ -199,9 +200,9 @@ def test_islands_of_which_a_worker_is_killed(client: Any) -> None:
 
     killer = threading.Thread(target=kill)
     killer.start()
-    two = pm.optimize_islands(small(), client=client, **options)
+    two = optimize_islands(small(), client=client, **options)
     killer.join()
-    assert two == pm.optimize_islands(small(), jobs=1, **options)
+    assert two == optimize_islands(small(), jobs=1, **options)
     client.wait_for_workers(2, timeout=60)
 
 

@@ -25,6 +25,7 @@ from privmoo import Table
 from privmoo.audit import canonical
 from privmoo.engines.dask import copy as parts_module
 from privmoo.errors import AuditError, FileError, PrivmooError, ReleaseError, TableError
+from privmoo.recodings.recoding import identity_recoding
 from privmoo.release.scanned import write_scanned
 
 dask = pytest.importorskip("dask")
@@ -109,7 +110,7 @@ def test_whatever_the_values(
         table, own = Table(source.compute(), **roles), Table.scan(source, **roles)
     except PrivmooError:
         return
-    recoding = pm.identity_recoding(table)
+    recoding = identity_recoding(table)
     expected = pm.make_release(table, recoding, shuffle=False)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"out.{ending}"

@@ -27,6 +27,7 @@ from privmoo.errors import AuditError, PrivmooError, ReleaseError, TableError
 from privmoo.operators import CentroidSampling
 from privmoo.problems import MOOBAM, Clusters, ScalarMOOBAM
 from privmoo.problems.clusters import ClustersWarning
+from privmoo.recodings.classes import cluster_recoding, range_recoding
 from privmoo.recodings.recoding import from_json
 
 pytest.importorskip("duckdb")
@@ -238,20 +239,20 @@ def test_a_search_starts_from_given_classes(both: tuple[Table, Table]) -> None:
     fronts = []
     for table in both:
         problem = PROBLEMS["nearest"](table)
-        means = pm.cluster_recoding(table, labels, by="tuples")
-        ranges = pm.range_recoding(table, labels, by="tuples")
+        means = cluster_recoding(table, labels, by="tuples")
+        ranges = range_recoding(table, labels, by="tuples")
         assert problem.adopt(ranges).key() == means.key()
         fronts.append(search(problem, 200, start=[means, ranges]))
     same_front(*fronts)
 
 
-@pytest.mark.parametrize("make", [pm.cluster_recoding, pm.range_recoding])
+@pytest.mark.parametrize("make", [cluster_recoding, range_recoding])
 def test_own_classes_are_released(make: Any, both: tuple[Table, Table], tmp_path: Path) -> None:
     from privmoo.release.scanned import write_scanned
 
     scanned, table = both
     labels = table.tuples[:, 0].astype(np.int64) // 3
-    loss = pm.InformationLoss() if make is pm.cluster_recoding else pm.GeneralLoss()
+    loss = pm.InformationLoss() if make is cluster_recoding else pm.GeneralLoss()
     recoding = make(table, labels, by="tuples")
     expected = pm.make_release(table, recoding, measures=[loss, pm.KAnonymity()])
     for name, own in (("own", make(scanned, labels, by="tuples")), ("memory's", recoding)):
@@ -268,14 +269,14 @@ def test_labels_of_records_are_read_back(both: tuple[Table, Table]) -> None:
 
     scanned, table = both
     labels = (table.tuples[:, 0] // 2).astype(np.int32)
-    recoding = pm.cluster_recoding(table, labels, by="tuples")
+    recoding = cluster_recoding(table, labels, by="tuples")
     old = {"kind": "classes", "publishes": "means", "labels": packed(recoding.labels, "<i4")}
     assert from_json(table, old).key() == recoding.key()
     with pytest.raises(TableError, match=r"^by='records': needs single .*give labels of tuples"):
         from_json(scanned, old)
     with pytest.raises(ReleaseError, match="another number of records"):
         from_json(table, {**old, "by": "tuples"})
-    split = pm.cluster_recoding(table, np.arange(table.n_records) % 2)
+    split = cluster_recoding(table, np.arange(table.n_records) % 2)
     assert split.splits and split.labels_of_tuples is None and not split.whole_tuples
     assert from_json(table, split.to_json()).key() == split.key()
 
@@ -291,19 +292,19 @@ def test_what_needs_single_records_says_so(both: tuple[Table, Table], tmp_path: 
     for make in (lambda: Clusters(scanned, 5), lambda: MOOBAM(scanned, 5, 4, split=1)):
         with pytest.raises(TableError, match=sentence):
             make()
-    own = pm.cluster_recoding(scanned, np.zeros(scanned.n_tuples, np.int64), by="tuples")
+    own = cluster_recoding(scanned, np.zeros(scanned.n_tuples, np.int64), by="tuples")
     with pytest.raises(TableError, match=r"^labels: needs single records"):
         own.labels  # noqa: B018
     with pytest.raises(TableError, match=r"^by='records': needs single records"):
-        pm.cluster_recoding(scanned, np.zeros(scanned.n_records, np.int64))
-    split = pm.cluster_recoding(table, np.arange(table.n_records) % 2)
+        cluster_recoding(scanned, np.zeros(scanned.n_records, np.int64))
+    split = cluster_recoding(table, np.arange(table.n_records) % 2)
     with pytest.raises(TableError, match=r"^PartitionRecoding: needs single records"):
         write_scanned(scanned, split, tmp_path / "out.csv")  # type: ignore[arg-type]
     problem = Clusters(scanned, 5, assignment="nearest")
     with pytest.raises(ReleaseError, match="not of the tuples of this scanned table"):
         problem.adopt(split)
     fewer = Table(table.frame.assign(age=1), quasi_identifiers=table.qi_names)
-    other = pm.cluster_recoding(fewer, np.zeros(fewer.n_tuples, np.int64), by="tuples")
+    other = cluster_recoding(fewer, np.zeros(fewer.n_tuples, np.int64), by="tuples")
     with pytest.raises(ReleaseError, match="not of the tuples of this scanned table"):
         write_scanned(scanned, other, tmp_path / "out.csv")  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
@@ -378,7 +379,7 @@ def test_a_wrong_claim_is_found(claim: str, both: tuple[Table, Table], tmp_path:
     from privmoo.release.scanned import write_scanned
 
     scanned = both[0]
-    recoding = pm.cluster_recoding(scanned, np.arange(scanned.n_tuples) // 20, by="tuples")
+    recoding = cluster_recoding(scanned, np.arange(scanned.n_tuples) // 20, by="tuples")
     measures = [pm.InformationLoss(), pm.KAnonymity(), pm.MinimumEntropy()]
     with pytest.raises(AuditError, match=f"^{claim}: the optimiser claims 0.123"):
         write_scanned(

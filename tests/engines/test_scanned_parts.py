@@ -18,6 +18,7 @@ from privmoo import Hierarchy, Table, baselines, measures, problems
 from privmoo.errors import PrivmooError, TableError
 from privmoo.measures.base import Measure
 from privmoo.problem import AnonymizationProblem
+from privmoo.recodings.recoding import identity_recoding
 
 SENTENCE = "needs single records, and a scanned table has only counts; "
 ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -105,7 +106,7 @@ def test_measures(name: str, both: tuple[Table, Table], whole: tuple[Table, Tabl
                 X = np.random.default_rng(1).random((20, problem.n_var)) < 0.5
                 X = problem.repair(X) if hasattr(problem, "repair") else X
             values.append(problem.evaluate(X.astype(float), return_values_of=["F"]))
-        assert np.array_equal(*values, equal_nan=True)
+        assert np.array_equal(values[0], values[1], equal_nan=True)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -150,7 +151,7 @@ def test_single_records_are_not_there(both: tuple[Table, Table]) -> None:
     with pytest.raises(TableError, match=SENTENCE):
         scanned.sensitive["ill"].row_codes  # noqa: B018
     with pytest.raises(TableError, match=SENTENCE):
-        pm.make_release(scanned, pm.identity_recoding(scanned))
+        pm.make_release(scanned, identity_recoding(scanned))
     with pytest.raises(TableError, match="subject: needs single records"):
         Table.scan(scanned.source.name, subject="name", **ROLES)  # type: ignore[attr-defined]
 

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 
 import privmoo as pm
 from privmoo.errors import ReleaseError
+from privmoo.recodings.recoding import level_recoding
 from privmoo.release.release import ReleaseWarning, make_release
 
 AGES = pm.Hierarchy.intervals(0, 40, widths=[5, 10, 20], open_ends=True)
@@ -93,7 +94,7 @@ def test_the_written_file_is_what_the_certificate_says(data: st.DataObject) -> N
     by_level = data.draw(st.booleans())
     if by_level:
         levels = [data.draw(st.integers(qi.min_level, qi.max_level)) for qi in table.qis]
-        recoding = pm.level_recoding(table, levels)
+        recoding = level_recoding(table, levels)
     else:
         problem = pm.problems.Cuts(table)
         rows = problem.default_operators()["sampling"](

@@ -15,6 +15,7 @@ from scenery_cells import random_table
 import privmoo as pm
 from privmoo import HybridScheme, hybrid
 from privmoo.errors import ProblemError
+from privmoo.recodings.recoding import identity_recoding
 from privmoo.release.release import ReleaseWarning
 from privmoo.testing import example_hybrid_table
 
@@ -332,7 +333,7 @@ def test_preservation_compares_columns_before_and_after() -> None:
     assert found.loc["age", "distance"] == pytest.approx(expected)
     assert found.loc["age", "mean_after"] == pytest.approx(age.mean())
     with pytest.warns(ReleaseWarning, match="release number 2"):
-        untouched = pm.make_release(TABLE, pm.identity_recoding(TABLE), seed=1)
+        untouched = pm.make_release(TABLE, identity_recoding(TABLE), seed=1)
     assert (hybrid.preservation(TABLE, untouched)["distance"] == 0).all()
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scenery_clusters import people
 
 import privmoo as pm
-from privmoo.data.points import Space, check_scale
+from privmoo.data.points import Space
 from privmoo.data.table import Table
 from privmoo.errors import AuditError, PrivmooError, ProblemError, TableError
 from privmoo.kernels.nearest import nearest_centroids
@@ -159,14 +159,15 @@ def test_missing_numbers_and_unknown_scales_are_refused_in_one_sentence() -> Non
         "quasi_identifiers: column 'age' has missing values, which have no mean and no distance; leave "
         "those rows out with Table(..., missing='drop')"
     )
+    table = Table(pd.DataFrame({"age": [20, 40]}), quasi_identifiers=["age"])
     with pytest.raises(ProblemError) as caught:
-        check_scale("standrd")
+        Space.of(table, "standrd")  # type: ignore[arg-type]
     assert str(caught.value).startswith(
         "scale: must be one of 'raw', 'standard', 'minmax', got 'standrd'"
     )
     assert "'standard'?" in str(caught.value)
     with pytest.raises(ProblemError, match="got \\['raw'\\]"):
-        check_scale(["raw"])
+        Space.of(table, ["raw"])  # type: ignore[arg-type]
 
 
 def slow_split(table: Table, parts: NDArray[Any]) -> list[int]:

@@ -13,10 +13,12 @@ from pymoo.optimize import minimize
 
 import privmoo as pm
 from privmoo.errors import CheckpointError, MeasureError, ProblemError
+from privmoo.groups.groups import GroupBatch
 from privmoo.learning import ForestAccuracy
 from privmoo.operators import ParameterCrossover, ParameterMutation, ParameterSampling
 from privmoo.problems import Cuts, Hybrid
 from privmoo.release.release import ReleaseWarning
+from privmoo.search import make_algorithm
 from privmoo.spaces.parameters import Parameter, ParameterSpace
 from privmoo.testing import check_operator, check_problem, example_hybrid_table, example_table
 
@@ -203,7 +205,7 @@ def test_a_front_knows_better_parameters_than_the_paper() -> None:
 def test_accuracy_of_a_forest_is_an_objective() -> None:
     measure = ForestAccuracy(trees=5)
     problem = Hybrid(TABLE, patterns=NAMES, objectives=[measure, pm.DisclosureRisk()])
-    algorithm = pm.make_algorithm(problem, population=6)
+    algorithm = make_algorithm(problem, population=6)
     front = pm.optimize(problem, algorithm, budget=2, seed=1, progress=False)
     values = front.column("accuracy")
     assert ((values > 0) & (values <= 1)).all()
@@ -215,7 +217,7 @@ def test_accuracy_of_a_forest_is_an_objective() -> None:
     assert np.isfinite(cuts.evaluate_measures(X)["accuracy"]).all()
 
 
-def _groups(problem: Hybrid, X: np.ndarray) -> pm.GroupBatch:
+def _groups(problem: Hybrid, X: np.ndarray) -> GroupBatch:
     return problem.engine.groups(problem.candidates(X))[1]
 
 

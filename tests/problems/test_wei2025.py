@@ -11,6 +11,8 @@ import pytest
 import privmoo as pm
 from privmoo.datasets import wei2025_results
 from privmoo.problems import MOOBAM
+from privmoo.recodings.classes import PartitionRecoding
+from privmoo.search import make_algorithm
 
 RISKS = ["at_risk_05", "at_risk_075", "at_risk_10", "homogeneity"]
 # Population and generations; the last ten per cent at k = 20 on German credit take longer.
@@ -23,7 +25,7 @@ def table_of(data: str) -> pm.Table:
     return pm.datasets.german_credit() if data == "german" else pm.datasets.adult("wei")
 
 
-def baselines_of(data: str, k: int) -> list[pm.PartitionRecoding]:
+def baselines_of(data: str, k: int) -> list[PartitionRecoding]:
     table, b = table_of(data), pm.baselines
     return [
         b.mdav(table, k),
@@ -36,7 +38,7 @@ def baselines_of(data: str, k: int) -> list[pm.PartitionRecoding]:
     ]
 
 
-def front_of(data: str, k: int, start: list[pm.PartitionRecoding]) -> pm.Front:
+def front_of(data: str, k: int, start: list[PartitionRecoding]) -> pm.Front:
     table = table_of(data)
     problem = MOOBAM(
         table,
@@ -47,7 +49,7 @@ def front_of(data: str, k: int, start: list[pm.PartitionRecoding]) -> pm.Front:
     population, generations = LONGER.get((data, k), SEARCHES[data])
     return pm.optimize(
         problem,
-        pm.make_algorithm(problem, population=population),
+        make_algorithm(problem, population=population),
         generations,
         seed=1,
         progress=False,
@@ -90,11 +92,12 @@ def has_k_in_its_released_rows(front: pm.Front, k: int) -> None:
         released = solution.recoding.apply(table, np.arange(len(table)))
         sizes = released.astype(str).value_counts()
         assert sizes.min() >= k
+        assert isinstance(solution.recoding, PartitionRecoding)
         assert len(sizes) == solution.recoding.n_classes
 
 
 def loses_a_tenth_less_than_any_baseline_without_homogeneous_classes(
-    front: pm.Front, known: list[pm.PartitionRecoding]
+    front: pm.Front, known: list[PartitionRecoding]
 ) -> None:
     problem = front.problem
     assert problem is not None

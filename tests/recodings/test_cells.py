@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,10 +17,11 @@ import privmoo as pm
 from privmoo.audit import disclosure_risks, kept_values, numbers_of_labels
 from privmoo.errors import AuditError, MeasureError, PrivmooError, ReleaseError
 from privmoo.evaluation.engine import Engine
+from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.cell_columns import CellColumn
 from privmoo.recodings.cells import CellRecoding
 from privmoo.recodings.nodes import NodeCells, node_cells, numeric_columns
-from privmoo.recodings.recoding import from_json
+from privmoo.recodings.recoding import cut_recoding, from_json
 from privmoo.release.release import ReleaseWarning
 
 MEASURES = [
@@ -129,7 +131,7 @@ def test_disclosure_risk_of_cuts_is_that_of_the_obvious_attack(seed: int) -> Non
         sensitive="ill",
     )
     bits = [rng.random(qi.n_leaves - 1) < 0.4 for qi in table.qis]
-    recoding = pm.cut_recoding(table, bits)
+    recoding = cut_recoding(table, bits)
     release = pm.make_release(
         table,
         recoding,
@@ -251,9 +253,10 @@ def test_measures_that_cannot_be_had_say_why() -> None:
     groups = Engine(view, needs={"labels"}).groups(recoding.candidate(view))[1]
     with pytest.raises(MeasureError, match="release means or noised numbers"):
         pm.GeneralLoss().values(groups)
-    clusters = pm.Candidates(labels=np.zeros((1, table.n_tuples), np.int32))
+    clusters = Candidates(labels=np.zeros((1, table.n_tuples), np.int32))
     with pytest.raises(MeasureError, match="originality: needs generalised values"):
         pm.Originality()(pm.group(table, clusters))
+    wrong: dict[str, Any]
     for wrong in ({"known": []}, {"aggregate": "median"}):
         with pytest.raises(MeasureError):
             pm.DisclosureRisk(**wrong)  # type: ignore[arg-type]

@@ -18,6 +18,7 @@ import privmoo as pm
 from privmoo import problems, registry
 from privmoo.errors import MeasureError, PluginError, ProblemError
 from privmoo.operators import CutMutation, NewLevels
+from privmoo.recodings.classes import cluster_recoding
 from privmoo.testing import check_baseline, check_operator, check_problem, example_table
 
 USE = """
@@ -261,7 +262,7 @@ def test_built_in_baselines_conform(name: str) -> None:
 
 def test_breaches_of_baselines_are_found() -> None:
     def small(table: pm.Table, k: int) -> Any:
-        return pm.cluster_recoding(table, range(table.n_records))
+        return cluster_recoding(table, range(table.n_records))
 
     with pytest.raises(AssertionError, match="a QI-group has 1 persons, fewer than k = 2"):
         check_baseline(small)
@@ -272,7 +273,7 @@ def test_breaches_of_baselines_are_found() -> None:
     def moody(table: pm.Table, k: int) -> Any:
         seen.append(k)
         half = [i % 2 for i in range(table.n_records)]
-        return pm.cluster_recoding(table, half if len(seen) % 2 else [0] * table.n_records)
+        return cluster_recoding(table, half if len(seen) % 2 else [0] * table.n_records)
 
     with pytest.raises(AssertionError, match="the same call must give the same recoding"):
         check_baseline(moody)

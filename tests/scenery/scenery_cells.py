@@ -67,8 +67,9 @@ def random_cells(table: pm.Table, rng: np.random.Generator) -> CellRecoding:
             columns.append(replace(CellColumn.of_numbers(noised, step), scales=scales))
             continue
         clusters, place = np.unique(owner, return_inverse=True)
-        ends = [f([noised[place == c] for c in range(len(clusters))]) for f in (_lows, _highs)]
-        columns.append(replace(CellColumn.of_intervals(*ends, place), scales=scales))
+        members = [noised[place == c] for c in range(len(clusters))]
+        intervals = CellColumn.of_intervals(_lows(members), _highs(members), place)
+        columns.append(replace(intervals, scales=scales))
     parts = rng.integers(0, 2, table.n_records).astype(np.int8)
     return CellRecoding(table, columns, parts=parts)
 

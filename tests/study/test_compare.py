@@ -29,6 +29,7 @@ from scenery_runs import TABLE, Levels, small
 import privmoo as pm
 from privmoo._util.dominance import non_dominated
 from privmoo.errors import ProblemError
+from privmoo.search import make_algorithm
 from privmoo.study.indicators import INDICATORS
 
 
@@ -66,7 +67,7 @@ def test_what_exceeds_the_budget_does_not_count() -> None:
     )
     pm.optimize(
         problem,
-        pm.make_algorithm(problem, "nsga2", population=25),
+        make_algorithm(problem, "nsga2", population=25),
         pm.Evaluations(60),
         seed=4,
         progress=False,
@@ -81,7 +82,7 @@ def test_what_exceeds_the_budget_does_not_count() -> None:
 def test_what_a_candidate_brings_along_counts_with_it() -> None:
     """A vector of levels is one evaluation, with all its thresholds; those after the budget are not."""
     problem = pm.problems.Levels(TABLE, max_suppression=0.3)
-    six = pm.Solver.algorithm("nsga2", population=6)
+    six: Any = pm.Solver.algorithm("nsga2", population=6)
     found = study(six, problem, seeds=[2], budget=8)
     heard: list[np.ndarray] = []
     problem.callback = lambda X, out: None if "brought_by" in out else heard.append(X)

@@ -15,6 +15,7 @@ from scenery_compare import SMALL, good, study
 from scenery_runs import TABLE, small
 
 import privmoo as pm
+from privmoo.groups.groups import GroupBatch
 from privmoo.study import processes
 from privmoo.study.worker import read
 
@@ -91,7 +92,7 @@ def rarity(power: int) -> pm.Measure:
         name = "rarity"
         sense = "min"
 
-        def batch(self, groups: pm.GroupBatch) -> Any:
+        def batch(self, groups: GroupBatch) -> Any:
             return groups.reduce(1.0 / groups.sizes**power)
 
         def range(self, table: pm.Table) -> tuple[float, float]:
