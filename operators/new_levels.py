@@ -26,7 +26,7 @@ class NewLevels(DuplicateElimination):  # type: ignore[misc]  # pymoo has no typ
     >>> from pymoo.core.population import Population
     >>> table = pm.Table(pd.DataFrame({"zip": ["123", "200"]}),
     ...                  quasi_identifiers={"zip": pm.Hierarchy.masking()})
-    >>> new = NewLevels(pm.LevelSpace(table))
+    >>> new = NewLevels(pm.spaces.LevelSpace(table))
     >>> new.do(Population.new("X", np.array([[1, 1, 1], [1, 0, 1], [2, 1, 1]]))).get("X").tolist()
     [[1, 1, 1], [2, 1, 1]]
     >>> len(new.do(Population.new("X", np.array([[2, 0, 0]]))))

@@ -42,7 +42,7 @@ _NAMES = {
     "config": ["Config"],
     "data.columns": ["QI", "QuasiIdentifier"],
     "data.table": ["Table"],
-    "evaluation.engine": ["group"],
+    "evaluation": ["group"],
     "exact": ["exact_front"],
     "explorer.widget": ["explore"],
     "front": ["Front", "Solution"],
@@ -89,7 +89,7 @@ _NAMES = {
         "measure",
     ],
     "problem": ["AnonymizationProblem"],
-    "release.release": ["Release", "make_release"],
+    "release": ["Release", "make_release"],
     "search": ["Evaluations", "Generations", "Seconds", "Stalled", "optimize"],
     "study": ["Solver", "Study", "compare"],
     "suppression": [
@@ -105,30 +105,32 @@ _NAMES = {
 """The public names by the module that defines them: the one table of lazy imports, `__all__` and `dir`."""
 
 _MOVED = {
-    "Answer": "front",
-    "Candidates": "recodings.candidates",
-    "CellRecoding": "recodings.cells",
-    "CentroidSpace": "spaces.centroids",
-    "CutSpace": "spaces.cuts",
-    "Engine": "evaluation.engine",
-    "GroupBatch": "groups.groups",
-    "Grouping": "groups.groups",
-    "LevelSpace": "spaces.levels",
-    "PartitionRecoding": "recodings.classes",
-    "PluginWarning": "registry",
-    "Recoding": "recodings.recoding",
-    "ReleaseWarning": "release.release",
-    "SpreadSurvival": "search",
-    "algorithm_names": "search",
-    "cluster_recoding": "recodings.classes",
-    "cut_recoding": "recodings.recoding",
-    "identity_recoding": "recodings.recoding",
-    "level_recoding": "recodings.recoding",
-    "make_algorithm": "search",
-    "optimize_islands": "study",
-    "plugins": "registry",
-    "range_recoding": "recodings.classes",
+    "Answer": "front.Answer",
+    "Candidates": "recodings.Candidates",
+    "CellRecoding": "recodings.CellRecoding",
+    "CentroidSpace": "spaces.CentroidSpace",
+    "CutSpace": "spaces.CutSpace",
+    "Engine": "evaluation.Engine",
+    "GroupBatch": "groups.GroupBatch",
+    "Grouping": "groups.Grouping",
+    "LevelSpace": "spaces.LevelSpace",
+    "PartitionRecoding": "recodings.PartitionRecoding",
+    "PluginWarning": "registry.PluginWarning",
+    "Recoding": "recodings.Recoding",
+    "ReleaseWarning": "release.ReleaseWarning",
+    "SpreadSurvival": "search.SpreadSurvival",
+    "algorithm_names": "search.algorithm_names",
+    "cluster_recoding": "recodings.cluster_recoding",
+    "cut_recoding": "recodings.cut_recoding",
+    "identity_recoding": "recodings.identity_recoding",
+    "level_recoding": "recodings.level_recoding",
+    "make_algorithm": "search.make_algorithm",
+    "optimize_islands": "study.optimize_islands",
+    "plugins": "registry.plugins",
+    "range_recoding": "recodings.range_recoding",
+    "plugin": "registry.load",
 }
+"""Names of version 0.1 that are reached through their room now."""
 
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 
@@ -142,10 +144,11 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("privmoo")
-    home = _HOMES.get(name, _MOVED.get(name))
-    if home is None:
+    if name in _MOVED:
+        raise AttributeError(f"privmoo.{name} is now privmoo.{_MOVED[name]}")
+    if name not in _HOMES:
         raise AttributeError(f"module 'privmoo' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"privmoo.{home}"), name)
+    return getattr(importlib.import_module(f"privmoo.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -32,7 +32,7 @@ from privmoo.analysis import evaluate
 from privmoo.config import Config
 from privmoo.data.columns import QI, QuasiIdentifier
 from privmoo.data.table import Table
-from privmoo.evaluation.engine import group
+from privmoo.evaluation import group
 from privmoo.exact import exact_front
 from privmoo.explorer.widget import explore
 from privmoo.front import Front, Solution
@@ -79,7 +79,7 @@ from privmoo.measures import (
     measure,
 )
 from privmoo.problem import AnonymizationProblem
-from privmoo.release.release import Release, make_release
+from privmoo.release import Release, make_release
 from privmoo.search import (
     Evaluations,
     Generations,

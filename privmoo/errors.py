@@ -27,6 +27,7 @@ __all__ = [
     "PluginError",
     "PrivmooError",
     "ProblemError",
+    "RecodingError",
     "ReleaseError",
     "TableError",
     "nearest",
@@ -172,6 +173,10 @@ class CheckpointError(PrivmooError, ValueError):
 
 class PluginError(PrivmooError, LookupError):
     """A plug-in does not exist or cannot be used."""
+
+
+class RecodingError(PrivmooError, ValueError):
+    """A recoding cannot be made like this, or does not fit the table."""
 
 
 class ReleaseError(PrivmooError, ValueError):

@@ -19,8 +19,8 @@ from privmoo.evaluation.engine import Engine
 from privmoo.groups.groups import GroupBatch
 from privmoo.measures.base import Constraint, Measure
 from privmoo.measures.function_measure import FunctionMeasure
+from privmoo.recodings.base import Recoding
 from privmoo.recodings.candidates import Candidates
-from privmoo.recodings.recoding import Recoding
 from privmoo.suppression import NoSuppression, Suppression
 
 __all__ = ["AnonymizationProblem", "EvaluationCache"]

@@ -183,9 +183,9 @@ class Clusters(AnonymizationProblem):
             )
         if not self.table.has_records:
             of_tuples = recoding.labels_for(self.table)
-            if recoding.kind == "ranges":
+            if recoding.publishes == "ranges":
                 return cluster_recoding(self.table, of_tuples, by="tuples")
-        elif recoding.kind == "ranges":
+        elif recoding.publishes == "ranges":
             return cluster_recoding(self.table, recoding.labels)
         return recoding
 

@@ -23,8 +23,8 @@ from privmoo.measures import (
 )
 from privmoo.operators import CutMutation, CutSampling, HashDuplicates, LunacekCrossover
 from privmoo.problem import AnonymizationProblem
+from privmoo.recodings.blocks import BlockRecoding
 from privmoo.recodings.candidates import Candidates
-from privmoo.recodings.recoding import BlockRecoding
 from privmoo.spaces.cuts import CutSpace
 from privmoo.suppression import Suppression
 

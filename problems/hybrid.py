@@ -35,6 +35,7 @@ from privmoo.operators import (
     ParameterSampling,
 )
 from privmoo.problem import AnonymizationProblem
+from privmoo.recodings.base import Caution
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.cells import CellRecoding
 from privmoo.recodings.nodes import node_cells
@@ -42,11 +43,6 @@ from privmoo.spaces.parameters import Parameter, ParameterSpace
 from privmoo.suppression import Suppression
 
 __all__ = ["Hybrid"]
-
-_SHARED = (
-    "All solutions of one front share the draws of their noise: two of them published together would give "
-    "it away. Publish one."
-)
 
 
 class Hybrid(AnonymizationProblem):
@@ -138,7 +134,7 @@ class Hybrid(AnonymizationProblem):
             sensitivity=sensitivity,
             bounds=bounds,
             weight=weight,
-            cautions=[_SHARED],
+            cautions=[Caution("shared_noise")],
         )
         self.noise_seed = noise_seed
         self.parameter_space = ParameterSpace(_parameters(self.hybrid_space, k, epsilon))

@@ -22,8 +22,8 @@ from privmoo.operators import (
 )
 from privmoo.problem import AnonymizationProblem
 from privmoo.problems.levels import announce_stairs
+from privmoo.recodings.blocks import BlockRecoding, level_recoding
 from privmoo.recodings.candidates import Candidates
-from privmoo.recodings.recoding import BlockRecoding, level_recoding
 from privmoo.spaces.levels import Elite, LevelSpace, Stairs, stairs_of
 from privmoo.suppression import ExplicitRecords
 

@@ -28,8 +28,8 @@ from privmoo.operators import (
     NewLevels,
 )
 from privmoo.problem import AnonymizationProblem
+from privmoo.recodings.blocks import BlockRecoding, level_recoding
 from privmoo.recodings.candidates import Candidates
-from privmoo.recodings.recoding import BlockRecoding, level_recoding
 from privmoo.spaces.levels import Elite, LevelSpace, Stairs, most_suppressed, stairs_of
 from privmoo.suppression import BelowThreshold, Suppression
 

@@ -40,7 +40,7 @@ class WeighedLoss(Measure):
     >>> import numpy as np, pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"a": [1, 3, 5, 7], "ill": list("xyxy")})
     >>> table = pm.Table(df, quasi_identifiers=["a"], sensitive="ill")
-    >>> pairs = pm.Candidates(labels=np.array([[0, 0, 1, 1]], np.int32))
+    >>> pairs = pm.recodings.Candidates(labels=np.array([[0, 0, 1, 1]], np.int32))
     >>> WeighedLoss(0.1)(pm.group(table, pairs))
     0.1
     """

@@ -54,9 +54,9 @@ def shared_data() -> Path:
 def _no_earlier_releases() -> None:
     """Each test publishes as if it were the first: no warning of releases by other tests."""
 
-    from privmoo.release import certify
+    from privmoo.release import evidence
 
-    certify._made.clear()
+    evidence._releases.clear()
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The content of a value in a few characters: what tells parameters and functions apart in files."""
+"""Digests: the content of a value in a few characters, to distinguish parameters in files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["content_digest", "row_hashes"]
 
 
 def row_hashes(data: pd.DataFrame | pd.Series[Any]) -> NDArray[np.uint64]:
-    """A hash of every row; lists and other nested values count by what they hold.
+    """Return a hash of every row; lists and other nested values count by what they hold.
 
     >>> len(set(row_hashes(pd.Series([[1], [2], [1]])).tolist()))
     2
@@ -31,9 +31,9 @@ def _spelled(value: Any) -> str:
 
 
 def content_digest(value: Any) -> str:
-    """The content of data, or the code of a function, in a few characters.
+    """Return the content of data, or the code of a function, in a few characters.
 
-    Of a function the code counts, with that of functions inside it; not what it calls by name.
+    For a function its code counts, with that of functions inside it; what it calls by name does not.
 
     >>> content_digest(np.arange(3)) == content_digest(np.arange(3))
     True

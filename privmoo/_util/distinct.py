@@ -1,4 +1,4 @@
-"""Distinct keys of many records: looked up where keys are few, sorted where they are many."""
+"""Distinct keys of many records: by look-up where keys are few, by sorting where they are many."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ _DENSE = 8
 def numbered(
     keys: IntArray, columns: Sequence[NDArray[np.integer]], sizes: Sequence[int]
 ) -> tuple[IntArray, IntArray]:
-    """Number equal rows, in the order of keys and then columns of codes; and one row of each number.
+    """Number equal rows, in the order of keys and then of codes; return the numbers and one row of each.
+
+    Args:
+        keys: A number from 0 for every row.
+        columns: Codes of every row.
+        sizes: Per column, how many codes there are.
 
     >>> numbered(np.array([1, 0, 1]), [np.array([0, 5, 0])], [6])
     (array([1, 0, 1]), array([1, 0]))
@@ -39,7 +44,11 @@ def numbered(
 
 
 def counted(keys: IntArray, span: int) -> tuple[IntArray, IntArray]:
-    """Distinct keys below `span`, ascending, and how often each occurs.
+    """Return the distinct keys, ascending, and how often each occurs.
+
+    Args:
+        keys: Numbers from 0.
+        span: One more than the largest possible key.
 
     >>> counted(np.array([2, 0, 2]), 3)
     (array([0, 2]), array([1, 2]))

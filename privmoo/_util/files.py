@@ -1,4 +1,4 @@
-"""Writing files so that a reader never sees half of one, and nothing is overwritten unasked."""
+"""Write files so that a reader never sees half of one, and nothing is overwritten unasked."""
 
 from __future__ import annotations
 
@@ -12,14 +12,21 @@ from pathlib import Path
 
 from privmoo.errors import FileError, Hint
 
-__all__ = ["REPLACE", "alive", "check_place", "replacing", "told", "write_all", "write_text"]
+__all__ = [
+    "REPLACE",
+    "check_place",
+    "named_errors",
+    "replacing",
+    "write_all",
+    "write_text",
+]
 
 REPLACE = Hint("choose another name", parameter="force", value=True)
 
 
 @contextmanager
 def replacing(path: str | Path, *, force: bool, private: bool = False) -> Iterator[Path]:
-    """A temporary path beside `path`, moved there when the block ends without an error.
+    """Open a temporary path beside `path`, moved there when the block ends without an error.
 
     Args:
         path: Where the file goes.
@@ -35,15 +42,22 @@ def replacing(path: str | Path, *, force: bool, private: bool = False) -> Iterat
     target = Path(path)
     check_place(target, force=force)
     _sweep(target)
-    with _beside(target) as temporary, told(target):
+    with _beside(target) as temporary, named_errors(target):
         yield temporary
         _settle(temporary, private=private)
         temporary.replace(target)
-        _note(target.parent)
+        _sync(target.parent)
 
 
 def write_text(path: str | Path, text: str, *, force: bool, private: bool = False) -> None:
-    """Write a text file whole or not at all."""
+    """Write a text file whole or not at all.
+
+    Args:
+        path: Where the file goes.
+        text: Its content.
+        force: Whether a file that exists is replaced.
+        private: Whether only its owner may read it; by default the system's umask decides.
+    """
     with replacing(path, force=force, private=private) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
@@ -54,14 +68,14 @@ def write_all(
     """Write several files, all or none: where one cannot be moved into place, those before go back.
 
     Args:
-        writers: What writes each file, given a temporary path. The last file is what the others are
-            about: complaints name it first, it is written first, and it appears last.
+        writers: Per file the function that writes it to a temporary path. The last file is what the
+            others are about: errors name it first, it is written first, and it appears last.
         force: Whether files that exist are replaced.
         private: Whether only their owner may read them, from the moment they are there.
 
     A process that is killed leaves the old files or the new ones. Only between two moves, which take
-    microseconds each as everything else is done before, can it leave some of both, the last one old: so
-    the others should tell which it belongs to, such as by its hash.
+    microseconds each because everything else is done before, can it leave a mixture, the last one old: so
+    the others should name the one they belong to, such as by its hash.
 
     >>> folder = Path(tempfile.mkdtemp())
     >>> (folder / "b").mkdir()
@@ -79,7 +93,7 @@ def write_all(
     with ExitStack() as undoing:
         temporaries = {target: undoing.enter_context(_beside(target)) for target in writers}
         for target in reversed(writers):
-            with told(target):
+            with named_errors(target):
                 writers[target](temporaries[target])
                 _settle(temporaries[target], private=private)
         # What was there stays beside until all are moved; the stack puts it back if one fails. It is a
@@ -89,12 +103,12 @@ def write_all(
             for target in writers
             if os.path.lexists(target)
         }
-        for target, other in earlier.items():
-            with told(target):
-                _second_name(target, other)
+        for target, second_name in earlier.items():
+            with named_errors(target):
+                _second_name(target, second_name)
         moved = undoing.enter_context(ExitStack())
         for target, temporary in temporaries.items():
-            with told(target):
+            with named_errors(target):
                 if target in earlier:
                     moved.callback(earlier[target].replace, target)
                 else:
@@ -102,12 +116,20 @@ def write_all(
                 temporary.replace(target)
         moved.pop_all()
     for folder in {target.parent for target in writers}:
-        _note(folder)
+        _sync(folder)
 
 
 def check_place(target: Path, *, force: bool) -> None:
-    """Raise one sentence where a file cannot be put, as far as that can be known before."""
-    with told(target):
+    """Raise where a file cannot be put, as far as that is known before writing.
+
+    Args:
+        target: Where the file goes.
+        force: Whether a file that exists is replaced.
+
+    Raises:
+        FileError: If the place is a folder, is taken, or cannot be written to.
+    """
+    with named_errors(target):
         if target.is_dir():
             raise FileError(f"{target}: is a folder; choose another name")
         if os.path.lexists(target) and not force:
@@ -121,8 +143,8 @@ def check_place(target: Path, *, force: bool) -> None:
 
 
 @contextmanager
-def told(target: Path) -> Iterator[None]:
-    """Say of an error of the system which file was to be written: not the hidden temporary one."""
+def named_errors(target: Path) -> Iterator[None]:
+    """Turn errors of the system into a FileError that names the target, not the temporary file."""
     try:
         yield
     except OSError as problem:
@@ -132,7 +154,7 @@ def told(target: Path) -> Iterator[None]:
 
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
-    """An empty hidden file in the same folder, gone at the end if it is still there."""
+    """Make an empty hidden file in the same folder, removed at the end if it is still there."""
     try:
         handle, name = tempfile.mkstemp(
             dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix
@@ -164,7 +186,7 @@ def _sweep(target: Path) -> None:
 
 
 def _lock(handle: int) -> bool:
-    """Whether a file is now ours alone; False where the system has no locks."""
+    """Lock a file; return False where another process has it or the system has no locks."""
     try:
         import fcntl
 
@@ -174,24 +196,24 @@ def _lock(handle: int) -> bool:
     return True
 
 
-def _second_name(target: Path, other: Path) -> None:
+def _second_name(target: Path, second_name: Path) -> None:
     """Give a file a second name, or where the file system has none, copy it."""
-    other.unlink()
+    second_name.unlink()
     try:
-        os.link(target, other, follow_symlinks=False)
+        os.link(target, second_name, follow_symlinks=False)
     except OSError:
-        shutil.copy2(target, other, follow_symlinks=False)
+        shutil.copy2(target, second_name, follow_symlinks=False)
 
 
 def _settle(temporary: Path, *, private: bool) -> None:
-    """Make a file ready to be moved: its rights, and its content on the disk."""
+    """Make a file ready to be moved: set its rights, and bring its content to the disk."""
     temporary.chmod(0o600 if private else 0o666 & ~_umask())
     with temporary.open("rb") as file:
         os.fsync(file.fileno())  # else a power cut could leave the new name on an empty file
 
 
-def _note(folder: Path) -> None:
-    """Names on the disk too, where the system can; the files are whole either way."""
+def _sync(folder: Path) -> None:
+    """Bring the names in a folder to the disk, where the system can; files are whole either way."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -204,18 +226,3 @@ def _umask() -> int:
     current = os.umask(0)
     os.umask(current)
     return current
-
-
-def alive(process: int) -> bool:
-    """Whether a process of this machine runs.
-
-    >>> alive(os.getpid())
-    True
-    """
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it runs, but is not ours
-        return True
-    return True

@@ -1,4 +1,4 @@
-"""Arrays and JSON in a zip, no code: how fronts and studies are kept; reading trusts nothing."""
+"""Arrays and JSON in a zip, without code: the files of fronts and studies; reading trusts nothing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def pack(
     """Write plain data and arrays of numbers to a path or an open file; see `Packed`.
 
     Args:
-        to: Where.
+        to: A path or an open file.
         head: The plain data.
         arrays: The arrays.
         name: The plain data's name in the zip, without `.json`.
@@ -52,9 +52,9 @@ class Packed:
 
     Args:
         source: A path or an open file.
-        where: How messages name it.
+        where: What messages call it.
         what: What it is: the name that `pack` was given.
-        form: What `head["format"]` must be.
+        form: The format that `head["format"]` must name.
         arrays: The names of the arrays.
 
     Attributes:
@@ -67,7 +67,7 @@ class Packed:
     array([0, 1, 2])
     >>> Packed(io.BytesIO(b"no"), where="'x'", what="walk", form="walk 1", arrays=[])
     Traceback (most recent call last):
-    privmoo.errors.CheckpointError: walk: 'x' is damaged or no walk: it is no complete zip file
+    privmoo.errors.CheckpointError: walk: 'x' is damaged or not a walk: it is not a complete zip file
     """
 
     def __init__(
@@ -79,14 +79,16 @@ class Packed:
         self.arrays = {name: self._array(name, content[f"{name}.npy"]) for name in arrays}
 
     def damaged(self, why: str) -> CheckpointError:
-        """The error to raise where the content is not what it should be."""
-        return CheckpointError(f"{self._what}: {self._where} is damaged or no {self._what}: {why}")
+        """Return the error to raise where the content is not what it should be."""
+        return CheckpointError(
+            f"{self._what}: {self._where} is damaged or not a {self._what}: {why}"
+        )
 
-    def _content(self, source: str | IO[bytes], wanted: set[str]) -> dict[str, bytes]:
+    def _content(self, source: str | IO[bytes], names: set[str]) -> dict[str, bytes]:
         try:
             with zipfile.ZipFile(source) as archive:
                 members = {info.filename: info for info in archive.infolist()}
-                if set(members) != wanted or len(archive.infolist()) != len(wanted):
+                if set(members) != names or len(archive.infolist()) != len(names):
                     raise self.damaged(f"it does not hold the parts of a {self._what}")
                 if sum(info.file_size for info in members.values()) > _LARGEST:
                     raise self.damaged(f"it would unpack to more than {_LARGEST >> 20} MB")
@@ -94,21 +96,21 @@ class Packed:
         except PrivmooError:
             raise
         except Exception:  # zipfile, zlib and the system raise many kinds for a broken file
-            raise self.damaged("it is no complete zip file") from None
+            raise self.damaged("it is not a complete zip file") from None
 
     def _head(self, content: bytes, form: str) -> dict[str, Any]:
         try:
             head = json.loads(content)
         except (ValueError, RecursionError):
-            raise self.damaged("its description is no JSON") from None
+            raise self.damaged("its description is not JSON") from None
         if not isinstance(head, dict) or head.get("format") != form:
             raise CheckpointError(
-                f"{self._what}: {self._where} is no {self._what} of this version ({form!r})"
+                f"{self._what}: {self._where} is not a {self._what} of this version ({form!r})"
             )
         return head
 
     def _array(self, name: str, content: bytes) -> NDArray[Any]:
-        """An array of plain numbers, without numpy's own reader, which allocates what a header claims."""
+        """Read an array of plain numbers, without numpy's reader, which allocates what a header claims."""
         stream = io.BytesIO(content)
         try:
             major, _ = npy.read_magic(stream)
@@ -125,7 +127,7 @@ class Packed:
 
 
 def plain(value: Any) -> Any:
-    """Data as JSON would give it back; what JSON does not know becomes text.
+    """Return data as JSON would give it back; what JSON does not know becomes text.
 
     >>> plain({"a": (1, np.float64(2.5)), 3: {4}})
     {'a': [1, 2.5], '3': '{4}'}

@@ -1,4 +1,4 @@
-"""Bars of progress, in terminals and in notebooks."""
+"""Progress bars, in terminals and in notebooks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["new_bar"]
 
 
 def new_bar(*items: Any, **options: Any) -> Any:
-    """A bar of tqdm, with its own options.
+    """Return a progress bar of tqdm; arguments are those of tqdm.
 
     >>> with new_bar(total=2, disable=True) as bar:
     ...     bar.update()

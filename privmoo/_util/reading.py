@@ -1,4 +1,4 @@
-"""Reading tables from files, without guessing away what is in them."""
+"""Read tables from files without losing what is written in them."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ def read_csv(
 
     Args:
         path: The file; `.gz` is unpacked.
-        separator: Between cells; by default `,`, `;` or a tab, whichever the header uses most.
-        missing_values: What stands for a missing value.
-        encoding: Of the text; UTF-8 by default.
+        separator: The character between cells; by default the one of `,`, `;` and tab that the header
+            uses most.
+        missing_values: The texts that stand for a missing value.
+        encoding: The encoding of the text; UTF-8 by default.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "people.csv"
@@ -61,13 +62,13 @@ def read_csv(
     return _by_column(text, lambda column: _number(_without(column, missing)))
 
 
-def checked_missing(given: Sequence[str]) -> tuple[str, ...]:
-    """What stands for missing values, or one sentence that it is no list of texts."""
-    if isinstance(given, str) or not all(isinstance(text, str) for text in given):
+def checked_missing(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the texts that stand for missing values, or raise unless they are a list of texts."""
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
         raise TableError(
-            f"missing_values: must be a list of texts, such as ['NA'], got {given!r}; put it in brackets"
+            f"missing_values: must be a list of texts, such as ['NA'], got {texts!r}; put it in brackets"
         )
-    return tuple(given)
+    return tuple(texts)
 
 
 def read_records(
@@ -77,7 +78,14 @@ def read_records(
     missing_values: Sequence[str] = ("",),
     encoding: str = "utf-8-sig",
 ) -> pd.DataFrame:
-    """Read a Parquet file, or what else is named as CSV; see `read_csv`."""
+    """Read a Parquet file, or a CSV file if it has another ending; see `read_csv`.
+
+    Args:
+        path: The file.
+        separator: The character between cells of a CSV file.
+        missing_values: The texts that stand for a missing value in a CSV file.
+        encoding: The encoding of a CSV file.
+    """
     if Path(path).suffix.lower() == ".parquet":
         return read_parquet(path)
     return read_csv(path, separator=separator, missing_values=missing_values, encoding=encoding)
@@ -86,9 +94,18 @@ def read_records(
 def read_strings(
     path: str | Path, *, separator: str | None = None, encoding: str = "utf-8-sig"
 ) -> pd.DataFrame:
-    """A CSV file with every cell as the string it is; damaged files give one sentence."""
+    """Read a CSV file with every cell as the string it is.
+
+    Args:
+        path: The file; `.gz` is unpacked.
+        separator: The character between cells; by default the one the header uses most.
+        encoding: The encoding of the text; UTF-8 by default.
+
+    Raises:
+        TableError: If the file is missing or damaged, in one sentence.
+    """
     path = _file(path)
-    with _told(path, encoding):
+    with _named_errors(path, encoding):
         header, separator = _checked_header(path, separator, encoding)
         frame = pd.read_csv(
             path, sep=separator, dtype="str", keep_default_na=False, encoding=encoding
@@ -102,16 +119,22 @@ def read_strings(
 def read_header(
     path: str | Path, *, separator: str | None = None, encoding: str = "utf-8-sig"
 ) -> tuple[list[str], str]:
-    """Column names and separator of a CSV file; only its first line is read."""
+    """Return the column names and the separator of a CSV file; only its first line is read.
+
+    Args:
+        path: The file; `.gz` is unpacked.
+        separator: The character between cells; by default the one the header uses most.
+        encoding: The encoding of the text; UTF-8 by default.
+    """
     path = _file(path)
-    with _told(path, encoding), _opened(path, encoding) as file:
+    with _named_errors(path, encoding), _opened(path, encoding) as file:
         header, separator, _ = _header(path, file, separator)
     return header, separator
 
 
 @contextmanager
-def _told(path: Path, encoding: str) -> Iterator[None]:
-    """Say in one sentence what is wrong with a file."""
+def _named_errors(path: Path, encoding: str) -> Iterator[None]:
+    """Turn errors of reading into one sentence that names the file."""
     try:
         yield
     except TableError:
@@ -122,7 +145,7 @@ def _told(path: Path, encoding: str) -> Iterator[None]:
             hint=Hint("convert it", parameter="encoding", value="latin-1", call="Table.read_csv"),
         ) from None
     except LookupError:
-        raise TableError(f"encoding: {encoding!r} is not known to Python") from None
+        raise TableError(f"encoding: {encoding!r} is unknown to Python") from None
     except _BROKEN as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         if isinstance(error, gzip.BadGzipFile):  # it quotes the first bytes
@@ -137,7 +160,7 @@ def _opened(path: Path, encoding: str) -> TextIO:
 
 
 def _header(path: Path, file: TextIO, separator: str | None) -> tuple[list[str], str, Any]:
-    """Column names, separator, and what reads the rows."""
+    """Return the column names, the separator and the reader of the rows."""
     first = next(_lines(path, file), "")
     if not first.strip():
         raise TableError(f"{path}: is empty; the first line must name the columns")
@@ -153,9 +176,9 @@ def _header(path: Path, file: TextIO, separator: str | None) -> tuple[list[str],
     return header, separator, rows
 
 
-def _file(given: str | Path) -> Path:
-    """The path of a plain file: a pipe could keep a reader waiting for ever."""
-    path = Path(given)
+def _file(name: str | Path) -> Path:
+    """Return the path of a plain file, or raise: a pipe could keep a reader waiting for ever."""
+    path = Path(name)
     try:
         if path.is_file():
             return path
@@ -170,7 +193,7 @@ def _file(given: str | Path) -> Path:
 
 
 def _lines(path: Path, file: IO[str]) -> Iterator[str]:
-    """The lines of a text, of bounded length: no file can fill the memory before it is refused."""
+    """Yield the lines of a text, of bounded length, so that a bad file cannot fill the memory."""
     number = 0
     while line := file.readline(_LONGEST_LINE):
         number += 1
@@ -185,7 +208,7 @@ def _lines(path: Path, file: IO[str]) -> Iterator[str]:
 
 
 def _checked_header(path: Path, separator: str | None, encoding: str) -> tuple[list[str], str]:
-    """Column names and separator; every row is counted, because pandas fills up short ones."""
+    """Return column names and separator after counting the cells of every row: pandas fills short ones."""
     with _opened(path, encoding) as file:
         header, separator, rows = _header(path, file, separator)
         width, number = len(header), 0
@@ -200,7 +223,7 @@ def _checked_header(path: Path, separator: str | None, encoding: str) -> tuple[l
 
 
 def numbers_where_exact(frame: pd.DataFrame) -> pd.DataFrame:
-    """Text columns whose every value is a plain number become numbers.
+    """Turn text columns into numbers where every value is a plain number.
 
     >>> numbers_where_exact(pd.DataFrame({"a": ["1", "2"], "b": ["1", "02"]})).dtypes.astype(str).to_dict()
     {'a': 'int64', 'b': 'str'}
@@ -212,9 +235,9 @@ def _by_column(
     frame: pd.DataFrame, change: Callable[[pd.Series[str]], pd.Series[str]]
 ) -> pd.DataFrame:
     changed = [change(frame.iloc[:, place]) for place in range(frame.shape[1])]
-    made = pd.concat(changed, axis=1) if changed else frame
-    made.columns = frame.columns
-    return made
+    result = pd.concat(changed, axis=1) if changed else frame
+    result.columns = frame.columns
+    return result
 
 
 # Columns of a few values are looked at one by one: thousands of them would take pandas a minute.

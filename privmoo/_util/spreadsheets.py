@@ -1,4 +1,4 @@
-"""Cells that no spreadsheet takes for a formula."""
+"""Cells that a spreadsheet does not execute as formulas."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FORMULAS = "=+-@\t\r"
 
 
 def spreadsheet_safe(frame: pd.DataFrame) -> pd.DataFrame:
-    """The same table with an apostrophe before every text, and column name, that begins like a formula.
+    """Return the table with an apostrophe before every text and column name that begins like a formula.
 
     Texts that begin with an apostrophe get one more, so that different texts stay different: groups and
     what was measured on them remain the same. Numbers stay numbers.
@@ -29,6 +29,6 @@ def spreadsheet_safe(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def safe_text(value: object) -> object:
-    """A text with an apostrophe where it needs one; anything else as it is."""
+    """Return a text with an apostrophe where it needs one, and anything else as it is."""
     risky = isinstance(value, str) and value[:1] in {*FORMULAS, "'"} and value != ""
     return f"'{value}" if risky else value

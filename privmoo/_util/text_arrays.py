@@ -10,13 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.errors import ReleaseError
+from privmoo.errors import RecodingError
 
 __all__ = ["packed", "unpacked"]
 
 
 def packed(values: NDArray[Any], kind: str) -> str:
-    """An array as text.
+    """Return an array as text.
+
+    Args:
+        values: The numbers.
+        kind: The type in which they are stored, such as `"<i4"`.
 
     >>> unpacked(packed(np.array([1, 2]), "<i4"), "<i4", 2).tolist()
     [1, 2]
@@ -25,12 +29,21 @@ def packed(values: NDArray[Any], kind: str) -> str:
 
 
 def unpacked(text: Any, kind: str, n: int) -> NDArray[Any]:
-    """The n numbers that `packed` wrote; a file that says otherwise is refused."""
+    """Read back the numbers that `packed` wrote.
+
+    Args:
+        text: The text.
+        kind: The type in which they are stored.
+        n: How many there must be.
+
+    Raises:
+        RecodingError: The text is damaged, or there are more or fewer numbers.
+    """
     size = n * np.dtype(kind).itemsize
     try:
         content = zlib.decompressobj().decompress(base64.b64decode(text, validate=True), size + 1)
     except (binascii.Error, zlib.error) as error:
-        raise ReleaseError("recoding: its numbers cannot be unpacked") from error
+        raise RecodingError("recoding: its numbers cannot be unpacked") from error
     if len(content) != size:
-        raise ReleaseError("recoding: it is of another number of records")
+        raise RecodingError("recoding: its numbers are not of as many records as the table has")
     return np.frombuffer(content, kind)

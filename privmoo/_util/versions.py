@@ -1,4 +1,4 @@
-"""Versions of what computes a result, kept with it."""
+"""Versions of Python and packages, stored with a result."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ __all__ = ["versions"]
 def versions(
     packages: Sequence[str] = ("privmoo", "pymoo", "numpy", "moocore"),
 ) -> dict[str, str]:
-    """The versions of Python and of packages; by default those that a run depends on.
+    """Return the versions of Python and of packages; by default those that a run depends on.
 
     >>> sorted(versions(["numpy", "no-such-package"]))
     ['no-such-package', 'numpy', 'python']
     """
-    found = {"python": platform.python_version()}
+    numbers = {"python": platform.python_version()}
     for name in packages:
         try:
-            found[name] = version(name)
+            numbers[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "unknown"
-    return found
+            numbers[name] = "unknown"
+    return numbers

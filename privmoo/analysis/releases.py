@@ -14,8 +14,8 @@ from privmoo.errors import ProblemError
 from privmoo.learning.experiment import ORIGINAL
 from privmoo.learning.values import Reading, check_release, read_original, read_released
 from privmoo.measures import DisclosureRisk
-from privmoo.release.audited import disclosure_of
 from privmoo.release.release import Release
+from privmoo.release.utility import ReleasedRows
 
 __all__ = ["disclosure_risks", "evaluate", "risk_name"]
 
@@ -54,7 +54,7 @@ def evaluate(
     >>> import privmoo as pm
     >>> df = pd.DataFrame({"age": [20, 22, 40, 42]})
     >>> table = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered()})
-    >>> release = pm.make_release(table, pm.cut_recoding(table, [[0, 1, 0]]), seed=1)
+    >>> release = pm.make_release(table, pm.recodings.cut_recoding(table, [[0, 1, 0]]), seed=1)
     >>> evaluate({"pairs": release}, table=table, taus=[0.5]).round(4)
          method  records  suppressed  classes  k      il  at_risk_50
     0  original        4           0        4  1  0.0000            4
@@ -95,7 +95,7 @@ def disclosure_risks(
     >>> import privmoo as pm
     >>> df = pd.DataFrame({"age": [20, 22, 40, 42], "ill": list("xxxy")})
     >>> table = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered()}, sensitive="ill")
-    >>> release = pm.make_release(table, pm.cut_recoding(table, [[0, 1, 0]]), shuffle=False)
+    >>> release = pm.make_release(table, pm.recodings.cut_recoding(table, [[0, 1, 0]]), shuffle=False)
     >>> disclosure_risks(table, release)["ill"].tolist()
     [1.0, 1.0, 0.5, 0.5]
     """
@@ -103,8 +103,8 @@ def disclosure_risks(
     DisclosureRisk(known=known).check(table)
     if release.recoding is None:
         raise ProblemError("release: what made it is not known; give one of make_release")
-    risks = disclosure_of(table, release.frame, release.recoding, release.rows, known)
-    return pd.DataFrame(risks)
+    rows = ReleasedRows(table, release.frame, release.recoding, release.rows)
+    return pd.DataFrame(rows.disclosure(known))
 
 
 def _row(

@@ -1,6 +1,6 @@
-"""What a table gives away, measured from its rows alone.
+"""The audit: what a table discloses, measured from its rows alone.
 
-The audit shares no code with the optimiser: plain pandas counts (`privmoo.audit.frame`), and
+It shares no code with the optimiser: plain pandas counts (`privmoo.audit.frame`), and
 measures on those counts (`privmoo.audit.privacy`, `privmoo.audit.risk`). Utility is recomputed from
 original and release (`privmoo.audit.utility`).
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from privmoo.audit import privacy, risk  # their functions become the audit's formulas
 from privmoo.audit.counts import Counts, ValueCounts
 from privmoo.audit.formulas import formula
-from privmoo.audit.frame import count_frame, group_sizes
+from privmoo.audit.frame import Roles, count_frame, group_sizes
 from privmoo.audit.labels import check_covers
 from privmoo.audit.records import disclosure_risks, kept_values, mean_levels, numbers_of_labels
 from privmoo.audit.report import Audit, audit, nearly_unique
@@ -23,6 +23,7 @@ __all__ = [
     "MISSING",
     "Audit",
     "Counts",
+    "Roles",
     "ValueCounts",
     "audit",
     "audit_sizes",

@@ -1,4 +1,4 @@
-"""What the audit's measures read: counts per QI-group and per (group, sensitive value)."""
+"""Counts per QI-group and per (group, sensitive value), which the audit's measures read."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ValueCounts:
 
     @property
     def released(self) -> IntArray:
-        """Records per value in the audited table."""
+        """The records per value in the audited table."""
         totals = np.zeros(self.n_values, dtype=np.int64)
         np.add.at(totals, self.value, self.count)
         return totals
@@ -76,7 +76,7 @@ class ValueCounts:
         return self.nodes
 
     def at_level(self, level: int) -> ValueCounts:
-        """The same counts with every value replaced by its node on a level of the hierarchy."""
+        """Return the same counts with every value replaced by its node on a level of the hierarchy."""
         if not 0 <= level <= self.height:
             raise AuditError(
                 f"level: the hierarchy of {str(self.name)!r} has levels 0 to {self.height}, "
@@ -107,7 +107,7 @@ class ValueCounts:
 
 @dataclass(frozen=True)
 class Counts:
-    """All that the audit's measures read: nothing of the single records is left.
+    """All that the audit's measures read; it holds nothing of single records.
 
     Attributes:
         sizes: Records per QI-group.
@@ -139,5 +139,5 @@ class Counts:
 
     @property
     def hidden(self) -> IntArray:
-        """Among how many a record hides: the persons of its group, or its records."""
+        """How many a record hides among: the persons of its group, or its records."""
         return self.sizes if self.persons is None else self.persons

@@ -1,9 +1,9 @@
-"""Layer one of the audit: counting a DataFrame by plain pandas group-bys."""
+"""Layer one of the audit: count a DataFrame by plain pandas group-bys."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,32 +13,51 @@ from privmoo.audit.counts import Counts, ValueCounts
 from privmoo.audit.values import canonical, factorize, hierarchy_rows, node_ids
 from privmoo.errors import AuditError, ColumnError, nearest
 
-__all__ = ["count_frame", "group_numbers", "group_sizes", "value_counts"]
+__all__ = ["Roles", "count_frame", "group_numbers", "group_sizes", "value_counts"]
 
 IntArray = npt.NDArray[np.int64]
 
 
+class Roles(NamedTuple):
+    """What the columns of a table are for.
+
+    Attributes:
+        quasi_identifiers: Columns an attacker may know.
+        sensitive: Columns an attacker wants to learn.
+        subject: A column (or one entry per row) saying whose record it is.
+        target: A column to predict.
+    """
+
+    quasi_identifiers: Iterable[Hashable] | str
+    sensitive: Iterable[Hashable] | str = ()
+    subject: Hashable | pd.Series[Any] | npt.NDArray[Any] | None = None
+    target: Hashable | None = None
+
+
 def count_frame(
     df: pd.DataFrame,
+    roles: Roles,
     *,
-    quasi_identifiers: Iterable[Hashable] | str,
-    sensitive: Iterable[Hashable] | str = (),
-    subject: Hashable | pd.Series[Any] | npt.NDArray[Any] | None = None,
-    target: Hashable | None = None,
     population: pd.DataFrame | None = None,
     hierarchies: Mapping[Any, pd.DataFrame | Iterable[Sequence[object]]] | None = None,
     original: pd.DataFrame | pd.Series[Any] | None = None,
 ) -> Counts:
     """Count by grouping a DataFrame (missing values are values, unused categories are not).
 
-    The arguments are those of `privmoo.audit.audit`.
+    Args:
+        df: Any table.
+        roles: What its columns are for.
+        population: A table with the same labels that contains this one.
+        hierarchies: Per sensitive attribute a table in ARX's layout.
+        original: The sensitive columns before anonymization.
 
     >>> df = pd.DataFrame({"age": [20, 20, 30], "job": ["a", "b", "a"]})
-    >>> count_frame(df, quasi_identifiers=["age"], sensitive=["job"]).sizes
+    >>> count_frame(df, Roles(["age"], ["job"])).sizes
     array([2, 1])
     """
-    qis = _names(quasi_identifiers)
-    attributes = _names(sensitive)
+    subject, target = roles.subject, roles.target
+    qis = _names(roles.quasi_identifiers)
+    attributes = _names(roles.sensitive)
     _check(df, qis, attributes)
     if target is not None:
         _require(df, [target], "target")
@@ -67,7 +86,11 @@ def count_frame(
 
 
 def group_numbers(df: pd.DataFrame, columns: Sequence[Hashable]) -> IntArray:
-    """Number of the QI-group of every row, from 0.
+    """Return the number of the QI-group of every row, from 0.
+
+    Args:
+        df: The rows.
+        columns: The quasi-identifiers.
 
     >>> group_numbers(pd.DataFrame({"a": [1, 1, None, None]}), ["a"])
     array([0, 0, 1, 1])
@@ -79,7 +102,11 @@ def group_numbers(df: pd.DataFrame, columns: Sequence[Hashable]) -> IntArray:
 
 
 def group_sizes(df: pd.DataFrame, columns: Sequence[Hashable]) -> IntArray:
-    """Rows of every QI-group.
+    """Return the number of rows of every QI-group.
+
+    Args:
+        df: The rows.
+        columns: The quasi-identifiers.
 
     >>> group_sizes(pd.DataFrame({"a": [1, 1, 2]}), ["a"])
     array([2, 1])
@@ -101,9 +128,9 @@ def _check(df: object, qis: list[Hashable], attributes: list[Hashable]) -> None:
         raise AuditError("quasi_identifiers: name at least one column")
     _require(df, qis, "quasi_identifiers")
     _require(df, attributes, "sensitive")
-    both = [name for name in qis if name in attributes]
-    if both:
-        raise AuditError(f"column {str(both[0])!r} is both a quasi-identifier and sensitive")
+    ambiguous = [name for name in qis if name in attributes]
+    if ambiguous:
+        raise AuditError(f"column {str(ambiguous[0])!r} is both a quasi-identifier and sensitive")
     if not len(df):
         raise AuditError("no rows to audit: the table is empty")
 
@@ -143,14 +170,23 @@ def value_counts(
     reference: pd.Series[Any] | None = None,
     records: IntArray | None = None,
 ) -> ValueCounts:
-    """Counts per group and value of a column; a row is one record, or as many as `records` says.
+    """Count the values of a column in every group.
+
+    Args:
+        column: The values.
+        name: The column's name.
+        group: The group of every row.
+        sizes: The records of every group.
+        hierarchy: A hierarchy of the values, in ARX's layout.
+        reference: The values before anonymization.
+        records: How many records every row stands for; 1 by default.
 
     >>> value_counts(pd.Series(["a", "b", "a"]), "s", np.array([0, 0, 0]), np.array([3])).count
     array([2, 1])
     """
     rows = None if hierarchy is None else hierarchy_rows(hierarchy, name)
-    both = column if reference is None else pd.concat([column, reference], ignore_index=True)
-    codes, uniques = factorize(both, name)
+    cells = column if reference is None else pd.concat([column, reference], ignore_index=True)
+    codes, uniques = factorize(cells, name)
     values: list[object] = list(uniques)
     rank = _ranks(values, column, rows)
     if (codes < 0).any():
@@ -160,9 +196,9 @@ def value_counts(
     codes = rank[codes]
     ordered: list[object] = [values[i] for i in np.argsort(rank)]
     released, rest = codes[: len(column)], codes[len(column) :]
-    each = np.ones(len(released), dtype=np.int64) if records is None else records
+    row_records = np.ones(len(released), dtype=np.int64) if records is None else records
     entries = (
-        pd.DataFrame({"group": group, "value": released, "count": each})
+        pd.DataFrame({"group": group, "value": released, "count": row_records})
         .groupby(["group", "value"], sort=True)["count"]
         .sum()
         .reset_index()
@@ -235,17 +271,17 @@ def _population(
     group: IntArray,
 ) -> IntArray:
     _require(population, qis, "population")
-    both = pd.concat([df[qis].astype(object), population[qis].astype(object)], ignore_index=True)
-    numbers = group_numbers(both, qis)
+    labels = pd.concat([df[qis].astype(object), population[qis].astype(object)], ignore_index=True)
+    numbers = group_numbers(labels, qis)
     sample, rest = numbers[: len(df)], numbers[len(df) :]
     totals = np.bincount(rest, minlength=int(numbers.max()) + 1)
-    found = np.zeros(len(sizes), dtype=np.int64)
-    found[group] = totals[sample]
-    short = found < sizes
+    group_totals = np.zeros(len(sizes), dtype=np.int64)
+    group_totals[group] = totals[sample]
+    short = group_totals < sizes
     if short.any():
         row = int(short[group].argmax())
         raise AuditError(
             f"population: it holds fewer records like row {row} than the audited table itself; "
             f"give a population that contains the table, with the same labels"
         )
-    return found
+    return group_totals

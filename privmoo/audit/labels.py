@@ -1,4 +1,4 @@
-"""What the labels of a release stand for, and whether they tell the truth."""
+"""What the labels of a release stand for, and whether they cover the original values."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Column:
 
     @property
     def block(self) -> IntArray:
-        """Leaves under the label of every released row."""
+        """The number of leaves under the label of every released row."""
         sizes = np.array([len(set(self.meaning[text])) for text in self.labels], dtype=np.int64)
         return sizes[self.label]
 
@@ -54,6 +54,12 @@ def check_covers(
     rows: Sequence[int] | IntArray,
 ) -> None:
     """Raise where a released label does not stand for the original value of its row.
+
+    Args:
+        original: The table before anonymization.
+        released: The release.
+        meanings: Per column and released label the leaves that the label stands for.
+        rows: The original row of every released row.
 
     >>> df, out = pd.DataFrame({"age": [1, 2]}), pd.DataFrame({"age": ["1", "1"]})
     >>> check_covers(df, out, {"age": {"1": ["1"]}}, [0, 1])
@@ -74,6 +80,11 @@ def check_covers(
 
 def require(table: pd.DataFrame, names: Collection[Hashable], role: str) -> None:
     """Raise unless a table has rows and each of these columns once.
+
+    Args:
+        table: The table.
+        names: The columns.
+        role: What the table is, for errors.
 
     >>> require(pd.DataFrame({"age": [1]}), ["aeg"], "original")
     Traceback (most recent call last):
@@ -96,7 +107,13 @@ def read_columns(
     meanings: Meanings,
     sizes: Mapping[Any, int | None],
 ) -> list[Column]:
-    """The quasi-identifiers of original and release as codes, checked against their meanings.
+    """Return the quasi-identifiers of original and release as codes, checked against their meanings.
+
+    Args:
+        original: The table before anonymization.
+        released: The release.
+        meanings: Per column and released label the leaves that the label stands for.
+        sizes: Per column the number of leaves of its hierarchy; None if unknown.
 
     >>> df, out = pd.DataFrame({"age": [1, 2]}), pd.DataFrame({"age": ["*", "*"]})
     >>> read_columns(df, out, {"age": {"*": ["1", "2", "3"]}}, {"age": 3})[0].block
@@ -133,7 +150,12 @@ def read_columns(
 def read_positions(
     rows: Sequence[int] | IntArray | None, original: pd.DataFrame, released: pd.DataFrame
 ) -> Any:
-    """The original row of every released row, checked; None if not given.
+    """Return the original row of every released row, checked; None if `rows` is None.
+
+    Args:
+        rows: The original row of every released row.
+        original: The table before anonymization.
+        released: The release.
 
     >>> df = pd.DataFrame({"age": [1, 2]})
     >>> read_positions([1, 1], df, df)
@@ -156,7 +178,7 @@ def read_positions(
 
 
 def overlap(columns: list[Column]) -> bool:
-    """Whether two released labels of a column overlap, so that the recoding is local.
+    """Return whether two released labels of a column overlap, so that the recoding is local.
 
     >>> df, out = pd.DataFrame({"age": [1, 2]}), pd.DataFrame({"age": ["1", "*"]})
     >>> overlap(read_columns(df, out, {"age": {"1": ["1"], "*": ["1", "2"]}}, {"age": 2}))
@@ -170,7 +192,7 @@ def overlap(columns: list[Column]) -> bool:
 
 
 def labels_before(columns: list[Column]) -> list[IntArray] | None:
-    """Label of every original record before suppression; None where it cannot be told.
+    """Return the label of every original record before suppression; None where it is unknown.
 
     A suppressed record has the released label that covers its value, or else the one label of the
     column that covers it and overlaps no released label.

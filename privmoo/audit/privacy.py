@@ -30,7 +30,7 @@ IntArray = npt.NDArray[np.int64]
 
 @formula()
 def k(counts: Counts) -> float:
-    """Smallest group, in persons where a subject is known (Samarati 2001; Sweeney 2002).
+    """Return the smallest group, in persons where a subject is known (Samarati 2001; Sweeney 2002).
 
     >>> k(Counts(np.array([5, 2])))
     2.0
@@ -40,7 +40,7 @@ def k(counts: Counts) -> float:
 
 @formula()
 def weighted_k(counts: Counts) -> float:
-    """Σ|g|²/n: the size of the group a random record is in (Dewri et al. 2011, 5.3.1).
+    """Return Σ|g|²/n, the size of the group a random record is in (Dewri et al. 2011, 5.3.1).
 
     >>> weighted_k(Counts(np.array([5, 2]))) == 29 / 7
     True
@@ -50,7 +50,7 @@ def weighted_k(counts: Counts) -> float:
 
 @formula()
 def average_k(counts: Counts) -> float:
-    """Records (persons, where a subject is known) per group.
+    """Return the records (persons, where a subject is known) per group.
 
     >>> average_k(Counts(np.array([5, 2])))
     3.5
@@ -60,7 +60,7 @@ def average_k(counts: Counts) -> float:
 
 @formula("distinct_l", "p", combine=min)
 def distinct_l(values: ValueCounts) -> float:
-    """Fewest distinct values in a group: distinct ℓ-diversity, and p of p-sensitivity.
+    """Return the fewest distinct values in a group: distinct ℓ-diversity, and p of p-sensitivity.
 
     >>> distinct_l(_example())
     1.0
@@ -70,7 +70,7 @@ def distinct_l(values: ValueCounts) -> float:
 
 @formula(combine=min)
 def entropy_l(values: ValueCounts) -> float:
-    """Exponential of the smallest entropy of a group (Machanavajjhala et al. 2007).
+    """Return the exponential of the smallest entropy of a group (Machanavajjhala et al. 2007).
 
     >>> entropy_l(_example())
     1.0
@@ -80,7 +80,7 @@ def entropy_l(values: ValueCounts) -> float:
 
 @formula(combine=sum)
 def min_entropy(values: ValueCounts) -> float:
-    """Smallest entropy of a group, in bits (Wei et al. 2024, Eq. 1 and 2).
+    """Return the smallest entropy of a group, in bits (Wei et al. 2024, Eq. 1 and 2).
 
     >>> min_entropy(_example())
     0.0
@@ -90,7 +90,7 @@ def min_entropy(values: ValueCounts) -> float:
 
 @formula("l", combine=min)
 def frequency_l(values: ValueCounts) -> float:
-    """Smallest |g| / count of the most frequent value (Dewri et al. 2011, Definition 4).
+    """Return the smallest |g| / count of the most frequent value (Dewri et al. 2011, Definition 4).
 
     >>> frequency_l(_example())
     1.0
@@ -100,7 +100,7 @@ def frequency_l(values: ValueCounts) -> float:
 
 @formula()
 def weighted_l(counts: Counts) -> float:
-    """Mean over records of their group's ℓ, the least over the sensitive attributes.
+    """Return the mean over records of their group's ℓ, the least over the sensitive attributes.
 
     >>> counts = Counts(np.array([2, 2]), {"s": _example()})
     >>> weighted_l(counts)
@@ -108,15 +108,15 @@ def weighted_l(counts: Counts) -> float:
     """
     if not counts.sensitive:
         raise AuditError("weighted_l: name at least one sensitive attribute")
-    least = np.full(counts.n_groups, np.inf)
+    diversity = np.full(counts.n_groups, np.inf)
     for values in counts.sensitive.values():
-        least = np.minimum(least, values.sizes / _largest(values))
-    return float((counts.sizes * least).sum() / counts.n_records)
+        diversity = np.minimum(diversity, values.sizes / _largest(values))
+    return float((counts.sizes * diversity).sum() / counts.n_records)
 
 
 @formula(combine=max)
 def alpha(values: ValueCounts) -> float:
-    """Largest relative frequency of a value in a group (Wong et al. 2006, (α,k)-anonymity).
+    """Return the largest relative frequency of a value in a group (Wong et al. 2006, (α,k)-anonymity).
 
     >>> alpha(_example())
     1.0
@@ -126,7 +126,11 @@ def alpha(values: ValueCounts) -> float:
 
 @formula(combine=min)
 def recursive_l(values: ValueCounts, c: float) -> float:
-    """Largest ℓ with r₁ < c(r_ℓ+…+r_m) in every group, 0 if none (Machanavajjhala et al.).
+    """Return the largest ℓ with r₁ < c(r_ℓ+…+r_m) in every group, 0 if none (Machanavajjhala et al.).
+
+    Args:
+        values: The counts of one attribute.
+        c: The factor.
 
     >>> recursive_l(_example(), c=2)
     1.0
@@ -137,18 +141,23 @@ def recursive_l(values: ValueCounts, c: float) -> float:
     count = values.count[order]
     ends = np.cumsum(values.sizes)
     tail = ends[values.group] - (np.cumsum(count) - count)
-    most = count[values.starts][values.group]
-    holds = most < c * tail
+    largest = count[values.starts][values.group]
+    holds = largest < c * tail
     # tails shrink with ℓ, so the number of ℓ that hold is the largest that holds
     return float(np.add.reduceat(holds.astype(np.int64), values.starts).min())
 
 
 @formula(combine=max)
 def t(values: ValueCounts, distance: str = "equal", reference: str = "released") -> float:
-    """Largest earth mover's distance between a group and the reference (Li et al. 2007).
+    """Return the largest earth mover's distance between a group and the reference (Li et al. 2007).
 
     The hierarchical distance charges λ/H for what passes a node of level λ. Summed over the tree
     this is the mean, over the levels below the root, of the equal distance between the nodes.
+
+    Args:
+        values: The counts of one attribute.
+        distance: `"equal"`, `"ordered"` or `"hierarchical"`.
+        reference: The distribution in the `"released"` or in the `"original"` table.
 
     >>> t(_example()), t(_example(), distance="ordered")
     (0.5, 0.5)
@@ -162,18 +171,23 @@ def t(values: ValueCounts, distance: str = "equal", reference: str = "released")
         levels = [values.at_level(level) for level in range(values.height)]
         total = sum(_equal(v, _reference(v, reference)) for v in levels)
         return float(np.max(total / len(levels)))
-    known = ["equal", "ordered", "hierarchical"]
+    distances = ["equal", "ordered", "hierarchical"]
     raise AuditError(
-        f"distance: expected one of {known}, got {distance!r}{nearest(distance, known)}"
+        f"distance: expected one of {distances}, got {distance!r}{nearest(distance, distances)}"
     )
 
 
 @formula(combine=max)
 def beta(values: ValueCounts, enhanced: bool = False, reference: str = "released") -> float:
-    """Largest relative gain (p−q)/q of a value (Cao & Karras 2012).
+    """Return the largest relative gain (p−q)/q of a value (Cao & Karras 2012).
 
     Enhanced β-likeness also bounds the gain by −ln q; where a gain is larger no β holds, and the
-    largest gain any table of that size could have (its records − 1) is given instead.
+    largest gain any table of that size could have (its records − 1) is returned instead.
+
+    Args:
+        values: The counts of one attribute.
+        enhanced: Whether to demand the second bound.
+        reference: The distribution in the `"released"` or in the `"original"` table.
 
     >>> beta(_example())
     1.0
@@ -187,7 +201,11 @@ def beta(values: ValueCounts, enhanced: bool = False, reference: str = "released
 
 @formula(combine=max)
 def delta(values: ValueCounts, reference: str = "released") -> float:
-    """Largest |log₂(p/q)| of a value present in a group (Brickell & Shmatikov 2008, as in ARX).
+    """Return the largest |log₂(p/q)| of a value present in a group (Brickell & Shmatikov 2008, ARX).
+
+    Args:
+        values: The counts of one attribute.
+        reference: The distribution in the `"released"` or in the `"original"` table.
 
     >>> delta(_example())
     1.0

@@ -1,4 +1,4 @@
-"""Record by record: what of the original is still there, and what an attacker can tell from it."""
+"""Record by record: which original values are still there, and what an attacker can infer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ _POINTS = 256
 
 
 def numbers_of_labels(column: pd.Series[Any], name: Hashable) -> tuple[FloatArray, FloatArray]:
-    """Both ends of every released number or interval such as ``20–29``.
+    """Return both ends of every released number or interval such as ``20–29``.
+
+    Args:
+        column: The released values.
+        name: The column's name, for errors.
 
     >>> [ends.tolist() for ends in numbers_of_labels(pd.Series(["20–29", "31"]), "age")]
     [[20.0, 31.0], [29.0, 31.0]]
@@ -50,31 +54,38 @@ def kept_values(
     numeric: Collection[Hashable],
     rows: Sequence[int] | IntArray,
 ) -> pd.DataFrame:
-    """Per released row and quasi-identifier, whether the original value is published unchanged.
+    """Return per released row and quasi-identifier whether the original value is published unchanged.
 
-    The columns are those of `original`. A label keeps the value that it alone stands for.
+    A label keeps the value that it alone stands for.
+
+    Args:
+        original: The quasi-identifiers before anonymization.
+        released: The release.
+        meanings: Per column and label the values it stands for.
+        numeric: The columns that are numbers.
+        rows: The original row of every released row.
 
     >>> df, out = pd.DataFrame({"age": [1, 2]}), pd.DataFrame({"age": [1, 3]})
     >>> kept_values(df, out, meanings={}, numeric=["age"], rows=[0, 1])["age"].tolist()
     [True, False]
     """
     positions = _positions(original, released, rows)
-    kept = {}
+    is_kept = {}
     for name in original.columns:
         if name in numeric:
             low, high = numbers_of_labels(released[name], name)
-            own = original[name].to_numpy(np.float64)[positions]
-            kept[name] = (low == own) & (high == own)
+            original_values = original[name].to_numpy(np.float64)[positions]
+            is_kept[name] = (low == original_values) & (high == original_values)
             continue
         codes, strings = canonical_codes(released[name], name)
         alone = [_leaves(meanings, name, text) for text in strings]
         single = np.array(
             [next(iter(leaves)) if len(leaves) == 1 else None for leaves in alone], object
         )
-        own_codes, own_strings = canonical_codes(original[name], name)
-        own = np.array(own_strings, object)[own_codes][positions]
-        kept[name] = single[codes] == own
-    return pd.DataFrame(kept)
+        original_codes, original_strings = canonical_codes(original[name], name)
+        original_values = np.array(original_strings, object)[original_codes][positions]
+        is_kept[name] = single[codes] == original_values
+    return pd.DataFrame(is_kept)
 
 
 def mean_levels(
@@ -83,23 +94,30 @@ def mean_levels(
     columns: Sequence[Hashable],
     records: IntArray | None = None,
 ) -> pd.Series[float]:
-    """Per quasi-identifier the mean of level / height over the released rows; a number has level 0.
+    """Return per quasi-identifier the mean of level / height over the released rows.
 
-    A row is one record, or as many as `records` says.
+    Args:
+        released: The release.
+        levels: Per column and label its level divided by the hierarchy's height; a column that is not
+            there has level 0.
+        columns: The quasi-identifiers.
+        records: How many records every row stands for; 1 by default.
 
     >>> mean_levels(pd.DataFrame({"sex": ["*", "f"]}), {"sex": {"*": 1.0, "f": 0.0}}, ["sex"]).tolist()
     [0.5]
     """
-    found = {}
+    means = {}
     for name in columns:
         codes, strings = canonical_codes(released[name], name)
-        known = levels.get(name)
+        column_levels = levels.get(name)
         try:
-            own = [0.0 if known is None else known[text] for text in strings]
+            label_levels = [
+                0.0 if column_levels is None else column_levels[text] for text in strings
+            ]
         except KeyError:
             raise AuditError(f"levels: column {str(name)!r} has a label without a level") from None
-        found[name] = float(np.average(np.array(own)[codes], weights=records))
-    return pd.Series(found, dtype=np.float64)
+        means[name] = float(np.average(np.array(label_levels)[codes], weights=records))
+    return pd.Series(means, dtype=np.float64)
 
 
 def disclosure_risks(
@@ -112,7 +130,7 @@ def disclosure_risks(
     rows: Sequence[int] | IntArray,
     noise: Mapping[Any, FloatArray] | None = None,
 ) -> FloatArray:
-    """Per released person, how probably an attacker who knows the original values tells the secret.
+    """Return per released person how probably an attacker who knows the original values infers the secret.
 
     Known are the columns of `original`. Released rows fit whose labels cover the known categories; each
     counts e^-d, d the distance of its numbers from the known ones in scales of their noise; numbers
@@ -141,19 +159,19 @@ def disclosure_risks(
     categories: list[Hashable] = [name for name in original.columns if name not in numeric]
     numbers: list[Hashable] = [name for name in original.columns if name in numeric]
     shape = (len(released), len(numbers))
-    own = original.iloc[positions]
-    points = own[numbers].to_numpy(np.float64).reshape(shape)
+    persons_known = original.iloc[positions]
+    points = persons_known[numbers].to_numpy(np.float64).reshape(shape)
     ends = [numbers_of_labels(released[name], name) for name in numbers]
     scale = [np.asarray((noise or {}).get(name, 0.0)) * np.ones(len(released)) for name in numbers]
     with np.errstate(divide="ignore"):
         cells = _Cells(
             np.array([low for low, _ in ends]).T.reshape(shape),
             np.array([high for _, high in ends]).T.reshape(shape),
-            np.array([1 / each for each in scale]).T.reshape(shape),
+            np.array([1 / column for column in scale]).T.reshape(shape),
             secret,
         )
     risk = np.empty(len(released))
-    for persons, fitting in _pairs(own, released, categories, meanings):
+    for persons, fitting in _pairs(persons_known, released, categories, meanings):
         asked, place = np.unique(
             np.column_stack([points[persons], secret[persons]]), axis=0, return_inverse=True
         )
@@ -173,12 +191,18 @@ class _Cells:
     inverse: FloatArray
     secret: IntArray
 
-    def shares(self, points: FloatArray, wanted: IntArray, fitting: IntArray) -> FloatArray:
-        """The share of each wanted value among the fitting rows; nan where nothing fits."""
+    def shares(self, points: FloatArray, secrets: IntArray, fitting: IntArray) -> FloatArray:
+        """Return the share of each secret among the fitting rows; nan where nothing fits.
+
+        Args:
+            points: The known numbers of persons.
+            secrets: The sensitive value of each person.
+            fitting: The released rows that fit the known categories.
+        """
         if not points.shape[1] or not len(fitting):
-            counts = np.bincount(self.secret[fitting], minlength=int(wanted.max()) + 1)
+            counts = np.bincount(self.secret[fitting], minlength=int(secrets.max()) + 1)
             with np.errstate(invalid="ignore"):
-                return np.asarray(counts[wanted] / np.float64(len(fitting)))
+                return np.asarray(counts[secrets] / np.float64(len(fitting)))
         # Far away in one number is far away: rows are looked at near each few points only.
         slowest = self.inverse[fitting].min(axis=0)
         with np.errstate(invalid="ignore"):
@@ -187,18 +211,20 @@ class _Cells:
         result = np.empty(len(points))
         order = np.argsort(points[:, j], kind="stable")
         for begin in range(0, len(points), _POINTS):
-            some = order[begin : begin + _POINTS]
-            first, last = points[some[0], j], points[some[-1], j]
+            chunk = order[begin : begin + _POINTS]
+            first, last = points[chunk[0], j], points[chunk[-1], j]
             near = (low <= last + reach) & (high >= first - reach)
-            found, best = self._weigh(points[some], wanted[some], fitting[near])
+            chunk_shares, best = self._weigh(points[chunk], secrets[chunk], fitting[near])
             alone = best > _FAR / 4  # somebody whom only distant rows fit
             if alone.any() and not near.all():
-                found[alone] = self._weigh(points[some][alone], wanted[some][alone], fitting)[0]
-            result[some] = found
+                chunk_shares[alone] = self._weigh(
+                    points[chunk][alone], secrets[chunk][alone], fitting
+                )[0]
+            result[chunk] = chunk_shares
         return result
 
     def _weigh(
-        self, points: FloatArray, wanted: IntArray, rows: IntArray
+        self, points: FloatArray, secrets: IntArray, rows: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         away = np.zeros((len(points), len(rows)))
         for j in range(points.shape[1]):
@@ -208,8 +234,8 @@ class _Cells:
         best = away.min(axis=1, initial=np.inf)
         with np.errstate(invalid="ignore"):
             weights = np.where(np.isfinite(away), np.exp(best[:, None] - away), 0.0)
-            told = np.where(self.secret[rows] == wanted[:, None], weights, 0.0).sum(axis=1)
-            return told / weights.sum(axis=1), best
+            matching = np.where(self.secret[rows] == secrets[:, None], weights, 0.0).sum(axis=1)
+            return matching / weights.sum(axis=1), best
 
 
 def _pairs(
@@ -232,10 +258,10 @@ def _pairs(
     _, first_row = np.unique(row, return_index=True)
     fits = np.ones((len(first_person), len(first_row)), np.bool_)
     for name, (codes, strings, labels, names) in zip(categories, texts, strict=True):
-        known = {text: i for i, text in enumerate(strings)}
+        code_of = {text: i for i, text in enumerate(strings)}
         covers = np.zeros((len(names), len(strings)), np.bool_)
         for i, text in enumerate(names):
-            covers[i, [known[x] for x in _leaves(meanings, name, text) if x in known]] = True
+            covers[i, [code_of[x] for x in _leaves(meanings, name, text) if x in code_of]] = True
         fits &= covers[labels[first_row]][:, codes[first_person]].T
     by_person, by_row = np.argsort(person, kind="stable"), np.argsort(row, kind="stable")
     starts = [np.searchsorted(k[o], np.arange(n + 1)) for k, o, n in (

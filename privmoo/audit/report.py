@@ -14,7 +14,7 @@ import pandas as pd
 from privmoo.audit import risk
 from privmoo.audit.counts import Counts, ValueCounts
 from privmoo.audit.formulas import OF_GROUPS, OF_VALUES
-from privmoo.audit.frame import count_frame
+from privmoo.audit.frame import Roles, count_frame
 from privmoo.audit.values import factorize
 from privmoo.errors import AuditError, ColumnError, nearest
 
@@ -25,7 +25,7 @@ _ATTRIBUTE_TABLE = ("distinct_l", "entropy_l", "l", "alpha", "t", "beta", "delta
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """What an outsider can measure on a table; made by `audit`.
+    """What an outsider can measure on a table; `audit` returns it.
 
     Attributes:
         counts: The counts that everything is computed from.
@@ -43,51 +43,51 @@ class Audit:
 
     @property
     def n_records(self) -> int:
-        """Records in the table."""
+        """The number of records in the table."""
         return self.counts.n_records
 
     @property
     def n_groups(self) -> int:
-        """QI-groups in the table."""
+        """The number of QI-groups in the table."""
         return self.counts.n_groups
 
     @property
     def k(self) -> int:
-        """Size of the smallest group (in persons where a subject was named)."""
+        """The size of the smallest group (in persons where a subject was named)."""
         return int(self.measure("k"))
 
     @property
     def weighted_k(self) -> float:
-        """Size of the group a random record is in."""
+        """The size of the group a random record is in, on average."""
         return self.measure("weighted_k")
 
     @property
     def average_k(self) -> float:
-        """Records per group."""
+        """The mean number of records per group."""
         return self.measure("average_k")
 
     @property
     def l(self) -> float:  # noqa: E743, the field's name
-        """Smallest |g| / count of the most frequent sensitive value."""
+        """The smallest |g| / count of the most frequent sensitive value."""
         return self.measure("l")
 
     @property
     def distinct_l(self) -> int:
-        """Fewest distinct sensitive values in a group."""
+        """The fewest distinct sensitive values in a group."""
         return int(self.measure("distinct_l"))
 
     @property
     def entropy_l(self) -> float:
-        """Exponential of the smallest entropy of a group."""
+        """The exponential of the smallest entropy of a group."""
         return self.measure("entropy_l")
 
     @property
     def uniqueness(self) -> float:
-        """Share of records alone in their group."""
+        """The share of records alone in their group."""
         return self.measure("uniqueness")
 
     def measure(self, name: str, *, attribute: Hashable | None = None, **params: Any) -> float:
-        """One measure by its name and parameters.
+        """Return one measure by its name and parameters.
 
         Args:
             name: As in `privmoo.measures`, for example ``"t"`` or ``"at_risk"``.
@@ -109,8 +109,8 @@ class Audit:
             function, combine = OF_VALUES[name]
             chosen = self._attributes(name, attribute)
             return float(combine([_call(name, function, values, params) for values in chosen]))
-        known = [*OF_GROUPS, *OF_VALUES]
-        raise AuditError(f"measure: {name!r} is not known to the audit{nearest(name, known)}")
+        names = [*OF_GROUPS, *OF_VALUES]
+        raise AuditError(f"measure: {name!r} is unknown to the audit{nearest(name, names)}")
 
     def _attributes(self, measure: str, attribute: Hashable | None) -> list[ValueCounts]:
         sensitive = self.counts.sensitive
@@ -118,8 +118,8 @@ class Audit:
             raise AuditError(f"{measure}: name at least one sensitive attribute")
         if attribute is None:
             if measure == "similarity":
-                known = [values for values in sensitive.values() if values.nodes is not None]
-                return known or list(sensitive.values())
+                with_tree = [values for values in sensitive.values() if values.nodes is not None]
+                return with_tree or list(sensitive.values())
             return list(sensitive.values())
         if attribute not in sensitive:
             raise AuditError(
@@ -129,7 +129,7 @@ class Audit:
         return [sensitive[attribute]]
 
     def to_dict(self) -> dict[str, Any]:
-        """All that is reported, ready for JSON.
+        """Return all that is reported, ready for JSON.
 
         >>> result = audit(pd.DataFrame({"age": [1, 1, 2]}), quasi_identifiers=["age"])
         >>> result.to_dict()["prosecutor_risk"]
@@ -176,7 +176,7 @@ class Audit:
         return row
 
     def to_frame(self) -> pd.DataFrame:
-        """The same as a table with the columns measure, attribute and value.
+        """Return the same as a table with the columns measure, attribute and value.
 
         >>> result = audit(pd.DataFrame({"age": [1, 1, 2]}), quasi_identifiers=["age"])
         >>> float(result.to_frame().set_index("measure").loc["k", "value"])
@@ -265,10 +265,7 @@ def audit(
             raise AuditError("give one of population and sampling_fraction, not both")
     counts = count_frame(
         df,
-        quasi_identifiers=quasi_identifiers,
-        sensitive=sensitive,
-        subject=subject,
-        target=target,
+        Roles(quasi_identifiers, sensitive, subject, target),
         population=population,
         hierarchies=hierarchies,
         original=original,
@@ -279,16 +276,19 @@ def audit(
 def nearly_unique(
     df: pd.DataFrame, columns: Iterable[Hashable], share: float = 0.9
 ) -> list[Hashable]:
-    """Columns whose values are (nearly) all different: they identify, whatever their role.
+    """Return the columns whose values are (nearly) all different: they identify, whatever their role.
 
-    Listed is a column with at least `share` times as many distinct values as present ones.
+    Args:
+        df: The table.
+        columns: The columns to look at.
+        share: How many distinct values a column must have, as a share of its present values.
 
     >>> df = pd.DataFrame({"note": ["a", "b", "c"], "sex": ["m", "f", "m"]})
     >>> nearly_unique(df, ["note", "sex"])
     ['note']
     """
     risk.check_fraction(share, "share")
-    found = []
+    unique = []
     for name in columns:
         if name not in df.columns:
             raise ColumnError(
@@ -297,8 +297,8 @@ def nearly_unique(
         codes, uniques = factorize(df[name], name)
         present = int((codes >= 0).sum())
         if present and len(uniques) >= share * present:
-            found.append(name)
-    return found
+            unique.append(name)
+    return unique
 
 
 def _call(
@@ -307,9 +307,9 @@ def _call(
     try:
         inspect.signature(function).bind(counts, **params)
     except TypeError:
-        known = list(inspect.signature(function).parameters)[1:]
+        parameters = list(inspect.signature(function).parameters)[1:]
         raise AuditError(
-            f"measure: {name!r} takes the parameters {known}, got {sorted(params)}"
+            f"measure: {name!r} takes the parameters {parameters}, got {sorted(params)}"
         ) from None
     return function(counts, **params)
 

@@ -27,7 +27,11 @@ FloatArray = npt.NDArray[np.float64]
 
 @formula()
 def prosecutor_risk(counts: Counts, statistic: str = "max") -> float:
-    """1/|g|, the largest or the average over records (El Emam 2013).
+    """Return 1/|g|, the largest or the average over records (El Emam 2013).
+
+    Args:
+        counts: The counts of a table.
+        statistic: `"max"` or `"average"`.
 
     >>> counts = Counts(np.array([5, 2, 1]))
     >>> prosecutor_risk(counts), prosecutor_risk(counts, statistic="average")
@@ -43,9 +47,14 @@ def prosecutor_risk(counts: Counts, statistic: str = "max") -> float:
 def journalist_risk(
     counts: Counts, statistic: str = "max", sampling_fraction: float | None = None
 ) -> float:
-    """1/F with F the group's size in the population (El Emam 2013; ARX).
+    """Return 1/F with F the group's size in the population (El Emam 2013; ARX).
 
     The average is the larger of groups/ΣF and the mean of 1/F over the released records.
+
+    Args:
+        counts: The counts of a table.
+        statistic: `"max"` or `"average"`.
+        sampling_fraction: The share of the population that is in the table, if the counts have none.
 
     >>> journalist_risk(Counts(np.array([4, 2])), sampling_fraction=0.5)
     0.25
@@ -59,7 +68,11 @@ def journalist_risk(
 
 @formula()
 def marketer_risk(counts: Counts, sampling_fraction: float | None = None) -> float:
-    """Expected share of released records that link correctly: the mean of 1/F (El Emam 2013).
+    """Return the expected share of released records that link correctly, the mean of 1/F (El Emam 2013).
+
+    Args:
+        counts: The counts of a table.
+        sampling_fraction: The share of the population that is in the table, if the counts have none.
 
     >>> marketer_risk(Counts(np.array([4, 2])), sampling_fraction=0.5) == 1 / 6
     True
@@ -69,7 +82,12 @@ def marketer_risk(counts: Counts, sampling_fraction: float | None = None) -> flo
 
 @formula()
 def at_risk(counts: Counts, tau: float, count: bool = False) -> float:
-    """Records with 1/|g| > τ, strictly, as share or as number (Wei et al. 2025).
+    """Return the records with 1/|g| > τ, strictly (Wei et al. 2025).
+
+    Args:
+        counts: The counts of a table.
+        tau: The threshold.
+        count: Whether to return their number instead of their share.
 
     >>> at_risk(Counts(np.array([20, 19])), tau=0.05, count=True)
     19.0
@@ -80,7 +98,7 @@ def at_risk(counts: Counts, tau: float, count: bool = False) -> float:
 
 @formula()
 def uniqueness(counts: Counts) -> float:
-    """Share of records alone in their group.
+    """Return the share of records alone in their group.
 
     >>> uniqueness(Counts(np.array([3, 1])))
     0.25
@@ -90,7 +108,11 @@ def uniqueness(counts: Counts) -> float:
 
 @formula()
 def homogeneity(counts: Counts, count: bool = False) -> float:
-    """Records whose group has one single value in any sensitive attribute (Wei et al. 2025).
+    """Return the records whose group has one single value in any sensitive attribute (Wei et al. 2025).
+
+    Args:
+        counts: The counts of a table.
+        count: Whether to return their number instead of their share.
 
     >>> one = ValueCounts("s", np.array([3]), np.array([0]), np.array([0]), np.array([3]), 1)
     >>> homogeneity(Counts(np.array([3]), {"s": one}))
@@ -106,7 +128,11 @@ def homogeneity(counts: Counts, count: bool = False) -> float:
 
 @formula(combine=max)
 def skewness(values: ValueCounts, factor: float) -> float:
-    """Share of records whose group has a value `factor` times more frequent than the table.
+    """Return the share of records whose group has a value `factor` times more frequent than the table.
+
+    Args:
+        values: The counts of one attribute.
+        factor: How many times more frequent.
 
     >>> sizes = np.array([2, 2])
     >>> half = ValueCounts("s", sizes, np.array([0, 1]), np.array([0, 1]), np.array([2, 2]), 2)
@@ -123,7 +149,11 @@ def skewness(values: ValueCounts, factor: float) -> float:
 
 @formula(combine=max)
 def similarity(values: ValueCounts, level: int) -> float:
-    """Share of records whose group's values all lie under one node of a level of the hierarchy.
+    """Return the share of records whose group's values all lie under one node of a level.
+
+    Args:
+        values: The counts of one attribute.
+        level: The level of its hierarchy.
 
     >>> flat = ValueCounts("s", np.array([2]), np.array([0, 0]), np.array([0, 1]),
     ...                    np.array([1, 1]), 2, nodes=np.array([[0, 1], [0, 0]]))
@@ -136,7 +166,7 @@ def similarity(values: ValueCounts, level: int) -> float:
 
 @formula()
 def classification(counts: Counts) -> float:
-    """Share of released records that differ from their group's majority (Iyengar 2002).
+    """Return the share of released records that differ from their group's majority (Iyengar 2002).
 
     >>> target = ValueCounts("c", np.array([3]), np.array([0, 0]), np.array([0, 1]),
     ...                      np.array([2, 1]), 2)
@@ -151,6 +181,10 @@ def classification(counts: Counts) -> float:
 
 def check_fraction(value: float, name: str) -> None:
     """Raise unless a parameter lies in (0, 1].
+
+    Args:
+        value: What was passed.
+        name: The parameter's name, for the error.
 
     >>> check_fraction(1.5, "tau")
     Traceback (most recent call last):
@@ -172,9 +206,7 @@ def _population_sizes(counts: Counts, sampling_fraction: float | None) -> FloatA
         raise AuditError("journalist and marketer risk need one of population, sampling_fraction")
     if sampling_fraction is None:
         if counts.persons is not None:
-            raise AuditError(
-                "population: persons of a population are not known; give a sampling_fraction"
-            )
+            raise AuditError("population: its persons are unknown; give a sampling_fraction")
         return np.asarray(counts.population, dtype=np.float64)
     check_fraction(sampling_fraction, "sampling_fraction")
     return np.asarray(counts.hidden / sampling_fraction, dtype=np.float64)

@@ -11,14 +11,18 @@ __all__ = ["audit_sizes"]
 
 
 def audit_sizes(sizes: IntArray, groups: IntArray) -> dict[str, Any]:
-    """What `Audit.to_dict` says of sizes, from how many groups have each size.
+    """Return what `Audit.to_dict` reports of sizes.
+
+    Args:
+        sizes: The sizes that groups have.
+        groups: How many groups have each size.
 
     >>> import numpy as np
-    >>> found = audit_sizes(np.array([1, 4]), np.array([2, 1]))
-    >>> found["k"], found["n_groups"], found["average_k"], found["prosecutor_risk"]["average"]
+    >>> report = audit_sizes(np.array([1, 4]), np.array([2, 1]))
+    >>> report["k"], report["n_groups"], report["average_k"], report["prosecutor_risk"]["average"]
     (1, 3, 2.0, 0.5)
     """
-    # Groups of one size are as one whose records hide among so many.
-    found = Audit(Counts(sizes * groups, persons=sizes)).to_dict()
+    # All groups of one size count as one group, whose records hide among that many persons.
+    report = Audit(Counts(sizes * groups, persons=sizes)).to_dict()
     n_groups = int(groups.sum())
-    return found | {"n_groups": n_groups, "average_k": found["n_records"] / n_groups}
+    return report | {"n_groups": n_groups, "average_k": report["n_records"] / n_groups}

@@ -24,7 +24,7 @@ def count_tables(
     hierarchies: Mapping[Any, pd.DataFrame | Iterable[Sequence[object]]] | None = None,
     count: Hashable = "count",
 ) -> Counts:
-    """Put counts together that a database has made with GROUP BY.
+    """Put together counts that a database has made with GROUP BY.
 
     Args:
         tables: Per attribute a table with the quasi-identifiers, the attribute and how many records
@@ -47,14 +47,14 @@ def count_tables(
         raise AuditError("no rows to audit: the table is empty")
     group = group_numbers(joined, names)
     n_groups = int(group.max()) + 1
-    found: dict[Hashable, ValueCounts] = {}
+    counted: dict[Hashable, ValueCounts] = {}
     sizes, start = None, 0
     for name, table in tables.items():
-        own = group[start : start + len(table)]
+        table_groups = group[start : start + len(table)]
         start += len(table)
         records = table[count].to_numpy(np.int64)
         here = np.zeros(n_groups, dtype=np.int64)
-        np.add.at(here, own, records)
+        np.add.at(here, table_groups, records)
         if sizes is None:
             sizes = here
         elif not np.array_equal(sizes, here):
@@ -63,13 +63,15 @@ def count_tables(
             )
         if name in table.columns and name in {*sensitive, target}:
             tree = (hierarchies or {}).get(name)
-            found[name] = value_counts(table[name], name, own, sizes, tree, records=records)
+            counted[name] = value_counts(
+                table[name], name, table_groups, sizes, tree, records=records
+            )
     assert sizes is not None  # noqa: S101, there is a table
-    lacking = [name for name in (*sensitive, target) if name is not None and name not in found]
+    lacking = [name for name in (*sensitive, target) if name is not None and name not in counted]
     if lacking:
         raise AuditError(f"tables: there is none for the attribute {str(lacking[0])!r}")
     return Counts(
         sizes,
-        {name: found[name] for name in sensitive},
-        target=None if target is None else found[target],
+        {name: counted[name] for name in sensitive},
+        target=None if target is None else counted[target],
     )

@@ -42,7 +42,7 @@ def utility(
     local: bool | None = None,
     records: IntArray | None = None,
 ) -> dict[str, float | None]:
-    """Every utility measure, recomputed without the optimiser; definitions as in ARX.
+    """Return every utility measure, recomputed without the optimiser; definitions as in ARX.
 
     Args:
         original: The table before anonymization; its quasi-identifiers are the keys of `meanings`.
@@ -53,11 +53,11 @@ def utility(
         weights: Per column its weight in loss, precision and distortion (default 1).
         levels: Per column and label its level divided by the hierarchy's height.
         target: A released column, for the classification metric.
-        local: Whether equal values may have different labels; found out from the labels if None.
+        local: Whether equal values may have different labels; inferred from the labels if None.
         records: How many records every row of the original stands for; needs `rows`. One by default.
 
     Returns:
-        Values by name. What cannot be known is None: ``discernibility_star`` (groups before
+        Values by name. What is unknown is None: ``discernibility_star`` (groups before
         suppression) of a local recoding with suppression, ``nonuniform_entropy`` with suppression
         but without `rows`.
 
@@ -74,12 +74,12 @@ def utility(
         check_covers(original, released, meanings, positions)
     if records is not None and positions is None:
         raise AuditError("records: where rows stand for several records, rows= must be given")
-    each = np.ones(len(original), dtype=np.int64) if records is None else records
-    out = np.ones(len(released), dtype=np.int64) if positions is None else each[positions]
-    n, kept = int(each.sum()), int(out.sum())
-    if kept > n:
-        raise AuditError(f"released: it has {kept} rows, more than the original's {n}")
-    suppressed = n - kept
+    row_records = np.ones(len(original), dtype=np.int64) if records is None else records
+    out = np.ones(len(released), dtype=np.int64) if positions is None else row_records[positions]
+    n, n_released = int(row_records.sum()), int(out.sum())
+    if n_released > n:
+        raise AuditError(f"released: it has {n_released} rows, more than the original's {n}")
+    suppressed = n - n_released
     weight = _weights(columns, weights)
     group = group_numbers(released, [c.name for c in columns])
     sizes = _sums(group, out)
@@ -101,11 +101,11 @@ def utility(
         "loss": float(weight @ loss),
         "loss_geometric": float(np.exp(weight @ np.log1p(loss)) - 1),
         "discernibility": float((sizes**2).sum() + suppressed * n),
-        "discernibility_star": _star(sizes, suppressed, before, each),
+        "discernibility_star": _star(sizes, suppressed, before, row_records),
         "aecs": n / (len(sizes) + (suppressed > 0)),
         "transparency": float(sum((out / block).sum() for block in blocks)),
         "ambiguity": ambiguity,
-        "nonuniform_entropy": _nonuniform_entropy(columns, positions, spread, before, each),
+        "nonuniform_entropy": _nonuniform_entropy(columns, positions, spread, before, row_records),
     }
     if levels is not None:
         height = np.array([(_level(c, levels, out) + suppressed) / n for c in columns])
@@ -132,11 +132,19 @@ def information_loss(
     scale: str = "raw",
     records: IntArray | None = None,
 ) -> float:
-    """IL: distance to the released values over the data's deviation (Wei et al. 2024, Eq. 10, 11).
+    """Return IL, the distance to the released values over the data's deviation (Wei et al. 2024, Eq. 10).
 
-    Squared differences on numeric columns (``scale="standard"``: in standard deviations), one per
-    changed categorical value; a suppressed record costs its own deviation from mean and mode. A row of
-    the original is one record, or as many as `records` says.
+    Numbers count their squared difference and categories 1 where they changed; a suppressed record costs
+    its own deviation from mean and mode.
+
+    Args:
+        original: The table before anonymization.
+        released: The release.
+        numeric: The columns that are numbers.
+        categorical: The columns that are categories.
+        rows: The original row of every released row; the same rows in the same order by default.
+        scale: `"raw"`, or `"standard"` to count numbers in standard deviations.
+        records: How many records every original row stands for; 1 by default.
 
     >>> df = pd.DataFrame({"age": [1.0, 3.0, 5.0, 7.0]})
     >>> information_loss(df, pd.DataFrame({"age": [2.0, 2.0, 6.0, 6.0]}), numeric=["age"])
@@ -146,31 +154,33 @@ def information_loss(
         raise AuditError(f"scale: expected 'raw' or 'standard', got {scale!r}")
     for role, table in (("original", original), ("released", released)):
         require(table, [*numeric, *categorical], role)
-    given = np.arange(len(original)) if rows is None else rows
-    positions = read_positions(given, original, released)
-    each = np.ones(len(original), dtype=np.int64) if records is None else records
-    n = int(each.sum())
+    original_rows = np.arange(len(original)) if rows is None else rows
+    positions = read_positions(original_rows, original, released)
+    row_records = np.ones(len(original), dtype=np.int64) if records is None else records
+    n = int(row_records.sum())
     total = lost = 0.0
     for name in numeric:
         x = _numbers(original[name], name, "original")
-        mean = (x * each).sum() / n
-        z = np.full(len(x), x[0] if (x == x[0]).all() else mean)  # a rounded mean is no deviation
-        deviation = float(((x - z) ** 2 * each).sum())
+        mean = (x * row_records).sum() / n
+        z = np.full(
+            len(x), x[0] if (x == x[0]).all() else mean
+        )  # rounding a mean is not a deviation
+        deviation = float(((x - z) ** 2 * row_records).sum())
         z[positions] = _numbers(released[name], name, "released")
         unit = deviation / n if scale == "standard" and deviation > 0 else 1.0
         total += deviation / unit
-        lost += float(((x - z) ** 2 * each).sum() / unit)
+        lost += float(((x - z) ** 2 * row_records).sum() / unit)
     for name in categorical:
         codes, strings = canonical_codes(original[name], name)
         out, out_strings = canonical_codes(released[name], name)
-        frequency = _sums(codes, each)
+        frequency = _sums(codes, row_records)
         # of several modes the first in the order of strings, whatever the order of the rows
         mode = min(np.flatnonzero(frequency == frequency.max()), key=lambda i: strings[i])
-        known = {string: code for code, string in enumerate(strings)}
-        shown = np.full(len(codes), mode)
-        shown[positions] = np.array([known.get(string, -1) for string in out_strings])[out]
-        total += int(each[codes != mode].sum())
-        lost += int(each[codes != shown].sum())
+        code_of = {string: code for code, string in enumerate(strings)}
+        published = np.full(len(codes), mode)
+        published[positions] = np.array([code_of.get(string, -1) for string in out_strings])[out]
+        total += int(row_records[codes != mode].sum())
+        lost += int(row_records[codes != published].sum())
     return lost / total if total else 0.0
 
 
@@ -183,9 +193,15 @@ def class_utility(
     rows: Sequence[int] | IntArray | None = None,
     records: IntArray | None = None,
 ) -> dict[str, float]:
-    """The utility measures that look at classes only: for releases of means, which have no labels.
+    """Return the utility measures that look at classes only: for releases of means, which have no labels.
 
-    A row of the original is one record, or as many as `records` says; that needs `rows` and no target.
+    Args:
+        original: The table before anonymization.
+        released: The release.
+        quasi_identifiers: Its quasi-identifiers.
+        target: A released column, for the classification metric.
+        rows: The original row of every released row.
+        records: How many records every original row stands for; needs `rows` and no target. 1 by default.
 
     >>> df = pd.DataFrame({"age": [1.0, 3.0, 5.0, 7.0]})
     >>> out = pd.DataFrame({"age": [2.0, 2.0]})
@@ -225,11 +241,11 @@ def _numbers(column: Any, name: Hashable, role: str) -> FloatArray:
 
 
 def _raw_weights(columns: list[Column], weights: Mapping[Any, float] | None) -> FloatArray:
-    given = dict(weights or {})
-    for name in given:
+    by_column = dict(weights or {})
+    for name in by_column:
         if name not in [c.name for c in columns]:
             raise ColumnError(f"weights: {str(name)!r} is not a quasi-identifier")
-    values = np.array([float(given.get(c.name, 1.0)) for c in columns])
+    values = np.array([float(by_column.get(c.name, 1.0)) for c in columns])
     if not (np.isfinite(values).all() and (values >= 0).all() and values.sum() > 0):
         raise AuditError("weights: expected numbers from 0, not all of them 0")
     return values
@@ -246,13 +262,15 @@ def _cost(column: Column) -> FloatArray:
 
 
 def _level(column: Column, levels: Mapping[Any, Mapping[str, float]], records: IntArray) -> float:
-    known = levels.get(column.name, {})
+    label_levels = levels.get(column.name, {})
     for text in column.labels:
-        if text not in known or not 0 <= known[text] <= 1:
+        if text not in label_levels or not 0 <= label_levels[text] <= 1:
             raise AuditError(
                 f"levels: column {str(column.name)!r} needs level/height in [0, 1] for every label"
             )
-    return float((np.array([known[text] for text in column.labels])[column.label] * records).sum())
+    return float(
+        (np.array([label_levels[text] for text in column.labels])[column.label] * records).sum()
+    )
 
 
 def _star(
@@ -278,8 +296,8 @@ def _nonuniform_entropy(
     A label costs the bits that tell the value from the others it stands for; suppression costs a
     global recoding the bits that tell its label among the suppressed, a local one all of them.
     """
-    n, kept = len(columns[0].leaf), len(columns[0].label)
-    if (positions is None and (local or kept < n)) or (not local and before is None):
+    n, n_released = len(columns[0].leaf), len(columns[0].label)
+    if (positions is None and (local or n_released < n)) or (not local and before is None):
         return None
     gone = np.ones(n, dtype=bool)
     if positions is not None:
@@ -295,16 +313,16 @@ def _nonuniform_entropy(
             covered = np.array(
                 [sum(frequency.get(x, 0) for x in set(column.meaning[t])) for t in column.labels]
             )
-            shown = np.log2(covered[column.label] / leaf[column.leaf[positions]])
-            bits += (shown * records[positions]).sum()
+            label_bits = np.log2(covered[column.label] / leaf[column.leaf[positions]])
+            bits += (label_bits * records[positions]).sum()
             bits += (np.log2(total / leaf[column.leaf[gone]]) * records[gone]).sum()
         elif before is not None:
             label = before[j]
             bits += (np.log2(_sums(label, records)[label] / leaf[column.leaf]) * records).sum()
             lost = label[gone]
             if len(lost):
-                own = _sums(lost, records[gone])[lost]
-                bits += (np.log2(rest / own) * records[gone]).sum()
+                label_records = _sums(lost, records[gone])[lost]
+                bits += (np.log2(rest / label_records) * records[gone]).sum()
     return float(bits)
 
 

@@ -23,7 +23,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 def canonical(value: object) -> str:
-    """The string that stands for a value in hierarchies and releases.
+    """Return the string that stands for a value in hierarchies and releases.
 
     >>> [canonical(v) for v in (39.0, True, 2.5, "a ", None, pd.Timestamp("2020-02-01"))]
     ['39', 'True', '2.5', 'a ', 'missing', '2020-02-01']
@@ -55,7 +55,11 @@ def canonical(value: object) -> str:
 
 
 def canonical_codes(column: pd.Series[Any], name: Hashable) -> tuple[IntArray, list[str]]:
-    """Codes of a column and the canonical string behind each code.
+    """Return the codes of a column and the canonical string behind each code.
+
+    Args:
+        column: The values.
+        name: The column's name, for errors.
 
     >>> canonical_codes(pd.Series([1.0, None, 1.0, 2.0]), "age")
     (array([0, 1, 0, 2]), ['1', 'missing', '2'])
@@ -71,7 +75,11 @@ def canonical_codes(column: pd.Series[Any], name: Hashable) -> tuple[IntArray, l
 
 
 def factorize(column: pd.Series[Any], name: Hashable) -> tuple[IntArray, pd.Index[Any]]:
-    """`pandas.factorize` (missing = -1) with the column named where its values cannot be hashed.
+    """Factorize as `pandas.factorize` does (missing = -1); an error names the column.
+
+    Args:
+        column: The values.
+        name: The column's name, for errors.
 
     >>> factorize(pd.Series(["b", None, "b"]), "zip")[0]
     array([ 0, -1,  0])
@@ -90,6 +98,10 @@ def hierarchy_rows(
     table: pd.DataFrame | Iterable[Sequence[object]], name: Hashable
 ) -> dict[str, tuple[str, ...]]:
     """Check a hierarchy in ARX's layout and return leaf → labels, leaf first, one root last.
+
+    Args:
+        table: One row per leaf, one column per level.
+        name: The attribute's name, for errors.
 
     >>> hierarchy_rows([("flu", "lung"), ("cold", "lung"), ("ulcer", "stomach")], "disease")["flu"]
     ('flu', 'lung', '*')
@@ -117,9 +129,13 @@ def node_ids(
     name: Hashable,
     first_row: Sequence[int] | IntArray | None = None,
 ) -> IntArray:
-    """Node of every value on every level: an array (levels, values), the last level one root.
+    """Return the node of every value on every level: an array (levels, values), one root last.
 
-    `first_row` says where each value occurs first, for the message about one that is not covered.
+    Args:
+        values: The values.
+        rows: The hierarchy, as `hierarchy_rows` returns it.
+        name: The attribute's name, for errors.
+        first_row: Where each value occurs first, for errors.
 
     >>> rows = hierarchy_rows([("flu", "lung"), ("cold", "lung"), ("ulcer", "stomach")], "disease")
     >>> node_ids(["flu", "ulcer", "cold"], rows, "disease")
@@ -128,7 +144,7 @@ def node_ids(
            [0, 0, 0]])
     """
     any_path = next(iter(rows.values()))
-    # an own branch right under the root; the tuple cannot collide with a label
+    # a branch of its own right under the root; the tuple cannot collide with a label
     missing: tuple[object, ...] = (*[(MISSING,)] * (len(any_path) - 1), any_path[-1])
     paths: list[tuple[object, ...]] = []
     for position, value in enumerate(values):

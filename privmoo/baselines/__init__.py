@@ -11,7 +11,7 @@ from privmoo.baselines.mondrian import mondrian
 from privmoo.baselines.ward import ward
 from privmoo.baselines.zheng import zheng
 from privmoo.errors import ProblemError, nearest
-from privmoo.recodings.recoding import Recoding
+from privmoo.recodings.base import Recoding
 
 __all__ = [
     "by_name",

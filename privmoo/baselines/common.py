@@ -1,4 +1,4 @@
-"""What the baselines share: checks, kinds of records, classes that merge, labels of rows."""
+"""Steps that the baselines share: checks, kinds of records, classes that merge, labels of rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from privmoo._util.checks import choice, whole_number
 from privmoo.data.points import Space
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
-from privmoo.kernels.k_member import Classes
+from privmoo.kernels.class_merging import MergingClasses
 from privmoo.recodings.classes import PartitionRecoding, cluster_recoding, range_recoding
 
 __all__ = ["Kinds", "Publish", "check", "classes_of", "labels_of_rows", "publish", "sort_column"]
@@ -21,7 +21,13 @@ Publish = Literal["mean", "range"]
 
 
 def check(table: Table, k: int, *, diversity: int = 1) -> None:
-    """Refuse what no partition of the table can keep, in one sentence."""
+    """Raise unless some partition of the table can meet the demands.
+
+    Args:
+        table: The records.
+        k: Fewest records of a class.
+        diversity: Fewest distinct values of every sensitive attribute in a class.
+    """
     table.need_records("baseline")
     whole_number("k", k, at_least=2)
     if k > table.n_records:
@@ -34,8 +40,8 @@ def check(table: Table, k: int, *, diversity: int = 1) -> None:
     whole_number("l", diversity)
     if diversity > 1 and not table.sensitive:
         raise ProblemError(
-            f"l: {diversity} values of a sensitive attribute are wanted, but the table has none; give "
-            "it sensitive="
+            f"l: {diversity} values of a sensitive attribute are asked for, but the table has none; "
+            "name one in Table(..., sensitive=...)"
         )
     for attribute in table.sensitive.values():
         present = int(np.count_nonzero(attribute.totals))
@@ -54,7 +60,7 @@ class Kinds:
         of_row: The kind of every row; kinds are ordered by tuple.
         tuples: The tuple of every kind.
         weights: The records of every kind.
-        sensitive: Kinds × attributes: sensitive values, numbered through over all attributes.
+        sensitive: Kinds × attributes: sensitive values, numbered consecutively over all attributes.
         n_values: How many numbers of sensitive values there are.
     """
 
@@ -66,21 +72,28 @@ class Kinds:
 
     @classmethod
     def of(cls, table: Table, *, sensitive: bool) -> Kinds:
-        """The kinds of a table's records; without sensitive values they are its tuples."""
-        own = table.row_tuple.astype(np.int64)
+        """Return the kinds of a table's records; without sensitive values they are its tuples.
+
+        Args:
+            table: The records.
+            sensitive: Whether records of one kind have the same sensitive values too.
+        """
+        kind_of_row = table.row_tuple.astype(np.int64)
         if not sensitive:
             none = np.empty((table.n_tuples, 0), np.int64)
-            return cls(own, np.arange(table.n_tuples), table.weights, none, 0)
+            return cls(kind_of_row, np.arange(table.n_tuples), table.weights, none, 0)
         columns, n_values = [], 0
         for attribute in table.sensitive.values():
             codes = attribute.row_codes.astype(np.int64)
             columns.append(codes + n_values)
             n_values += attribute.n_values
             # renumbered after every attribute, so that the numbers stay small
-            _, own = np.unique(own * attribute.n_values + codes, return_inverse=True)
-        _, first, weights = np.unique(own, return_index=True, return_counts=True)
+            _, kind_of_row = np.unique(
+                kind_of_row * attribute.n_values + codes, return_inverse=True
+            )
+        _, first, weights = np.unique(kind_of_row, return_index=True, return_counts=True)
         return cls(
-            own,
+            kind_of_row,
             table.row_tuple[first].astype(np.int64),
             weights.astype(np.int64),
             np.column_stack(columns)[first],
@@ -94,9 +107,13 @@ def labels_of_rows(
     labels: NDArray[np.int64],
     counts: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """The label of every row, where `counts[e]` records of kind `kinds[e]` have label `labels[e]`.
+    """Return the label of every row, in the order of the rows within a kind.
 
-    Rows of one kind get its labels in the order of the rows.
+    Args:
+        of_row: The kind of every row.
+        kinds: Per entry, a kind.
+        labels: Per entry, a label.
+        counts: Per entry, how many records of the kind have the label.
 
     >>> rows = np.array([0, 1, 0, 0])
     >>> labels_of_rows(rows, np.array([0, 1, 0]), np.array([7, 8, 9]), np.array([2, 1, 1])).tolist()
@@ -109,7 +126,11 @@ def labels_of_rows(
 
 
 def sort_column(space: Space, weights: NDArray[np.int64]) -> int:
-    """The number that varies most, for a search along it; -1 if there is none.
+    """Return the number that varies most, for a search along it; -1 if there is none.
+
+    Args:
+        space: The points of distinct tuples.
+        weights: The records of every tuple.
 
     >>> import pandas as pd
     >>> table = Table(pd.DataFrame({"a": [1, 2], "b": [1, 9]}), quasi_identifiers=["a", "b"])
@@ -124,7 +145,12 @@ def sort_column(space: Space, weights: NDArray[np.int64]) -> int:
 
 
 def category_offsets(table: Table, space: Space) -> NDArray[np.int64]:
-    """Where every column's categories begin in one tally; numbers have none."""
+    """Return where every column's categories begin in one tally; numbers have none.
+
+    Args:
+        table: The records.
+        space: Their points.
+    """
     sizes = [0 if space.numeric[j] else qi.n_leaves for j, qi in enumerate(table.qis)]
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
@@ -136,8 +162,8 @@ def classes_of(
     labels: NDArray[np.int64],
     n_classes: int,
     attributes: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]],
-) -> Classes:
-    """Classes of points, ready to merge.
+) -> MergingClasses:
+    """Return classes of points, ready to merge.
 
     Args:
         points: Coordinates of kinds of records.
@@ -145,7 +171,7 @@ def classes_of(
         sizes: Records of every point.
         labels: The class of every point.
         n_classes: How many classes there are.
-        attributes: Per sensitive attribute: the class, the value and the records of some counts.
+        attributes: Per sensitive attribute: the class, the value and the records of every entry.
     """
     totals = np.bincount(labels, weights=sizes, minlength=n_classes)
     means = np.column_stack(
@@ -163,15 +189,15 @@ def classes_of(
     for j, (of_class, values, records) in enumerate([*priced, *attributes]):
         span = int(values.max()) + 1
         cells, place = np.unique(of_class * span + values, return_inverse=True)
-        own = np.bincount(place, weights=records).astype(np.int64)
+        cell_records = np.bincount(place, weights=records).astype(np.int64)
         n_values[:, j] = np.bincount(cells // span, minlength=n_classes)
         starts[:, j] = used + np.cumsum(n_values[:, j]) - n_values[:, j]
-        np.maximum.at(modes[:, j], cells // span, own)
+        np.maximum.at(modes[:, j], cells // span, cell_records)
         codes.append(cells % span)
-        counts.append(own)
+        counts.append(cell_records)
         used += len(cells)
     room = [np.zeros(used, np.int64)]
-    return Classes(
+    return MergingClasses(
         totals.astype(np.int64),
         np.ascontiguousarray(means),
         starts,
@@ -187,7 +213,14 @@ def classes_of(
 def publish(
     table: Table, labels: NDArray[np.int64], release: Publish, *, by: Literal["records", "tuples"]
 ) -> PartitionRecoding:
-    """Publish the mean and mode, or the range, of every class."""
+    """Return the recoding that publishes the mean and mode, or the range, of every class.
+
+    Args:
+        table: The records.
+        labels: The class of every record or tuple.
+        release: Publish the `"mean"` and mode, or the `"range"`.
+        by: Whether labels are of `"records"` or of `"tuples"`.
+    """
     choice("release", release, get_args(Publish))
     make = cluster_recoding if release == "mean" else range_recoding
     return make(table, labels, by=by)

@@ -16,7 +16,9 @@ from privmoo.baselines.common import (
 )
 from privmoo.data.points import Scale, Space
 from privmoo.data.table import Table
-from privmoo.kernels.k_member import absorb_leftovers, grow_clusters
+from privmoo.kernels.class_merging import absorb_leftovers
+from privmoo.kernels.growth_by_spread import Kinds as GrownKinds
+from privmoo.kernels.growth_by_spread import grow_clusters
 from privmoo.recodings.classes import PartitionRecoding
 
 __all__ = ["grown_labels", "k_member"]
@@ -60,9 +62,16 @@ def grown_labels(
     by_increase: bool = True,
     near_start: bool = False,
 ) -> NDArray[np.int64]:
-    """The cluster of every record, grown by the increase of spread or the distance to its start.
+    """Return the cluster of every record, grown by the increase of spread or the distance to its start.
 
-    The start of a cluster is the record farthest from the last one taken, or the nearest.
+    Args:
+        table: The records.
+        k: Fewest records of a cluster.
+        scale: The unit of numbers: `"raw"`, `"standard"` deviations or `"minmax"`.
+        l: Fewest distinct values of every sensitive attribute in a cluster.
+        by_increase: Whether a record costs the increase of spread, or its distance to the start.
+        near_start: Whether a cluster starts with the record nearest to the last one taken, instead of
+            the farthest.
 
     >>> import pandas as pd
     >>> table = Table(pd.DataFrame({"age": [20, 50, 22, 54]}), quasi_identifiers=["age"])
@@ -74,12 +83,14 @@ def grown_labels(
     kinds = Kinds.of(table, sensitive=l > 1)
     points = space.points[kinds.tuples]
     units, clusters, counts = grow_clusters(
-        points,
-        space.numeric,
-        category_offsets(table, space),
-        kinds.sensitive,
-        kinds.n_values,
-        kinds.weights,
+        GrownKinds(
+            points,
+            space.numeric,
+            category_offsets(table, space),
+            kinds.sensitive,
+            kinds.n_values,
+            kinds.weights,
+        ),
         sort_column(space, table.weights),
         k,
         l,

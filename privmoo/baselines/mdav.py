@@ -42,7 +42,12 @@ def mdav(
 
 
 def mdav_labels(table: Table, k: int, *, scale: Scale = "standard") -> NDArray[np.int64]:
-    """The group of every record, before groups with the same centre become one class.
+    """Return the group of every record, before groups with the same centre become one class.
+
+    Args:
+        table: The records.
+        k: Fewest records of a group.
+        scale: The unit of numbers: `"standard"` deviations, `"minmax"` or `"raw"`.
 
     >>> import pandas as pd
     >>> table = Table(pd.DataFrame({"age": [20, 20, 20, 20]}), quasi_identifiers=["age"])

@@ -63,7 +63,13 @@ def mondrian_labels(
     strict: bool = True,
     l: int = 1,  # noqa: E741
 ) -> NDArray[np.int64]:
-    """The class of every distinct tuple, or of every record if not `strict`.
+    """Return the class of every distinct tuple, or of every record if not `strict`.
+
+    Args:
+        table: The records.
+        k: Fewest records of a class.
+        strict: Whether equal values of the cut quasi-identifier stay together.
+        l: Fewest distinct values of every sensitive attribute in a class.
 
     >>> import pandas as pd
     >>> table = Table(pd.DataFrame({"age": [20, 20, 20, 20]}), quasi_identifiers=["age"])

@@ -38,11 +38,13 @@ def ward(table: Table, k: int, *, l: int = 1, scale: Scale = "raw") -> Partition
     """
     check(table, k, diversity=l)
     space = Space.of(table, scale)
-    own = np.arange(table.n_tuples)
+    tuples = np.arange(table.n_tuples)
     attributes = []
     if l > 1:
         for a in table.sensitive.values():
-            of_tuple = np.repeat(own, np.diff(a.offsets))
+            of_tuple = np.repeat(tuples, np.diff(a.offsets))
             attributes.append((of_tuple, a.codes.astype(np.int64), a.counts))
-    classes = classes_of(space.points, space.numeric, table.weights, own, len(own), attributes)
+    classes = classes_of(
+        space.points, space.numeric, table.weights, tuples, len(tuples), attributes
+    )
     return publish(table, ward_merges(classes, k, l), "mean", by="tuples")

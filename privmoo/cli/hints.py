@@ -22,7 +22,10 @@ _BY_PARAMETER = {
     "target": "name a column as target in [data]",
     "temporary": "name a folder with more space as temporary in [data]",
 }
-_BY_CALL = {"write(path)": "write it with privmoo release"}
+_BY_CALL = {
+    "table.sample(n)": "read them into memory: leave out scan in [data]",
+    "write(path)": "write it with privmoo release",
+}
 
 
 def sentence(error: PrivmooError) -> str:

@@ -91,7 +91,7 @@ class Selection:
         limits = read_limits(self.front, self.limits, "choose").values()
         numbers = np.flatnonzero(within(self.front, limits))
         if not len(numbers):
-            raise ProblemError(nothing_within(self.front, limits))
+            raise ProblemError(nothing_within(self.front, limits, "choose"))
         return numbers
 
     def _checked(self, number: int) -> int:

@@ -1,4 +1,4 @@
-"""Facts of a table, computed once."""
+"""Functions of a table whose results are kept as long as the table."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Result = TypeVar("Result")
 
 
 def per_table(function: Callable[[Table], Result]) -> Callable[[Table], Result]:
-    """Compute a fact of a table once; it is forgotten with the table."""
-    known: WeakKeyDictionary[Table, Result] = WeakKeyDictionary()
+    """Compute a function of a table once per table; the result is forgotten with the table."""
+    results: WeakKeyDictionary[Table, Result] = WeakKeyDictionary()
 
     @wraps(function)
     def cached(table: Table) -> Result:
-        if table not in known:
-            known[table] = function(table)
-        return known[table]
+        if table not in results:
+            results[table] = function(table)
+        return results[table]
 
     return cached

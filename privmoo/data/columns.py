@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.errors import HierarchyError, TableError
+from privmoo.errors import HierarchyError, Hint, TableError
 from privmoo.hierarchy import Hierarchy
 
 __all__ = ["QI", "Attribute", "QIColumn", "QuasiIdentifier", "no_records", "small_uint"]
 
-_SAMPLE = "draw some into memory with table.sample(n)"
+_SAMPLE = Hint(call="table.sample(n)")
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuasiIdentifier:
-    """What a user says of one quasi-identifier beyond its name; also known as `QI`.
+    """The description of one quasi-identifier; also known as `QI`.
 
     Args:
-        hierarchy: How its values may be generalised; cuts and levels demand one, clusters do not.
+        hierarchy: How its values may be generalised; cuts and levels need one, clusters do not.
         weight: How much its loss counts in weighted utility measures.
         min_level: The lowest generalization level a search may use.
         max_level: The highest one; the hierarchy's top by default.
@@ -75,22 +75,30 @@ class QIColumn:
     def bind(
         cls,
         name: str,
-        given: QuasiIdentifier,
+        description: QuasiIdentifier,
         domain: Hierarchy,
         *,
         exact: bool = True,
         as_is: bool = True,
     ) -> QIColumn:
-        """Check the user's wishes against the hierarchy that the data gave."""
+        """Check a description against the hierarchy that was bound to the data.
+
+        Args:
+            name: The column.
+            description: What the user gave.
+            domain: The hierarchy, bound to the values.
+            exact: Whether every leaf is one value of the data.
+            as_is: Whether every value has one spelling.
+        """
         height = domain.height
-        top = height if given.max_level is None else given.max_level
-        if not 0 <= given.min_level <= top <= height:
+        top = height if description.max_level is None else description.max_level
+        if not 0 <= description.min_level <= top <= height:
             raise HierarchyError(
                 f"quasi_identifiers: levels of {name!r} must satisfy 0 <= min_level <= max_level <= "
-                f"{height}, got min_level={given.min_level}, max_level={top}"
+                f"{height}, got min_level={description.min_level}, max_level={top}"
             )
         cuts = []
-        for value in given.fixed_cuts:
+        for value in description.fixed_cuts:
             code = domain.code_of(value)
             if code is None:
                 raise HierarchyError(
@@ -103,9 +111,9 @@ class QIColumn:
             name=name,
             leaves=domain.leaves,
             numbers=domain.numbers,
-            hierarchy=domain if given.hierarchy is not None else None,
-            weight=float(given.weight),
-            min_level=given.min_level,
+            hierarchy=domain if description.hierarchy is not None else None,
+            weight=float(description.weight),
+            min_level=description.min_level,
             max_level=top,
             fixed_cuts=tuple(sorted(set(cuts))),
             exact=exact,
@@ -156,7 +164,7 @@ class Attribute:
 
 
 def small_uint(limit: int) -> type[np.unsignedinteger[Any]]:
-    """The smallest unsigned integer type that holds 0 … limit - 1.
+    """Return the smallest unsigned integer type that holds 0 … limit - 1.
 
     >>> small_uint(300).__name__
     'uint16'
@@ -168,15 +176,16 @@ def small_uint(limit: int) -> type[np.unsignedinteger[Any]]:
 
 
 def no_records(what: str, instead: str | None = None) -> TableError:
-    """The error where something needs single records, and only counts are known.
+    """Return the error for something that needs single records if only counts are known.
 
     Args:
-        what: What needs them.
-        instead: What to do; by default to take a sample.
+        what: What needs the records.
+        instead: What to do; by default, to draw a sample.
 
     >>> str(no_records("Originality"))[:40]
     'Originality: needs single records, and a'
     """
     return TableError(
-        f"{what}: needs single records, and a scanned table has only counts; {instead or _SAMPLE}"
+        f"{what}: needs single records, and a scanned table has only counts",
+        hint=_SAMPLE if instead is None else Hint(instead),
     )

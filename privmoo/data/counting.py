@@ -69,19 +69,19 @@ def tally(
     return Tally(tuple(parts), n_rows, n_rows - len(frame))
 
 
-def merged(tallies: Sequence[Tally], concat: Concat, most: int | None = None) -> Tally | None:
+def merged(tallies: Sequence[Tally], concat: Concat, max_rows: int | None = None) -> Tally | None:
     """Return the sum of tallies.
 
     Args:
         tallies: At least one, with the same columns.
         concat: Joins frames.
-        most: The largest number of combinations of a part.
+        max_rows: The largest number of combinations of a part.
 
     Returns:
-        The sum; None where a part would have more than `most` combinations.
+        The sum; None where a part would have more than `max_rows` combinations.
     """
     parts = []
-    for pieces in zip(*(one.parts for one in tallies), strict=True):
+    for pieces in zip(*(single.parts for single in tallies), strict=True):
         frame = pieces[0]
         if len(pieces) > 1:
             # A piece without rows would only blur types.
@@ -91,11 +91,13 @@ def merged(tallies: Sequence[Tally], concat: Concat, most: int | None = None) ->
             numbers, _ = numbered(frame, names)
             first, weights = _first_and_weight(numbers, frame[WEIGHT].to_numpy(np.int64))
             frame = frame.iloc[first].reset_index(drop=True).assign(**{WEIGHT: weights})
-        if most is not None and len(frame) > most:
+        if max_rows is not None and len(frame) > max_rows:
             return None
         parts.append(frame)
     return Tally(
-        tuple(parts), sum(one.n_rows for one in tallies), sum(one.n_dropped for one in tallies)
+        tuple(parts),
+        sum(single.n_rows for single in tallies),
+        sum(single.n_dropped for single in tallies),
     )
 
 

@@ -50,31 +50,33 @@ def estimated(codes: NDArray[np.int64], n_rows: int) -> int:
     return min(n_rows, round(math.sqrt(n_rows / len(codes)) * once) + often)
 
 
-def check_fits(source: Source, quasi_identifiers: Mapping[str, QuasiIdentifier], most: int) -> None:
+def check_fits(
+    source: Source, quasi_identifiers: Mapping[str, QuasiIdentifier], max_tuples: int
+) -> None:
     """Raise where the distinct tuples will not fit, and say which column to granulate.
 
     Args:
         source: The records.
         quasi_identifiers: The description of every quasi-identifier.
-        most: The largest number of distinct tuples.
+        max_tuples: The largest number of distinct tuples.
 
     Raises:
         TableError: By an estimate from a sample, there are more.
     """
     names, n_rows = list(quasi_identifiers), source.n_rows
-    if n_rows is not None and n_rows <= most:
+    if n_rows is not None and n_rows <= max_tuples:
         return
-    sample = source.sample(names, min(SAMPLE, 4 * most))
+    sample = source.sample(names, min(SAMPLE, 4 * max_tuples))
     if sample.complete or not len(sample.frame):
         n_rows = len(sample.frame)
     elif n_rows is None:
         # Where the number of rows is not known (packed CSV), the sample is taken for a hundredth of them.
         n_rows = sample.n_rows or 100 * len(sample.frame)
-    if n_rows <= most:
+    if n_rows <= max_tuples:
         return
     codes = pd.DataFrame({n: _codes(sample.frame[n]) for n in names})
     about = _tuples(codes, n_rows)
-    if about <= most:
+    if about <= max_tuples:
         return
     values = {name: estimated(codes[name].to_numpy(), n_rows) for name in names}
     without = {name: _tuples(codes.drop(columns=name), n_rows) for name in names}
@@ -86,7 +88,7 @@ def check_fits(source: Source, quasi_identifiers: Mapping[str, QuasiIdentifier],
     )
     raise TableError(
         f"{source.name}: has about {about:,} distinct combinations of quasi-identifiers, and at most "
-        f"{most:,} would fit; granulate {widest!r} (about {values[widest]:,} values): there would be "
+        f"{max_tuples:,} would fit; granulate {widest!r} (about {values[widest]:,} values): there would be "
         f"about {without[widest]:,} combinations without it{by_level}; or give a larger max_tuples"
     )
 

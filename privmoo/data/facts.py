@@ -19,16 +19,16 @@ _LARGEST = 1e140
 
 @per_table
 def leaf_offsets(table: Table) -> NDArray[np.int64]:
-    """Where the leaves of every quasi-identifier begin in a row of blocks."""
+    """Return where the leaves of every quasi-identifier begin in a row of blocks."""
     return np.concatenate([[0], np.cumsum([qi.n_leaves for qi in table.qis])]).astype(np.int64)
 
 
 @per_table
 def mean_digits(table: Table) -> FloatArray:
-    """Per quasi-identifier the power of ten to which released means are rounded; 1 for categories.
+    """Return the power of ten to which released means are rounded, per quasi-identifier; 1 for categories.
 
-    Nine digits of the column's range, as far as a float has them: two classes whose means differ only by
-    the order of a sum release the same value.
+    Means have nine digits of the column's range, as far as a float has them: two classes whose means
+    differ only by the order of a sum release the same value.
     """
     digits = np.ones(table.n_qis)
     for j, qi in enumerate(table.qis):
@@ -40,16 +40,20 @@ def mean_digits(table: Table) -> FloatArray:
         largest = float(np.abs(values).max()) if len(values) else 0.0
         if largest > 0 and math.isfinite(span):
             exact = 15 - math.ceil(math.log10(largest))
-            wanted = exact if span == 0 else min(exact, 9 - math.ceil(math.log10(span)))
-            digits[j] = 10.0 ** np.clip(wanted, -300, 300)
+            places = exact if span == 0 else min(exact, 9 - math.ceil(math.log10(span)))
+            digits[j] = 10.0 ** np.clip(places, -300, 300)
     return digits
 
 
 def no_distance(name: str, values: FloatArray) -> str | None:
-    """Why numbers have no mean or no squared distance, as the rest of a sentence; None if they have.
+    """Return why numbers have no mean or no squared distance, as part of a sentence; None if they have.
+
+    Args:
+        name: The column.
+        values: Its numbers.
 
     >>> no_distance("pay", np.array([1.0, 1e200]))
-    "column 'pay' has numbers beyond ±1e+140, whose squares are no numbers; give it in a larger unit"
+    "column 'pay' has numbers beyond ±1e+140, whose squares overflow; give it in a larger unit"
     """
     if np.isnan(values).any():
         return (
@@ -58,7 +62,7 @@ def no_distance(name: str, values: FloatArray) -> str | None:
         )
     if len(values) and np.abs(values).max() > _LARGEST:
         return (
-            f"column {name!r} has numbers beyond ±{_LARGEST:g}, whose squares are no numbers; "
+            f"column {name!r} has numbers beyond ±{_LARGEST:g}, whose squares overflow; "
             "give it in a larger unit"
         )
     span = float(values.max() - values.min()) if len(values) else 0.0
@@ -72,10 +76,10 @@ def no_distance(name: str, values: FloatArray) -> str | None:
 
 @per_table
 def value_numbers(table: Table) -> tuple[int, ...]:
-    """Distinct values of every sensitive attribute in the table."""
+    """Return the number of distinct values of every sensitive attribute."""
     return tuple(int((attribute.totals > 0).sum()) for attribute in table.sensitive.values())
 
 
 def fewest_values(table: Table) -> int:
-    """Distinct values of the sensitive attribute that has fewest; no group can have more."""
+    """Return the number of values of the sensitive attribute with the fewest; no group can have more."""
     return min(value_numbers(table), default=0)

@@ -31,7 +31,7 @@ class MemorySource:
         frame: The records, numbered from 0 by their index.
 
     >>> source = MemorySource(pd.DataFrame({"age": [31, 45, 31]}))
-    >>> source.count(["age"], [], most=10).weights.tolist()
+    >>> source.count(["age"], [], max_rows=10).weights.tolist()
     [2, 1]
     """
 
@@ -76,7 +76,7 @@ class MemorySource:
         *,
         complete: Sequence[str] = (),
         others: Sequence[str] = (),
-        most: int,
+        max_rows: int,
     ) -> Counts:
         """Count the combinations of keys, and of keys with each attribute; see `Source.count`.
 
@@ -85,11 +85,11 @@ class MemorySource:
             attributes: The sensitive attributes and the target.
             complete: Columns in which no value may be missing; other records are left out.
             others: Further columns that a copy will contain.
-            most: The largest number of rows of a part.
+            max_rows: The largest number of rows of a part.
         """
         total = tally(self.frame, keys, attributes, complete)
-        if any(len(part) > most for part in total.parts):
-            raise too_many_combinations(self.name, most)
+        if any(len(part) > max_rows for part in total.parts):
+            raise too_many_combinations(self.name, max_rows)
         return counts_of(total, keys, attributes, _concat)
 
     def first_rows(self, column: str, counts: Counts, *, complete: Sequence[str] = ()) -> IntArray:
@@ -102,8 +102,8 @@ class MemorySource:
         """
         values = counts.keys[column] if column in counts.keys else counts.attributes[column]
         records = self._complete_rows(complete)
-        both = [values.to_frame(column), self.frame[[column]].iloc[records]]
-        numbers = numbered(_concat(both).reset_index(drop=True), [column])[0]
+        frames = [values.to_frame(column), self.frame[[column]].iloc[records]]
+        numbers = numbered(_concat(frames).reset_index(drop=True), [column])[0]
         first = pd.Series(records).groupby(numbers[len(values) :]).min()
         return np.asarray(first.reindex(numbers[: len(values)]), dtype=np.int64)
 

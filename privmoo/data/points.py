@@ -1,4 +1,4 @@
-"""Space: quasi-identifiers as points, where records have distances and classes have centres."""
+"""Quasi-identifiers as points, so that records have distances and classes have centres."""
 
 from __future__ import annotations
 
@@ -47,7 +47,12 @@ class Space:
 
     @classmethod
     def of(cls, table: Table, scale: Scale = "raw") -> Space:
-        """The points of a table's distinct tuples."""
+        """Return the points of a table's distinct tuples.
+
+        Args:
+            table: The table.
+            scale: The unit of numbers; see `units`.
+        """
         choice("scale", scale, get_args(Scale))
         points = np.empty((table.n_tuples, table.n_qis))
         units = np.ones(table.n_qis)

@@ -1,4 +1,4 @@
-"""What a user says of the columns of a table, read and checked: one sentence where it cannot be."""
+"""The roles of a table's columns, as a user gives them, read and checked."""
 
 from __future__ import annotations
 
@@ -33,53 +33,53 @@ QISpec = Sequence[str] | Mapping[str, Hierarchy | QuasiIdentifier | None]
 AttributeSpec = str | Sequence[str] | Mapping[str, Hierarchy | None]
 
 
-def column_names(given: str | Sequence[str] | None) -> list[str]:
-    """One name or several, as a list."""
-    if given is None:
+def column_names(names: str | Sequence[str] | None) -> list[str]:
+    """Return one name or several as a list."""
+    if names is None:
         return []
-    if not isinstance(given, str | Iterable):
-        raise TableError(f"roles: expected names of columns, got {type(given).__name__}")
-    return [given] if isinstance(given, str) else list(given)
+    if not isinstance(names, str | Iterable):
+        raise TableError(f"roles: expected names of columns, got {type(names).__name__}")
+    return [names] if isinstance(names, str) else list(names)
 
 
-def read_quasi_identifiers(given: QISpec) -> dict[str, QuasiIdentifier]:
-    """Names, hierarchies or full descriptions, as descriptions by name."""
-    if isinstance(given, str):
-        given = [given]
-    if not isinstance(given, Iterable):
+def read_quasi_identifiers(spec: QISpec) -> dict[str, QuasiIdentifier]:
+    """Return names, hierarchies or full descriptions as descriptions by name."""
+    if isinstance(spec, str):
+        spec = [spec]
+    if not isinstance(spec, Iterable):
         raise TableError(
-            f"quasi_identifiers: expected names of columns or a mapping, got {type(given).__name__}"
+            f"quasi_identifiers: expected names of columns or a mapping, got {type(spec).__name__}"
         )
     items: list[tuple[str, Any]]
-    items = list(given.items()) if isinstance(given, Mapping) else [(name, None) for name in given]
+    items = list(spec.items()) if isinstance(spec, Mapping) else [(name, None) for name in spec]
     if not items:
         raise TableError("quasi_identifiers: none given; name the columns an attacker may know")
     if len({name for name, _ in items}) < len(items):
         raise TableError("quasi_identifiers: a column is named twice; name each once")
     result = {}
-    for name, what in items:
-        if isinstance(what, QuasiIdentifier):
-            result[name] = what
-        elif what is None or isinstance(what, Hierarchy):
-            result[name] = QuasiIdentifier(hierarchy=what)
+    for name, description in items:
+        if isinstance(description, QuasiIdentifier):
+            result[name] = description
+        elif description is None or isinstance(description, Hierarchy):
+            result[name] = QuasiIdentifier(hierarchy=description)
         else:
             raise TableError(
                 f"quasi_identifiers: {name!r} needs a Hierarchy, a QuasiIdentifier or None, "
-                f"got {type(what).__name__}"
+                f"got {type(description).__name__}"
             )
     return result
 
 
-def read_attributes(given: AttributeSpec) -> dict[str, Hierarchy | None]:
-    """Names, or hierarchies by name."""
-    if isinstance(given, Mapping):
-        for name, hierarchy in given.items():
+def read_attributes(spec: AttributeSpec) -> dict[str, Hierarchy | None]:
+    """Return names, or hierarchies by name, as hierarchies by name."""
+    if isinstance(spec, Mapping):
+        for name, hierarchy in spec.items():
             if not (hierarchy is None or isinstance(hierarchy, Hierarchy)):
                 raise TableError(
                     f"sensitive: {name!r} needs a Hierarchy or None, got {type(hierarchy).__name__}"
                 )
-        return dict(given)
-    return dict.fromkeys(column_names(given))
+        return dict(spec)
+    return dict.fromkeys(column_names(spec))
 
 
 def check_columns(data: pd.DataFrame) -> None:
@@ -188,9 +188,14 @@ def _check_column(argument: str, name: str, columns: list[str]) -> None:
 
 
 def one_spelling(column: pd.Series[Any], values: Distinct) -> bool:
-    """Whether a column's values are written as the audit reads them: one spelling for one value.
+    """Return whether a column's values are written as the audit reads them: one spelling per value.
 
-    Not so 39 beside 39.0 in a column of objects, floats of less than 64 bits, or too large ones.
+    That fails for 39 beside 39.0 in a column of objects, for floats of less than 64 bits, and for very
+    large ones.
+
+    Args:
+        column: The column.
+        values: Its distinct values.
     """
     dtype = column.dtype
     if values.kind == "text":
@@ -203,7 +208,7 @@ def one_spelling(column: pd.Series[Any], values: Distinct) -> bool:
 
 
 def check_missing(values: Distinct) -> None:
-    """A file cannot tell an empty text from a missing value, nor a release the text "missing"."""
+    """Raise where a text could be confused with a missing value: in a file "", in a release "missing"."""
     if not values.has_missing or values.kind != "text":
         return
     for text in ("", MISSING):
@@ -218,7 +223,14 @@ def check_missing(values: Distinct) -> None:
 def check_rows(
     columns: pd.DataFrame | Mapping[str, pd.Series[Any]], used: list[str], *, n: int, dropped: int
 ) -> None:
-    """Raise unless there are at least two records and no column is empty."""
+    """Raise unless there are at least two records and no column is empty.
+
+    Args:
+        columns: The values.
+        used: The columns that must not be empty.
+        n: The number of records.
+        dropped: The number of records that were left out because a value is missing.
+    """
     if n < 2:
         after = f" after dropping {dropped} with missing values" if dropped else ""
         raise TableError(

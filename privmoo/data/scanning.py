@@ -51,9 +51,9 @@ def count_source(
     """
     if roles.subject is not None:
         raise no_records("subject")
-    most = default_max_tuples(len(roles.qis)) if max_tuples is None else max_tuples
-    most = whole_number("max_tuples", most, error=TableError)
-    check_fits(source, roles.qis, most)
+    max_rows = default_max_tuples(len(roles.qis)) if max_tuples is None else max_tuples
+    max_rows = whole_number("max_tuples", max_rows, error=TableError)
+    check_fits(source, roles.qis, max_rows)
     released = [name for name, role in by_column.items() if role != "identifying"]
     complete = roles.used if roles.missing == "drop" else []
     counts = source.count(
@@ -61,7 +61,7 @@ def count_source(
         roles.attributes,
         complete=complete,
         others=[name for name in released if name not in roles.used],
-        most=most,
+        max_rows=max_rows,
     )
     columns = {**counts.keys, **counts.attributes}
     check_rows(columns, roles.used, n=counts.n_records, dropped=counts.n_dropped)

@@ -171,7 +171,7 @@ class Source(Protocol):
         *,
         complete: Sequence[str] = (),
         others: Sequence[str] = (),
-        most: int,
+        max_rows: int,
     ) -> Counts:
         """Count the combinations of keys, and of keys with each attribute.
 
@@ -180,10 +180,10 @@ class Source(Protocol):
             attributes: The sensitive attributes and the target.
             complete: Columns in which no value may be missing; other records are left out.
             others: Further columns that a copy will contain.
-            most: The largest number of rows of a part.
+            max_rows: The largest number of rows of a part.
 
         Raises:
-            TableError: There are more combinations than `most`.
+            TableError: There are more combinations than `max_rows`.
         """
 
     def first_rows(self, column: str, counts: Counts, *, complete: Sequence[str] = ()) -> IntArray:
@@ -318,14 +318,14 @@ class ScanEngine(ABC):
         """
 
 
-def too_many_combinations(name: str, most: int) -> TableError:
+def too_many_combinations(name: str, max_rows: int) -> TableError:
     """Return the error for a source whose distinct combinations do not fit.
 
     Args:
         name: The source.
-        most: The largest number that fits.
+        max_rows: The largest number that fits.
     """
     return TableError(
-        f"{name}: has more than {most:,} distinct combinations of quasi-identifiers (with values of an "
+        f"{name}: has more than {max_rows:,} distinct combinations of quasi-identifiers (with values of an "
         "attribute); round or shorten the columns with most values, or give a larger max_tuples"
     )

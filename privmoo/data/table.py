@@ -174,7 +174,7 @@ class Table:
         names = [*self.sensitive]
         if self.target_name is not None and self.target_name not in {*names, *self.qi_names}:
             names.append(self.target_name)
-        return self.source.count(self.qi_names, names, most=self.n_records)
+        return self.source.count(self.qi_names, names, max_rows=self.n_records)
 
     def need_records(self, what: str, instead: str | None = None) -> None:
         """Raise where single records are not known: a scanned table has only counts.
@@ -355,9 +355,9 @@ class Table:
         )
         table = object.__new__(cls)
         table.source = open_source(source, options)
-        given = Roles(**roles)
-        table._assign(given, table.source.columns)
-        counts, encoded = count_source(table.source, given, table.roles, max_tuples)
+        parsed = Roles(**roles)
+        table._assign(parsed, table.source.columns)
+        counts, encoded = count_source(table.source, parsed, table.roles, max_tuples)
         table.n_dropped, table.n_records = counts.n_dropped, counts.n_records
         table._adopt(encoded)
         table._records = None

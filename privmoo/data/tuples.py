@@ -18,11 +18,18 @@ _LARGEST_KEY = 2**62
 def distinct_tuples(
     codes: Sequence[NDArray[Any]], domain_sizes: Sequence[int], order: Sequence[int]
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]:
-    """The distinct tuples of coded columns, sorted by the columns in `order`.
+    """Find the distinct tuples of coded columns, sorted by the columns in `order`.
 
-    Returns the tuples (n_tuples × columns), the tuple of every row, and the rows of every tuple.
     Keys are mixed radix numbers; where the radix would overflow they are replaced by their ranks,
     which keeps the order, so that any number of columns works.
+
+    Args:
+        codes: The codes of every column.
+        domain_sizes: The number of codes that every column can have.
+        order: The columns in the order by which tuples are sorted.
+
+    Returns:
+        The tuples (n_tuples × columns), the tuple of every row, and the number of rows of every tuple.
 
     >>> tuples, row_tuple, weights = distinct_tuples([np.array([1, 0, 1])], [2], [0])
     >>> tuples.tolist(), row_tuple.tolist(), weights.tolist()
@@ -52,23 +59,31 @@ def sparse_counts(
     row_codes: NDArray[Any],
     n_tuples: int,
     n_values: int,
-    records: NDArray[np.int64] | None = None,
+    weights: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """How often each value occurs in each tuple, as (offsets, value codes, counts).
+    """Count how often each value occurs in each tuple.
 
-    Every row is one record, or as many as `records` says.
+    Args:
+        row_tuple: The tuple of every row.
+        row_codes: The value of every row.
+        n_tuples: The number of tuples.
+        n_values: The number of values.
+        weights: The number of records of every row; one each by default.
+
+    Returns:
+        Offsets, value codes and counts; see `Attribute`.
 
     >>> offsets, codes, counts = sparse_counts(np.array([0, 1, 1], np.int32), np.array([2, 0, 0]), 2, 3)
     >>> offsets.tolist(), codes.tolist(), counts.tolist()
     ([0, 1, 2], [2, 0], [1, 2])
     """
     pairs = row_tuple.astype(np.int64) * n_values + row_codes
-    if records is None:
+    if weights is None:
         key, counts = np.unique(pairs, return_counts=True)
     else:
         key, of_row = np.unique(pairs, return_inverse=True)
         counts = np.zeros(len(key), dtype=np.int64)
-        np.add.at(counts, of_row, records)
+        np.add.at(counts, of_row, weights)
     owner = key // n_values
     offsets = np.zeros(n_tuples + 1, dtype=np.int64)
     np.cumsum(np.bincount(owner, minlength=n_tuples), out=offsets[1:])
@@ -77,7 +92,7 @@ def sparse_counts(
 
 @dataclass(frozen=True)
 class SubjectLinks:
-    """Which tuples belong to one person, where a person has several rows.
+    """The tuples of every person, where a person has several rows.
 
     A group's persons are the sum of its tuples' persons, less the repetitions of those who have
     rows in several tuples of the group: only these `links` need a look for every candidate.
@@ -95,16 +110,21 @@ class SubjectLinks:
 def subject_links(
     subject: pd.Series[Any], row_tuple: NDArray[np.int32], n_tuples: int
 ) -> SubjectLinks:
-    """Count persons per tuple; all rows without a subject are one person, the careful reading.
+    """Count persons per tuple; all rows without a subject count as one person, to be careful.
+
+    Args:
+        subject: The person of every row.
+        row_tuple: The tuple of every row.
+        n_tuples: The number of tuples.
 
     >>> links = subject_links(pd.Series(["a", "a", "b"]), np.array([0, 1, 1], np.int32), 2)
     >>> links.persons.tolist(), links.tuples.tolist()
     ([1, 2], [0, 1])
     """
-    found, known = pd.factorize(subject)
-    codes = found.astype(np.int64)
-    n_subjects = len(known) + int((codes < 0).any())
-    codes[codes < 0] = len(known)
+    numbers, persons_named = pd.factorize(subject)
+    codes = numbers.astype(np.int64)
+    n_subjects = len(persons_named) + int((codes < 0).any())
+    codes[codes < 0] = len(persons_named)
     pairs = np.unique(codes * n_tuples + row_tuple)
     owner, where = pairs // n_tuples, (pairs % n_tuples).astype(np.int32)
     persons = np.bincount(where, minlength=n_tuples).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Bundled data in the settings of the papers, and loaders for data from elsewhere."""
+"""Bundled data in the settings of the papers, and loaders for other data."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = [
 
 
 def names() -> list[str]:
-    """The bundled data, as they are called.
+    """Return how to call the bundled data.
 
     >>> names()[0]
     "adult('dewri')"
@@ -50,7 +50,7 @@ def names() -> list[str]:
 
 
 def describe() -> pd.DataFrame:
-    """What the bundled data are: records, roles of the columns, and the paper of each setting.
+    """Describe the bundled data: records, roles of the columns, and the paper of each setting.
 
     >>> int(describe().loc["adult('wei')", "records"])
     45222

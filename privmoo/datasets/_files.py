@@ -1,4 +1,4 @@
-"""Reading CSV files that may be missing, damaged or not what they say they are."""
+"""Read CSV files: bundled ones, and files that may be missing or damaged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["bundled", "files_in", "read_strings"]
 
 
 def bundled(name: str) -> pd.DataFrame:
-    """One of the bundled files, its numbers as integers and every other value as it is written.
+    """Return a bundled file, its numbers as integers and every other value as it is written.
 
     >>> bundled("german_credit.csv.gz").shape
     (1000, 21)
@@ -26,7 +26,7 @@ def bundled(name: str) -> pd.DataFrame:
 
 
 def files_in(folder: str | Path) -> list[Path]:
-    """The CSV files of a folder, compressed or not, in the order of their names."""
+    """Return the CSV files of a folder, compressed or not, in the order of their names."""
     folder = Path(folder)
     if not folder.is_dir():
         raise TableError(f"{folder}: no such folder; give the one that holds the CSV files")
@@ -38,6 +38,11 @@ def files_in(folder: str | Path) -> list[Path]:
 
 
 def read_strings(path: str | Path, *, separator: str | None = None) -> pd.DataFrame:
-    """A CSV file with every cell as a string, the empty ones as missing."""
+    """Read a CSV file with every cell as a string, the empty ones as missing.
+
+    Args:
+        path: The file; `.gz` is unpacked.
+        separator: The character between cells; by default the one the header uses most.
+    """
     frame = reading.read_strings(path, separator=separator)
     return frame.mask(frame == "")

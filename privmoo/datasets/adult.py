@@ -8,6 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
+from privmoo._util.checks import choice
 from privmoo.data.table import Table
 from privmoo.datasets import adult_trees as trees
 from privmoo.datasets._files import bundled
@@ -107,9 +108,9 @@ def adult(
     (45222, 1900)
     """
     if setting not in SETTINGS:
-        known = ", ".join(repr(name) for name in SETTINGS)
+        names = ", ".join(repr(name) for name in SETTINGS)
         raise TableError(
-            f"setting: Adult has no {setting!r}, only {known}{nearest(setting, SETTINGS)}"
+            f"setting: Adult has no {setting!r}, only {names}{nearest(setting, SETTINGS)}"
         )
     if age_step is not None and setting not in ("dewri", "dewri-kl"):
         raise TableError(
@@ -143,7 +144,7 @@ def adult_frame(
     complete: bool = False,
     question_marks: Literal["missing", "value"] = "missing",
 ) -> pd.DataFrame:
-    """The records of Adult as a DataFrame, in the order of the source.
+    """Return the records of Adult as a DataFrame, in the order of the source.
 
     Args:
         part: The training part (32,561 records), the test part (16,281), or all, in this order.
@@ -153,10 +154,8 @@ def adult_frame(
     >>> adult_frame(complete=True).shape
     (30162, 15)
     """
-    if part not in ("train", "test", "all"):
-        raise TableError(f"part: must be 'train', 'test' or 'all', got {part!r}")
-    if question_marks not in ("missing", "value"):
-        raise TableError(f"question_marks: must be 'missing' or 'value', got {question_marks!r}")
+    choice("part", part, ("train", "test", "all"), error=TableError)
+    choice("question_marks", question_marks, ("missing", "value"), error=TableError)
     parts = ["train", "test"] if part == "all" else [part]
     frame = pd.concat([bundled(f"adult_{name}.csv.gz") for name in parts], ignore_index=True)
     unknown = frame == "?"
@@ -166,7 +165,7 @@ def adult_frame(
 
 
 def adult_hierarchies() -> dict[str, Hierarchy]:
-    """A hierarchy with levels for each column of Adult that can be a quasi-identifier.
+    """Return a hierarchy with levels for each column of Adult that can be a quasi-identifier.
 
     >>> adult_hierarchies()["marital-status"].leaves_under("No longer married")
     ('Divorced', 'Widowed')

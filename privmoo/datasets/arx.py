@@ -38,7 +38,7 @@ def load_arx(
         quasi_identifiers: Columns that an attacker may know; by default those with a hierarchy
             and without another role.
         sensitive: Columns that must not be inferred; a hierarchy of theirs is used as well.
-        separator: The character between the cells of the data file, found out by default.
+        separator: The character between the cells of the data file; by default the one its header uses.
         **roles: Everything else that `Table` takes: identifiers, target, subject, missing, …
 
     >>> import tempfile
@@ -97,7 +97,7 @@ def _hierarchies(folder: Path, file: Path, columns: list[str]) -> dict[str, Hier
     inner = folder / "hierarchies"
     files = files_in(folder) + (files_in(inner) if inner.is_dir() else [])
     prefix = _stem(file) + _MARK
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for path in files:
         if not path.name.startswith(prefix):
             continue
@@ -106,29 +106,29 @@ def _hierarchies(folder: Path, file: Path, columns: list[str]) -> dict[str, Hier
             raise ColumnError(
                 f"{path}: {file.name} has no column {column!r}{nearest(column, columns)}"
             )
-        if column in found:
+        if column in paths:
             raise TableError(
-                f"{path}: {found[column]} is a hierarchy of {column!r} too; keep one of them"
+                f"{path}: {paths[column]} is a hierarchy of {column!r} too; keep one of them"
             )
-        found[column] = path
-    return {column: Hierarchy.read_csv(path) for column, path in found.items()}
+        paths[column] = path
+    return {column: Hierarchy.read_csv(path) for column, path in paths.items()}
 
 
 def _named(roles: Mapping[str, Any]) -> set[str]:
     names: set[str] = set()
     for role in ("identifiers", "insensitive", "target", "subject"):
-        given = roles.get(role) or ()
-        names |= {given} if isinstance(given, str) else set(given)
+        columns = roles.get(role) or ()
+        names |= {columns} if isinstance(columns, str) else set(columns)
     return names
 
 
 def _plain_numbers(cells: pd.Series[Any], *, whole_only: bool) -> pd.Series[Any]:
-    """Texts as numbers where all are written as numbers are: `007` and `1e5` stay texts."""
-    known = cells.dropna()
-    if known.empty:
+    """Return texts as numbers where all are spelled as plain numbers: `007` and `1e5` stay texts."""
+    present = cells.dropna()
+    if present.empty:
         return cells
-    if known.str.fullmatch(r"0|-?[1-9][0-9]{0,17}").all():
-        return pd.to_numeric(cells).astype("int64" if len(known) == len(cells) else "Int64")
-    if not whole_only and known.str.fullmatch(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?").all():
+    if present.str.fullmatch(r"0|-?[1-9][0-9]{0,17}").all():
+        return pd.to_numeric(cells).astype("int64" if len(present) == len(cells) else "Int64")
+    if not whole_only and present.str.fullmatch(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?").all():
         return pd.to_numeric(cells).astype("float64")
     return cells

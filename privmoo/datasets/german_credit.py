@@ -45,7 +45,7 @@ def german_credit(*, domain: Domain = "hierarchy") -> Table:
 
 
 def german_credit_frame() -> pd.DataFrame:
-    """The records of German credit as a DataFrame, in the order of the source.
+    """Return the records of German credit as a DataFrame, in the order of the source.
 
     >>> german_credit_frame()["class"].value_counts().to_dict()
     {'good': 700, 'bad': 300}
@@ -54,7 +54,7 @@ def german_credit_frame() -> pd.DataFrame:
 
 
 def german_credit_hierarchies() -> dict[str, Hierarchy]:
-    """A hierarchy for each column of German credit that can be a quasi-identifier or sensitive.
+    """Return a hierarchy for each column of German credit that can be a quasi-identifier or sensitive.
 
     >>> german_credit_hierarchies()["job"].leaves_under("Skilled")
     ('skilled', 'high qualif/self emp/mgmt')

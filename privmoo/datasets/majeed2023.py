@@ -1,4 +1,4 @@
-"""What Majeed and Hwang (2023) published, to compare with."""
+"""Results that Majeed and Hwang (2023) published, to compare with."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _SECONDS = {
 
 
 def majeed2023_results() -> pd.DataFrame:
-    """Tables III to VIII of the paper, a row for every published number.
+    """Return Tables III to VIII of the paper, a row for every published number.
 
     Returns:
         data (Adult, Bkseq or Careplans), table, measure (originality as a share, disclosure risk, mean

@@ -230,7 +230,7 @@ def sparcs_like(n_records: int = 1000, seed: int = 0) -> pd.DataFrame:
     on age. Every two-hundredth record or so has its hospital redacted, some lack a ZIP code.
 
     Args:
-        n_records: How many.
+        n_records: The number of records.
         seed: Equal seeds give equal records.
 
     >>> frame = sparcs_like(200, seed=1)
@@ -255,7 +255,7 @@ def _counties() -> list[tuple[int, list[str], str]]:
 
 
 def _draw(rng: np.random.Generator, weights: Any, row: Codes) -> Codes:
-    """One choice for every record, by the weights in its row."""
+    """Draw one choice for every record, by the weights in its row."""
     table = np.asarray(weights, dtype=np.float64)
     bounds = np.cumsum(table / table.sum(axis=1, keepdims=True), axis=1)[:, :-1]
     chosen = rng.random(len(row))[:, None] >= bounds[row]
@@ -268,20 +268,22 @@ def _named(names: Sequence[object], codes: Codes) -> NDArray[Any]:
 
 
 def _places(rng: np.random.Generator, n: int) -> dict[str, NDArray[Any]]:
-    known, hospitals = _counties(), facilities()
-    county = _draw(rng, [[weight for weight, _, _ in known]], np.zeros(n, dtype=np.int64))
-    n_hospitals = np.array([1 + weight // 25 for weight, _, _ in known])
+    counties, hospitals = _counties(), facilities()
+    county = _draw(rng, [[weight for weight, _, _ in counties]], np.zeros(n, dtype=np.int64))
+    n_hospitals = np.array([1 + weight // 25 for weight, _, _ in counties])
     first = np.cumsum(n_hospitals) - n_hospitals
     hospital = first[county] + (rng.random(n) * n_hospitals[county]).astype(np.int64)
     columns = {str(name): hospitals[name].to_numpy()[hospital] for name in hospitals}
     area = columns["Health Service Area"]
     # Most patients live near, some elsewhere in the area, a few outside the state.
-    nearby = {name: [z for _, zips, c in known if c in AREAS[name] for z in zips] for name in AREAS}
+    nearby = {
+        name: [z for _, zips, c in counties if c in AREAS[name] for z in zips] for name in AREAS
+    }
     where, pick = rng.random(n), rng.random(n)
     zips = []
     for i in range(n):
-        some = known[county[i]][1] if where[i] < 0.85 else nearby[area[i]]
-        zips.append("OOS" if where[i] > 0.97 else some[int(pick[i] * len(some))])
+        nearest_zips = counties[county[i]][1] if where[i] < 0.85 else nearby[area[i]]
+        zips.append("OOS" if where[i] > 0.97 else nearest_zips[int(pick[i] * len(nearest_zips))])
     return {**columns, "Zip Code - 3 digits": np.array(zips, dtype=object)}
 
 
@@ -290,8 +292,8 @@ def _diagnosis(rng: np.random.Generator, age: Codes) -> dict[str, NDArray[Any]]:
     numbers = np.array([[int(part) for part in line[:9]] for line in lines])
     which = _draw(rng, numbers[:, 4:].T, age)
     code, group, procedure, days = numbers[which, :4].T
-    known = {int(key.split()[2]): (key.split(), text) for key, text in _GROUPS.items()}
-    mdc = np.array([int(known[g][0][0]) for g in group])
+    groups = {int(key.split()[2]): (key.split(), text) for key, text in _GROUPS.items()}
+    mdc = np.array([int(groups[g][0][0]) for g in group])
     procedure = np.where(rng.random(len(age)) < 0.75, procedure, 0)
     return {
         "CCS Diagnosis Code": code,
@@ -299,11 +301,11 @@ def _diagnosis(rng: np.random.Generator, age: Codes) -> dict[str, NDArray[Any]]:
         "CCS Procedure Code": procedure,
         "CCS Procedure Description": np.array([_PROCEDURES[p] for p in procedure], dtype=object),
         "APR DRG Code": group,
-        "APR DRG Description": np.array([known[g][1] for g in group], dtype=object),
+        "APR DRG Description": np.array([groups[g][1] for g in group], dtype=object),
         "APR MDC Code": mdc,
         "APR MDC Description": np.array([_MDC[m] for m in mdc], dtype=object),
         "APR Medical Surgical Description": np.array(
-            ["Surgical" if known[g][0][1] == "S" else "Medical" for g in group], dtype=object
+            ["Surgical" if groups[g][0][1] == "S" else "Medical" for g in group], dtype=object
         ),
         "Length of Stay": days,
     }
@@ -322,13 +324,13 @@ def _person(
     payments = np.array(list(_PAYMENTS.values())).T
     names = list(_PAYMENTS)
     second, third = rng.random(n) < 0.6, rng.random(n) < 0.4
-    other = _named(names, _draw(rng, payments, age))
+    second_payment = _named(names, _draw(rng, payments, age))
     return {
         "Gender": np.where(women, "F", "M").astype(object),
         "Race": _named(RACES, race),
         "Ethnicity": _named(ETHNICITIES, _draw(rng, _ETHNICITY_BY_RACE, race)),
         "Payment Typology 1": _named(names, _draw(rng, payments, age)),
-        "Payment Typology 2": np.where(second, other, np.nan),
+        "Payment Typology 2": np.where(second, second_payment, np.nan),
         "Payment Typology 3": _named([np.nan, "Self-Pay"], 1 * (second & third)),
     }
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
+from privmoo._util.checks import choice
 from privmoo.datasets._files import files_in, read_strings
 from privmoo.errors import TableError, nearest
 
@@ -47,8 +48,7 @@ def load_synthea(
     >>> frame[["Id", "ZIP", "PLAN_DESCRIPTION"]].to_dict("records")
     [{'Id': 'a', 'ZIP': '02139', 'PLAN_DESCRIPTION': 'Therapy'}]
     """
-    if without_plan not in ("keep", "drop"):
-        raise TableError(f"without_plan: must be 'keep' or 'drop', got {without_plan!r}")
+    choice("without_plan", without_plan, ("keep", "drop"), error=TableError)
     patients_file, plans_file = _files(source, careplans=careplans)
     patients = read_strings(patients_file)
     _require(patients_file, patients, PATIENT_COLUMNS)
@@ -72,28 +72,28 @@ def _files(
     source: str | Path | Sequence[str | Path], *, careplans: bool
 ) -> tuple[Path, Path | None]:
     if isinstance(source, str | Path):
-        given = Path(source)
-        files = files_in(given if given.is_dir() or not given.is_file() else given.parent)
-        if given.is_file():
-            files = [given, *(file for file in files if "careplan" in file.name.lower())]
+        path = Path(source)
+        files = files_in(path if path.is_dir() or not path.is_file() else path.parent)
+        if path.is_file():
+            files = [path, *(file for file in files if "careplan" in file.name.lower())]
     else:
         files = [Path(file) for file in source]
     where = source if isinstance(source, str | Path) else ", ".join(str(file) for file in files)
-    found: dict[str, Path] = {}
+    chosen: dict[str, Path] = {}
     for word in ("patients", "careplans") if careplans else ("patients",):
         fitting = [file for file in files if word in file.name.lower()]
         if len(fitting) != 1:
             what = "no file" if not fitting else f"{len(fitting)} files"
             raise TableError(f"{where}: {what} named …{word}….csv; exactly one is needed")
-        found[word] = fitting[0]
-    return found["patients"], found.get("careplans")
+        chosen[word] = fitting[0]
+    return chosen["patients"], chosen.get("careplans")
 
 
 def _require(path: Path, frame: pd.DataFrame, names: Sequence[str]) -> None:
     for name in names:
         if name not in frame.columns:
             raise TableError(
-                f"{path}: column {name!r} is missing, so this is no such file of Synthea's"
+                f"{path}: column {name!r} is missing, so this is not such a file of Synthea"
                 f"{nearest(name, frame.columns)}"
             )
 

@@ -1,4 +1,4 @@
-"""What Wei, Benson, Agor and Capan (2025) published of German credit and Adult, to compare with."""
+"""Results that Wei, Benson, Agor and Capan (2025) published of German credit and Adult."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ _F1 = {
 
 
 def wei2025_results(data: Data) -> pd.DataFrame:
-    """Tables 5 (German credit) and 6 (Adult): classes, information loss and records at risk.
+    """Return Tables 5 (German credit) and 6 (Adult): classes, information loss and records at risk.
 
     Args:
         data: `"german"` or `"adult"`.
@@ -129,7 +129,7 @@ def wei2025_results(data: Data) -> pd.DataFrame:
 
 
 def wei2025_f1(data: Data) -> pd.DataFrame:
-    """Tables 8 to 10 at k = 5: mean F1 of six classifiers, one row per method.
+    """Return Tables 8 to 10 at k = 5: mean F1 of six classifiers, one row per method.
 
     Args:
         data: `"german"` or `"adult"`.

@@ -1,4 +1,4 @@
-"""Exploring fronts: linked views in a notebook, and the same in one HTML file.
+"""The explorer of fronts: linked views in a notebook, and the same in one HTML file.
 
 The widget needs anywidget, which is imported when a widget is made.
 """

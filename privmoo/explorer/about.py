@@ -1,4 +1,4 @@
-"""How a front was found and what holds for the pick, in lines for a page."""
+"""About a front: how it was found and what holds for the pick, in lines for a page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from privmoo.explorer.data import ExplorerData, Shown, told
+from privmoo.explorer.data import ExplorerData
+from privmoo.front.advice import remarks
 from privmoo.front.front import Front
 from privmoo.release.release import Release
 
@@ -33,16 +34,20 @@ _RUN = (
 
 
 def about_front(data: ExplorerData, release: Release | None) -> list[Section]:
-    """Method, parameters, seed, versions; and the certificate of the pick.
+    """Return method, parameters, seed and versions of fronts, and the certificate of the pick.
 
     The fingerprint of the table is left out: with it, somebody who guesses the table could be sure.
+
+    Args:
+        data: The fronts.
+        release: The release of the pick; None without a pick.
     """
     sections: list[Section] = [("This file", [("holds", _CONTENT)])]
-    for shown in data.fronts:
-        if shown.front is None:
+    for entry in data.fronts:
+        if entry.front is None:
             continue
-        before = f"{shown.name}: " if len(data.fronts) > 1 else ""
-        sections += [(f"{before}{title}", rows) for title, rows in _method(shown, shown.front)]
+        before = f"{entry.name}: " if len(data.fronts) > 1 else ""
+        sections += [(f"{before}{title}", rows) for title, rows in _method(entry.front)]
     if release is not None:
         sections += [
             (f"Certificate of the pick: {title[:1].lower()}{title[1:]}", rows)
@@ -51,7 +56,7 @@ def about_front(data: ExplorerData, release: Release | None) -> list[Section]:
     return sections
 
 
-def _method(shown: Shown, front: Front) -> list[Section]:
+def _method(front: Front) -> list[Section]:
     described = front.description
     method = [("problem", str(described.get("problem", "not known")))]
     method += _pairs(described.get("parameters"))
@@ -87,7 +92,7 @@ def _method(shown: Shown, front: Front) -> list[Section]:
     versions = next((run["versions"] for run in runs if run.get("versions")), None)
     if isinstance(versions, Mapping):
         sections.append(("Versions", [(str(k), str(v)) for k, v in versions.items()]))
-    return [*sections, ("In words", told(front))]
+    return [*sections, ("In words", remarks(front, calls=False))]
 
 
 def _pairs(parameters: Any) -> list[tuple[str, str]]:
@@ -106,5 +111,5 @@ def _plain(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_plain(own)}" for key, own in value.items())
-    return json.dumps(value, ensure_ascii=False, default=lambda own: f"<{type(own).__name__}>")
+        return ", ".join(f"{key} {_plain(entry)}" for key, entry in value.items())
+    return json.dumps(value, ensure_ascii=False, default=lambda entry: f"<{type(entry).__name__}>")

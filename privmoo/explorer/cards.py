@@ -1,4 +1,4 @@
-"""Cards: what is told of one solution, as plain data; and rows of its release, for their owner."""
+"""Cards: facts about one solution as plain data, and rows of its release for their owner."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from privmoo.measures import (
     TCloseness,
 )
 from privmoo.measures.base import Measure
-from privmoo.recodings.recoding import Recoding
+from privmoo.recodings.base import Recoding
 
 __all__ = ["SIZES", "by_role", "card_of", "packed", "preview_of"]
 
@@ -48,7 +48,7 @@ _SEPARATOR = " | "
 _ALONE = "k is 1: a row may be somebody's record as it is. For your eyes only."
 
 
-class _Remembering(Solution):
+class _CachedSolution(Solution):
     """A solution that makes its recoding and groups once: a card asks for them several times."""
 
     @cached_property
@@ -56,15 +56,15 @@ class _Remembering(Solution):
         return super().recoding
 
     @cached_property
-    def _own_groups(self) -> Grouping:
+    def _cached_groups(self) -> Grouping:
         return super().groups()
 
     def groups(self) -> Grouping:
-        return self._own_groups
+        return self._cached_groups
 
 
 def card_of(solution: Solution) -> dict[str, Any]:
-    """What is told of a solution: words and loss of every attribute, groups, risks, and the next step.
+    """Return words and loss of every attribute, groups, risks, and the next step of a solution.
 
     There is no record in it, and no label that only suppressed records have.
 
@@ -77,23 +77,20 @@ def card_of(solution: Solution) -> dict[str, Any]:
     >>> card["facts"][:2]
     [['QI-groups', 2], ['k (smallest QI-group)', 3]]
     """
-    known = _Remembering(solution.front, solution.index)
+    cached = _CachedSolution(solution.front, solution.index)
     try:
         after = str(solution.front.next_step(solution.index))
     except ProblemError:  # one objective: there is no trade-off to go along
         after = ""
-    try:
-        lost = {str(name): float(v) for name, v in known.loss_per_attribute().items()}
-    except ProblemError:  # a recoding without generalised values
-        lost = {}
-    by_size = known.group_sizes()
+    lost = {str(name): float(v) for name, v in cached.loss_per_attribute().items()}
+    by_size = cached.group_sizes()
     sizes, records = by_size.index.to_numpy(), by_size["records"].to_numpy()
     place = np.searchsorted(_EDGES, sizes, side="right") - 1
     bars = np.bincount(place, weights=records, minlength=len(_EDGES)).astype(int).tolist()
     return {
-        "words": {str(name): text for name, text in known._told(known.recoding).items()},
+        "words": {str(name): text for name, text in cached.describe_columns().items()},
         "loss": lost,
-        "facts": _facts(known, int(by_size["groups"].sum())),
+        "facts": _facts(cached, int(by_size["groups"].sum())),
         "sizes": bars,
         "next": after,
     }
@@ -101,9 +98,9 @@ def card_of(solution: Solution) -> dict[str, Any]:
 
 def _facts(solution: Solution, n_groups: int) -> list[list[Any]]:
     groups = solution.groups()
-    wanted = _OF_GROUPS | (_OF_VALUES if solution.table.sensitive else {})
+    measures = _OF_GROUPS | (_OF_VALUES if solution.table.sensitive else {})
     facts: list[list[Any]] = [["QI-groups", n_groups]]
-    facts += [[label, _short(m(groups))] for label, m in wanted.items()]
+    facts += [[label, _short(m(groups))] for label, m in measures.items()]
     return facts
 
 
@@ -112,7 +109,7 @@ def _short(value: float) -> float | int:
 
 
 def packed(cards: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Many cards in little space: labels and sentences that repeat are kept once.
+    """Pack many cards in little space: labels and sentences that repeat are stored once.
 
     `words[j]` of a card is the place of a list of labels in `lists`; each of these is a place in
     `labels`. A sentence is the labels with ` | ` between them.
@@ -131,8 +128,8 @@ def packed(cards: Iterable[dict[str, Any]]) -> dict[str, Any]:
         words = []
         for name in attributes:
             parts = card["words"].get(name, "").split(_SEPARATOR)
-            own = tuple(labels.setdefault(part, len(labels)) for part in parts)
-            words.append(lists.setdefault(own, len(lists)))
+            numbers = tuple(labels.setdefault(part, len(labels)) for part in parts)
+            words.append(lists.setdefault(numbers, len(lists)))
         lost = [_rounded(card["loss"].get(name)) for name in attributes]
         facts = [value for _, value in card["facts"]]
         small.append([words, lost, facts, card["sizes"], card["next"]])
@@ -140,7 +137,7 @@ def packed(cards: Iterable[dict[str, Any]]) -> dict[str, Any]:
         "attributes": attributes,
         "facts": [label for label, _ in every[0]["facts"]] if every else [],
         "labels": list(labels),
-        "lists": [list(own) for own in lists],
+        "lists": [list(numbers) for numbers in lists],
         "cards": small,
     }
 
@@ -150,10 +147,14 @@ def _rounded(value: float | None) -> float | None:
 
 
 def preview_of(solution: Solution, n: int = 8) -> dict[str, Any]:
-    """Some rows as they would be released, without identifying columns: for the owner of the data.
+    """Return rows as they would be released, without identifying columns: for the owner of the data.
 
     Nothing is audited here, and with k = 1 a row can be somebody's record as it is; so rows go to a
     notebook, never into a file.
+
+    Args:
+        solution: The solution.
+        n: The largest number of rows.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"name": list("abc"), "age": [20, 21, 22]}), identifiers="name",
@@ -161,30 +162,30 @@ def preview_of(solution: Solution, n: int = 8) -> dict[str, Any]:
     >>> preview_of(pm.Front.of(pm.problems.Cuts(table), [[0, 0]])[0], n=2)
     {'columns': ['age'], 'rows': [['*'], ['*']], 'total': 3, 'note': ''}
     """
-    known = _Remembering(solution.front, solution.index)
-    table = known.table
+    cached = _CachedSolution(solution.front, solution.index)
+    table = cached.table
     try:
         table.need_records("preview")
     except TableError as error:
         return {"columns": [], "rows": [], "total": table.n_records, "note": str(error)}
-    kept = known._kept(known.recoding)
-    some = kept[np.linspace(0, len(kept) - 1, min(n, len(kept))).astype(np.int64)]
-    recoded = known.recoding.apply(table, some).reset_index(drop=True)
+    released = cached.released_rows()
+    sample = released[np.linspace(0, len(released) - 1, min(n, len(released))).astype(np.int64)]
+    recoded = cached.recoding.apply(table, sample).reset_index(drop=True)
     columns = {
-        str(name): recoded[name] if name in recoded.columns else table.frame[name].iloc[some]
+        str(name): recoded[name] if name in recoded.columns else table.frame[name].iloc[sample]
         for name in by_role({name: table.roles[name] for name in table.released_columns})
     }
     texts = [[canonical(value) for value in column.tolist()] for column in columns.values()]
     return {
         "columns": list(columns),
         "rows": [list(row) for row in zip(*texts, strict=True)],
-        "total": len(kept),
-        "note": "" if KAnonymity()(known.groups()) > 1 else _ALONE,
+        "total": len(released),
+        "note": "" if KAnonymity()(cached.groups()) > 1 else _ALONE,
     }
 
 
 def by_role(roles: Mapping[str, str]) -> list[str]:
-    """Columns in the order of interest: quasi-identifiers first, then sensitive ones.
+    """Return columns in the order of interest: quasi-identifiers first, then sensitive ones.
 
     >>> by_role({"a": "insensitive", "b": "sensitive", "c": "quasi-identifying"})
     ['c', 'b', 'a']

@@ -1,4 +1,4 @@
-"""What the explorer shows, as plain data: the widget in a notebook and the HTML file read the same.
+"""Data of the explorer, as plain data: the widget in a notebook and the HTML file read the same.
 
 The dictionary of `ExplorerData.to_json`:
 
@@ -36,20 +36,20 @@ from privmoo.front.knees import marked_knee
 from privmoo.front.quantities import Quantity
 from privmoo.front.solution import Solution
 
-__all__ = ["ExplorerData", "Shown", "gather", "told"]
+__all__ = ["ExplorerData", "ExplorerFront", "gather"]
 
 _GREY = 3_000
 _MOST_FRONTS = 6  # as many shapes and colours can be told apart
 
 
 @dataclass(frozen=True)
-class Shown:
-    """One front as the explorer shows it.
+class ExplorerFront:
+    """One front in the explorer.
 
     Attributes:
-        name: What it is called.
-        values: Solutions × quantities; NaN where not known.
-        front: Where more is known than values.
+        name: Its name.
+        values: Solutions × quantities; NaN where a value is not known.
+        front: The front itself; None for a table of points.
         pick: Place of the solution that was chosen.
     """
 
@@ -63,55 +63,55 @@ class Shown:
 
     @property
     def explained(self) -> bool:
-        """Whether cards can be made: the records are there."""
+        """Whether the front has its table, so that cards can be made."""
         return self.front is not None and self.front.table is not None
 
 
 @dataclass(frozen=True)
 class ExplorerData:
-    """Fronts of the same objectives, beside each other. Made by `gather`.
+    """Fronts of the same objectives, beside each other; made by `gather`.
 
     Attributes:
-        quantities: What is known of their solutions, objectives first.
+        quantities: The recorded quantities of all fronts, objectives first.
         n_objectives: How many of them are objectives.
-        fronts: One or several.
+        fronts: The fronts.
     """
 
     quantities: tuple[Quantity, ...]
     n_objectives: int
-    fronts: tuple[Shown, ...]
+    fronts: tuple[ExplorerFront, ...]
 
     def __len__(self) -> int:
         return sum(map(len, self.fronts))
 
-    def place(self, number: int) -> tuple[Shown, int]:
-        """Front and place there of a solution, by its number through all fronts."""
+    def place(self, number: int) -> tuple[ExplorerFront, int]:
+        """Return the front of a solution, and its place there, by its number through all fronts."""
         left = number
-        for shown in self.fronts:
-            if 0 <= left < len(shown):
-                return shown, left
-            left -= len(shown)
+        for entry in self.fronts:
+            if 0 <= left < len(entry):
+                return entry, left
+            left -= len(entry)
         raise ProblemError(
             f"explorer: there is no solution {number}; there are {len(self):,}, counted from 0"
         )
 
     def solution(self, number: int) -> Solution:
-        """The solution with a number."""
-        shown, place = self.place(number)
-        if shown.front is None:
+        """Return the solution with a number."""
+        entry, place = self.place(number)
+        if entry.front is None:
             raise ProblemError(
                 f"explorer: of solution {number} only values are known: it is a row of the table "
-                f"{shown.name!r}"
+                f"{entry.name!r}"
             )
-        return shown.front[place]
+        return entry.front[place]
 
     def number(self, solution: Solution) -> int:
-        """The number of a solution that is on one of the fronts."""
+        """Return the number of a solution that is on one of the fronts."""
         which, place = _find(self.fronts, solution, "explorer")
-        return sum(len(shown) for shown in self.fronts[:which]) + place
+        return sum(len(entry) for entry in self.fronts[:which]) + place
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data, described at the top of this module."""
+        """Return the plain data that is described at the top of this module."""
         return {
             "version": 1,
             "quantities": [
@@ -126,33 +126,28 @@ class ExplorerData:
                 }
                 for j, q in enumerate(self.quantities)
             ],
-            "fronts": [self._front(shown) for shown in self.fronts],
+            "fronts": [self._front(entry) for entry in self.fronts],
             "sizes": list(SIZES),
         }
 
     def _logarithmic(self, j: int) -> bool:
-        column = np.concatenate([shown.values[:, j] for shown in self.fronts])
+        column = np.concatenate([entry.values[:, j] for entry in self.fronts])
         return self.quantities[j].logarithmic(column[np.isfinite(column)])
 
-    def _front(self, shown: Shown) -> dict[str, Any]:
-        front = shown.front
+    def _front(self, entry: ExplorerFront) -> dict[str, Any]:
+        front = entry.front
         nothing = np.empty((0, self.n_objectives))
         return {
-            "name": shown.name,
-            "summary": f"{len(shown):,} points" if front is None else repr(front),
-            "values": _numbers(shown.values),
-            "dominated": _numbers(_some(nothing if front is None else front.dominated)),
-            "infeasible": _numbers(_some(nothing if front is None else front.infeasible)),
+            "name": entry.name,
+            "summary": f"{len(entry):,} points" if front is None else repr(front),
+            "values": _numbers(entry.values),
+            "dominated": _numbers(_thinned(nothing if front is None else front.dominated)),
+            "infeasible": _numbers(_thinned(nothing if front is None else front.infeasible)),
             "knee": None if front is None else marked_knee(front),
-            "pick": shown.pick,
-            "cards": shown.explained,
-            "advice": [] if front is None else [[*words] for words in told(front)],
+            "pick": entry.pick,
+            "cards": entry.explained,
+            "advice": [] if front is None else [[*words] for words in remarks(front, calls=False)],
         }
-
-
-def told(front: Front) -> list[tuple[str, str]]:
-    """What a front says in words, without the calls that only Python can make."""
-    return remarks(front, calls=False)
 
 
 def gather(
@@ -164,7 +159,7 @@ def gather(
 
     Args:
         fronts: A front, or several; published points can be a table with one column per objective.
-        names: What each is called.
+        names: A name for each.
         pick: A solution to mark.
 
     >>> import pandas as pd, privmoo as pm
@@ -172,62 +167,62 @@ def gather(
     ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
     >>> front = pm.Front.of(pm.problems.Cuts(table), [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0]])
     >>> data = gather([front, pd.DataFrame({"k": [2], "loss": [0.5]})], names=["ours", "published"])
-    >>> len(data), data.solution(1), [shown.name for shown in data.fronts]
+    >>> len(data), data.solution(1), [entry.name for entry in data.fronts]
     (3, Solution 1 of 2: k = 3, 40 % loss, ['ours', 'published'])
     """
-    given = [fronts] if isinstance(fronts, Front | pd.DataFrame) else list(fronts)
-    for one in given:
-        if not isinstance(one, Front | pd.DataFrame):
+    sources = [fronts] if isinstance(fronts, Front | pd.DataFrame) else list(fronts)
+    for source in sources:
+        if not isinstance(source, Front | pd.DataFrame):
             raise ProblemError(
-                f"explore: takes fronts or tables of points, got {type(one).__name__}"
+                f"explore: takes fronts or tables of points, got {type(source).__name__}"
             )
-        if not len(one):
+        if not len(source):
             raise ProblemError("explore: a front is empty")
-    own = [front for front in given if isinstance(front, Front)]
-    if not own or len(given) > _MOST_FRONTS:
+    recorded = [front for front in sources if isinstance(front, Front)]
+    if not recorded or len(sources) > _MOST_FRONTS:
         raise ProblemError(
             f"explore: takes one to {_MOST_FRONTS} fronts, at least one of them not a plain table"
         )
-    objectives = own[0].objectives
-    wanted = [(q.key, q.sense) for q in objectives]
-    for front in own[1:]:
-        if [(q.key, q.sense) for q in front.objectives] != wanted:
+    objectives = recorded[0].objectives
+    senses = [(q.key, q.sense) for q in objectives]
+    for front in recorded[1:]:
+        if [(q.key, q.sense) for q in front.objectives] != senses:
             raise ProblemError(
                 "explore: the fronts must have the same objectives, got "
                 f"{', '.join(q.key for q in objectives)} and "
                 f"{', '.join(q.key for q in front.objectives)}"
             )
-    known = {q.key: q for front in own for q in front.quantities}
-    others = [q for key, q in known.items() if key not in dict(wanted)]
+    by_key = {q.key: q for front in recorded for q in front.quantities}
+    others = [q for key, q in by_key.items() if key not in dict(senses)]
     quantities = (*objectives, *others)
-    titles = _names(given, names)
-    shown = tuple(
-        Shown(title, _values(one, quantities, len(objectives)), one)
-        if isinstance(one, Front)
-        else Shown(title, _values(one, quantities, len(objectives)), None)
-        for title, one in zip(titles, given, strict=True)
+    titles = _names(sources, names)
+    entries = tuple(
+        ExplorerFront(title, _values(source, quantities, len(objectives)), source)
+        if isinstance(source, Front)
+        else ExplorerFront(title, _values(source, quantities, len(objectives)), None)
+        for title, source in zip(titles, sources, strict=True)
     )
     if pick is not None:
-        shown = _with_pick(shown, pick)
-    return ExplorerData(quantities, len(objectives), shown)
+        entries = _with_pick(entries, pick)
+    return ExplorerData(quantities, len(objectives), entries)
 
 
 def _values(
-    one: Front | pd.DataFrame, quantities: Sequence[Quantity], n_objectives: int
+    source: Front | pd.DataFrame, quantities: Sequence[Quantity], n_objectives: int
 ) -> NDArray[np.float64]:
-    if isinstance(one, Front):
-        recorded = [q.key for q in one.quantities]
-        missing = np.full(len(one), np.nan)
+    if isinstance(source, Front):
+        recorded = [q.key for q in source.quantities]
+        missing = np.full(len(source), np.nan)
         return np.column_stack(
-            [one.column(q.key) if q.key in recorded else missing for q in quantities]
+            [source.column(q.key) if q.key in recorded else missing for q in quantities]
         )
     for q in quantities[:n_objectives]:
-        if q.key not in one.columns:
+        if q.key not in source.columns:
             raise ProblemError(
-                f"explore: the table of points has no column {q.key!r}{nearest(q.key, one.columns)}"
+                f"explore: the table of points has no column {q.key!r}{nearest(q.key, source.columns)}"
             )
     try:
-        table = one.reindex(columns=[q.key for q in quantities]).to_numpy(
+        table = source.reindex(columns=[q.key for q in quantities]).to_numpy(
             np.float64, na_value=np.nan
         )
     except (TypeError, ValueError):
@@ -237,21 +232,21 @@ def _values(
     return np.asarray(table, dtype=np.float64)
 
 
-def _names(given: Sequence[Front | pd.DataFrame], names: Sequence[str] | None) -> list[str]:
+def _names(sources: Sequence[Front | pd.DataFrame], names: Sequence[str] | None) -> list[str]:
     if names is not None:
-        told = [str(name) for name in ([names] if isinstance(names, str) else names)]
-        if len(told) != len(given) or len(set(told)) != len(told):
+        titles = [str(name) for name in ([names] if isinstance(names, str) else names)]
+        if len(titles) != len(sources) or len(set(titles)) != len(titles):
             raise ProblemError(
-                f"names: expected {len(given)} different names, one per front, got {told}"
+                f"names: expected {len(sources)} different names, one per front, got {titles}"
             )
-        return told
+        return titles
     guessed = [
         "published"
-        if not isinstance(one, Front)
+        if not isinstance(source, Front)
         else "exact"
-        if one.proven
-        else str(one.run.get("algorithm", "front"))
-        for one in given
+        if source.proven
+        else str(source.run.get("algorithm", "front"))
+        for source in sources
     ]
     return [
         name if guessed.count(name) == 1 else f"{name} {guessed[: i + 1].count(name)}"
@@ -259,15 +254,15 @@ def _names(given: Sequence[Front | pd.DataFrame], names: Sequence[str] | None) -
     ]
 
 
-def _with_pick(fronts: tuple[Shown, ...], pick: Solution) -> tuple[Shown, ...]:
+def _with_pick(fronts: tuple[ExplorerFront, ...], pick: Solution) -> tuple[ExplorerFront, ...]:
     which, place = _find(fronts, pick, "pick")
     return (*fronts[:which], replace(fronts[which], pick=place), *fronts[which + 1 :])
 
 
-def _find(fronts: tuple[Shown, ...], solution: Solution, what: str) -> tuple[int, int]:
+def _find(fronts: tuple[ExplorerFront, ...], solution: Solution, what: str) -> tuple[int, int]:
     """Front and place of a solution: its own front first, as others may have an equal one."""
-    own = [i for i, shown in enumerate(fronts) if shown.front is solution.front]
-    for i in (*own, *range(len(fronts))):
+    same = [i for i, entry in enumerate(fronts) if entry.front is solution.front]
+    for i in (*same, *range(len(fronts))):
         front = fronts[i].front
         place = None if front is None else _place(front, solution)
         if place is not None:
@@ -277,14 +272,14 @@ def _find(fronts: tuple[Shown, ...], solution: Solution, what: str) -> tuple[int
 
 def _place(front: Front, solution: Solution) -> int | None:
     """Where a solution is that may come from a part of the front, or from the same front elsewhere."""
-    own = np.array(list(solution.values.values()))
+    values = np.array(list(solution.values.values()))
     if list(solution.values) != [q.key for q in front.quantities]:
         return None
-    same = np.flatnonzero((front.values == own).all(axis=1))
+    same = np.flatnonzero((front.values == values).all(axis=1))
     return next((int(i) for i in same if front[int(i)] == solution), None)
 
 
-def _some(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _thinned(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return points[:: max(1, -(-len(points) // _GREY))]
 
 

@@ -1,4 +1,4 @@
-"""The explorer as one HTML file: nothing is loaded from anywhere, and nothing else may run in it."""
+"""The explorer as one HTML file that loads nothing from anywhere and lets nothing else run in it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _WITHHELD = (
 
 @cache
 def module() -> str:
-    """The explorer's own ES module, put together from its parts."""
+    """Return the explorer's ES module, put together from its parts."""
     parts = sorted(
         (part for part in files("privmoo.explorer").iterdir() if part.name.endswith(".js")),
         key=lambda part: part.name,
@@ -52,7 +52,7 @@ def module() -> str:
 
 @cache
 def style(name: str = "explorer.css") -> str:
-    """A style sheet of the explorer."""
+    """Return a style sheet of the explorer."""
     return files("privmoo.explorer").joinpath(name).read_text(encoding="utf-8")
 
 
@@ -75,7 +75,7 @@ def write_report(
     Args:
         fronts: A front, or several of the same objectives; see `privmoo.explore`.
         path: The file.
-        names: What the fronts are called.
+        names: A name for each front.
         pick: The solution that was chosen; without one there are no rows and no certificate.
         release: The release of the pick, if it was made already; else one is made.
         force: Whether a file that exists is replaced.
@@ -113,7 +113,12 @@ def _check_release(pick: Solution, release: Release) -> None:
 
 
 def page_of(data: ExplorerData, *, release: Release | None = None) -> str:
-    """The text of the file."""
+    """Return the text of the file.
+
+    Args:
+        data: The fronts.
+        release: The release of the pick; None without a pick.
+    """
     content = data.to_json() | {
         "cards": _cards(data),
         "preview": None if release is None else _preview(release),
@@ -122,7 +127,7 @@ def page_of(data: ExplorerData, *, release: Release | None = None) -> str:
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     script = module() + _START
     sheet = style() + style("page.css")
-    total = sum(len(shown) for shown in data.fronts)
+    total = sum(len(entry) for entry in data.fronts)
     title = f"{total:,} way{'' if total == 1 else 's'} to publish this table"
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(sheet)}'; img-src data:; "
@@ -143,7 +148,7 @@ def page_of(data: ExplorerData, *, release: Release | None = None) -> str:
         "<body>",
         "<main>",
         f"<h1>{html.escape(title)}</h1>",
-        *(f"<p>{_lines(shown.name, shown.front)}</p>" for shown in data.fronts),
+        *(f"<p>{_lines(entry.name, entry.front)}</p>" for entry in data.fronts),
         '<div id="explorer"></div>',
         f"<noscript>{_still(data)}</noscript>",
         "<h2>How this was found, and what holds</h2>",
@@ -164,12 +169,12 @@ def _cards(data: ExplorerData) -> dict[str, Any]:
     """Cards of all solutions; those of one front share their labels."""
     packs: list[dict[str, Any]] = []
     places: list[list[int] | None] = []
-    for shown in data.fronts:
-        if shown.front is None or not shown.explained:
-            places += [None] * len(shown)
+    for entry in data.fronts:
+        if entry.front is None or not entry.explained:
+            places += [None] * len(entry)
             continue
-        places += [[len(packs), i] for i in range(len(shown))]
-        packs.append(packed(card_of(solution) for solution in shown.front))
+        places += [[len(packs), i] for i in range(len(entry))]
+        packs.append(packed(card_of(solution) for solution in entry.front))
     return {"packs": packs, "places": places}
 
 
@@ -177,10 +182,10 @@ def _preview(release: Release) -> Mapping[str, Any]:
     if release.certificate.privacy["k"] < 2:
         return {"note": _WITHHELD}
     roles = release.certificate.release["columns"]
-    some = release.frame.head(_ROWS)[by_role(roles)]
-    texts = [[canonical(value) for value in some[name].tolist()] for name in some.columns]
+    rows = release.frame.head(_ROWS)[by_role(roles)]
+    texts = [[canonical(value) for value in rows[name].tolist()] for name in rows.columns]
     return {
-        "columns": [str(name) for name in some.columns],
+        "columns": [str(name) for name in rows.columns],
         "rows": [list(row) for row in zip(*texts, strict=True)],
         "total": len(release),
     }
@@ -190,26 +195,26 @@ def _start(data: ExplorerData) -> int:
     """What is in focus at first: the pick, else the first knee, else what is in the middle."""
     marked: dict[str, int] = {}
     before = 0
-    for shown in data.fronts:
-        if shown.pick is not None:
-            marked["pick"] = before + shown.pick
-        if shown.front is not None:
-            middle = marked_knee(shown.front)
-            middle = compromise(shown.front) if middle is None else middle
+    for entry in data.fronts:
+        if entry.pick is not None:
+            marked["pick"] = before + entry.pick
+        if entry.front is not None:
+            middle = marked_knee(entry.front)
+            middle = compromise(entry.front) if middle is None else middle
             marked.setdefault("middle", before + middle)
-        before += len(shown)
+        before += len(entry)
     return marked.get("pick", marked.get("middle", 0))
 
 
 def _lines(name: str, front: Front | None) -> str:
-    said = "published points" if front is None else repr(front)
-    return f"<b>{html.escape(name)}</b>: {html.escape(said.replace(chr(10), '; '))}"
+    text = "published points" if front is None else repr(front)
+    return f"<b>{html.escape(name)}</b>: {html.escape(text.replace(chr(10), '; '))}"
 
 
 def _still(data: ExplorerData) -> str:
     """A picture and a table, where scripts do not run."""
-    shown = [shown.front._repr_html_() for shown in data.fronts if shown.front is not None]
-    return "".join(shown)
+    fronts = (entry.front for entry in data.fronts)
+    return "".join(front._repr_html_() for front in fronts if front is not None)
 
 
 def _section(title: str, rows: Sequence[tuple[str, str]]) -> str:

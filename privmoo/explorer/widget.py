@@ -34,7 +34,7 @@ class Explorer(anywidget.AnyWidget):
 
     What is chosen in the browser can be read here, and what is set here is shown there. Solutions are
     numbered as in the front, and through all fronts if there are several; solutions themselves can be
-    set, too: `w.focus = front.knee()`, `w.selected = front.where(min_k=5)`. `observe` tells of changes.
+    set, too: `w.focus = front.knee()`, `w.selected = front.where(min_k=5)`. `observe` reports changes.
 
     Words, counts and rows of a solution are computed when its card is opened, and sent to the browser
     only: a saved notebook does not hold them.
@@ -77,7 +77,7 @@ class Explorer(anywidget.AnyWidget):
         return self._fronts.solution(self._focused())
 
     def release(self, *, seed: int | None = None) -> Release:
-        """The release of the solution in focus, audited, with its certificate."""
+        """Return the release of the solution in focus, audited, with its certificate."""
         return self.solution.release(seed=seed)
 
     def _focused(self) -> int:
@@ -113,9 +113,9 @@ class Explorer(anywidget.AnyWidget):
             raise ProblemError(
                 f"shortlist: expected comments by number of solution, got {type(value).__name__}"
             )
-        given = value if isinstance(value, Mapping) else dict.fromkeys(value, "")
+        comments = value if isinstance(value, Mapping) else dict.fromkeys(value, "")
         return {
-            self._number("shortlist", number): str(comment) for number, comment in given.items()
+            self._number("shortlist", number): str(comment) for number, comment in comments.items()
         }
 
     def _number(self, what: str, value: object) -> int:
@@ -155,7 +155,7 @@ class Explorer(anywidget.AnyWidget):
         """The widget, and beside it a picture and table for viewers that know no widgets."""
         bundle = super()._repr_mimebundle_(**options)
         still = "".join(
-            shown.front._repr_html_() for shown in self._fronts.fronts if shown.front is not None
+            entry.front._repr_html_() for entry in self._fronts.fronts if entry.front is not None
         )
         if isinstance(bundle, tuple):
             return {**bundle[0], "text/html": still}, *bundle[1:]
@@ -170,12 +170,12 @@ def explore(
 ) -> Explorer:
     """Explore one front, or several of the same objectives beside each other.
 
-    Several fronts have their own colours and shapes and can be switched off; it is marked and said which
-    points dominate which.
+    Several fronts have their own colours and shapes and can be switched off; the explorer marks and says
+    which points dominate which.
 
     Args:
         fronts: Fronts; points published elsewhere can be a table with one column per objective.
-        names: What each is called; by default after its algorithm.
+        names: A name for each; that of its algorithm by default.
         pick: A solution to mark.
 
     >>> import pandas as pd, privmoo as pm

@@ -40,7 +40,12 @@ class Archive:
         return len(self.rows)
 
     def add(self, X: Any, out: dict[str, Any]) -> None:
-        """Take a batch of candidates with their minimised objectives F and violations G."""
+        """Take a batch of candidates.
+
+        Args:
+            X: The candidates.
+            out: Their minimised objectives F and, where there are constraints, violations G.
+        """
         F = np.atleast_2d(out["F"])
         X = X if len(X) == len(F) else [X]
         feasible = feasible_rows(F, out.get("G"))
@@ -50,13 +55,13 @@ class Archive:
         if not len(feasible):
             return
         self._remember(F[feasible])
-        both = np.concatenate([self.F, F[feasible]])
-        keep = np.flatnonzero(non_dominated(both))
+        together = np.concatenate([self.F, F[feasible]])
+        keep = np.flatnonzero(non_dominated(together))
         old = len(self.rows)
         if keep[-1] < old:  # nothing new: what was non-dominated still is
             return
         rows = [self.rows[i] if i < old else _copied(X[feasible[i - old]]) for i in keep]
-        self.rows, self.F = rows, both[keep]
+        self.rows, self.F = rows, together[keep]
 
     def _remember(self, F: NDArray[np.float64]) -> None:
         self._seen.append(F)
@@ -66,15 +71,15 @@ class Archive:
             self._seen, self._n_seen = [thinner], len(thinner)
 
     def _forbid(self, F: NDArray[np.float64]) -> None:
-        found = np.unique(np.concatenate([self._forbidden, F]), axis=0)
-        self._forbidden = found[:: max(1, -(-len(found) // _SHOWN))]
+        points = np.unique(np.concatenate([self._forbidden, F]), axis=0)
+        self._forbidden = points[:: max(1, -(-len(points) // _SHOWN))]
 
     def infeasible(self) -> NDArray[np.float64]:
-        """Objective values, as minimised, of some of the infeasible candidates."""
+        """Return minimised objective values of a sample of the infeasible candidates."""
         return self._forbidden
 
     def dominated(self) -> NDArray[np.float64]:
-        """Objective values, as minimised, of some thousands of the dominated candidates."""
+        """Return minimised objective values of some thousands of the dominated candidates."""
         if not self._seen:
             return np.empty((0, self.n_obj))
         points = np.unique(np.concatenate(self._seen), axis=0)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from privmoo.explorer.widget import Explorer
     from privmoo.problem import AnonymizationProblem
-    from privmoo.recodings.recoding import Recoding
+    from privmoo.recodings.base import Recoding
     from privmoo.release.release import Release
 
 __all__ = ["Front"]
@@ -126,7 +126,7 @@ class Front:
             raise ProblemError("front: no candidates were given")
         quantities = quantities_of(problem)
         keys = [*(m.key for m in problem.measures), RECORDS_SUPPRESSED]
-        parts, recodings = [], [None] * len(rows) + [r.to_json() for r in adopted]
+        parts, stored = [], [None] * len(rows) + [r.to_json() for r in adopted]
         if len(rows):
             out = problem.evaluate(rows, return_values_of=["F", "G"], return_as_dictionary=True)
             named = problem.evaluate_measures(rows)
@@ -154,7 +154,7 @@ class Front:
             dominated=beside,
             problem=problem,
             table=problem.table,
-            recodings=tuple(recodings[i] for i in best) if adopted else None,
+            recodings=tuple(stored[i] for i in best) if adopted else None,
         )
 
     @classmethod
@@ -337,7 +337,7 @@ class Front:
         demands = limits.read_limits(self, bounds, "where").values()
         inside = limits.within(self, demands)
         if demands and not inside.any():
-            raise ProblemError(limits.nothing_within(self, demands))
+            raise ProblemError(limits.nothing_within(self, demands, "where"))
         return np.flatnonzero(inside)
 
     def best(self, name: str) -> Solution:

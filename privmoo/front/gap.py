@@ -1,4 +1,4 @@
-"""How far a front is from the exact one, or from a bound that nothing can beat."""
+"""Gap: how far a front is from the exact one, or from a bound that nothing can beat."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def gap(front: Front, exact: Front | pd.DataFrame) -> Gap:
 
     Args:
         front: The front of a search.
-        exact: What `exact_front` or `lower_bound` gave.
+        exact: What `exact_front` or `lower_bound` returned.
     """
     names = [q.key for q in front.objectives]
     signs = np.array([q.sign for q in front.objectives])
@@ -72,12 +72,12 @@ def gap(front: Front, exact: Front | pd.DataFrame) -> Gap:
     ideal = signs * np.array([q.best for q in front.objectives])
     worst = signs * np.array([q.worst for q in front.objectives])
     whole = share_of_box(reference, ideal, worst)
-    own = share_of_box(front.F, ideal, worst)
+    covered = share_of_box(front.F, ideal, worst)
     span = np.where(worst > ideal, worst - ideal, 1.0)
     short = _shortfall(front.F / span, reference / span)
     # Values of an exact front and of a bound are sums in another order.
     return Gap(
-        own / whole if whole else 1.0,
+        covered / whole if whole else 1.0,
         max(0.0, float(short.max())),
         int((short > 1e-9).sum()),
         len(reference),

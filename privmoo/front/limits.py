@@ -132,20 +132,21 @@ def within(front: Front, limits: Iterable[Limit]) -> NDArray[np.bool_]:
     return inside
 
 
-def nothing_within(front: Front, limits: Iterable[Limit]) -> str:
+def nothing_within(front: Front, limits: Iterable[Limit], method: str) -> str:
     """Return the error sentence for limits that no solution is within.
 
     Args:
         front: The front.
         limits: The limits.
+        method: The method that was called.
     """
     limits = list(limits)
     demand = " and ".join(map(str, limits))
     if not len(front):
-        return f"where: the front is empty, so no solution has {demand}"
+        return f"{method}: the front is empty, so no solution has {demand}"
     spans = "; ".join(
         f"{q.words} goes from {q.write(column.min())} to {q.write(column.max())}"
         for q in dict.fromkeys(limit.quantity for limit in limits)
         for column in (front.column(q.key),)
     )
-    return f"where: no solution of the front has {demand}; {spans}"
+    return f"{method}: no solution of the front has {demand}; {spans}"

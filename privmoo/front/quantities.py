@@ -196,7 +196,7 @@ def _plain(value: Any) -> Any:
 
 
 def quantities_of(problem: AnonymizationProblem) -> tuple[Quantity, ...]:
-    """What a front of the problem records: objectives first, then other measures, then suppression."""
+    """Return what a front of a problem records: objectives, other measures, suppressed records."""
 
     def of(m: Measure) -> Quantity:
         low, high = problem.range_of(m)
@@ -222,15 +222,23 @@ def quantities_of(problem: AnonymizationProblem) -> tuple[Quantity, ...]:
 
 
 def find(quantities: Iterable[Quantity], name: str, *, what: str = "measure") -> Quantity:
-    """The quantity with a name, or one sentence with the nearest.
+    """Return the quantity with a name.
+
+    Args:
+        quantities: The recorded quantities.
+        name: The key of one of them.
+        what: What was asked for, for the error.
+
+    Raises:
+        ProblemError: There is no such quantity; the nearest name is suggested.
 
     >>> find([Quantity("k", "k", "max", 9.0, 1.0)], "k").sense
     'max'
     """
-    known = {q.key: q for q in quantities}
-    if name in known:
-        return known[name]
+    by_key = {q.key: q for q in quantities}
+    if name in by_key:
+        return by_key[name]
     raise ProblemError(
-        f"{what}: {name!r} is not recorded in this front; recorded are {', '.join(known)}"
-        f"{nearest(name, known)}"
+        f"{what}: {name!r} is not recorded in this front; recorded are {', '.join(by_key)}"
+        f"{nearest(name, by_key)}"
     )

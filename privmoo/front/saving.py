@@ -15,7 +15,7 @@ from privmoo.data.table import Table
 from privmoo.errors import CheckpointError, PluginError, ProblemError
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, quantities_of
 from privmoo.measures.base import Measure
-from privmoo.recodings.recoding import Recoding, from_json
+from privmoo.recodings.base import Recoding, from_json
 from privmoo.suppression import Suppression
 from privmoo.suppression import policy_from as described_policy
 
@@ -209,21 +209,24 @@ def policy_from(described: Any) -> Suppression:
 
 
 def measures_from(quantities: Iterable[Quantity]) -> list[Measure]:
-    """Measures of privmoo among recorded quantities, so that a release checks what a file claims.
+    """Return the built-in measures among recorded quantities, so that a release checks a file's claims.
 
     A file is refused if it gives the name of such a measure to something else, which would not be
     checked.
+
+    Raises:
+        CheckpointError: A quantity has the name of a measure but is not that measure.
     """
     from privmoo.measures import measure_by_name, names
 
-    own = {name: (name, "after") for name in names()}
-    own |= {f"{name}_before": (name, "before") for name in names()}
-    made: list[Measure] = []
+    reserved = {name: (name, "after") for name in names()}
+    reserved |= {f"{name}_before": (name, "before") for name in names()}
+    measures: list[Measure] = []
     for q in quantities:
-        if own.get(q.key, (q.name, q.stage)) != (q.name, q.stage):
+        if reserved.get(q.key, (q.name, q.stage)) != (q.name, q.stage):
             raise CheckpointError(
-                f"front: what the file records as {q.key!r} is said to be {q.name!r} {q.stage} "
-                "suppression; use Front.load(path, problem=…)"
+                f"front: the file records {q.name!r} {q.stage} suppression under the name {q.key!r} of "
+                "another measure; use Front.load(path, problem=…)"
             )
         if q.name not in names():
             continue
@@ -237,32 +240,28 @@ def measures_from(quantities: Iterable[Quantity]) -> list[Measure]:
             built = None
         if built is None or built.sense != q.sense:
             raise CheckpointError(
-                f"front: the measure {q.key!r} in the file is no valid {q.name!r}; use "
+                f"front: the measure {q.key!r} in the file is not a valid {q.name!r}; use "
                 "Front.load(path, problem=…)"
             )
-        made.append(built)
-    return made
+        measures.append(built)
+    return measures
 
 
 def recoding_from(table: Table, described: Mapping[str, Any], index: int) -> Recoding:
-    """The recoding that `Recoding.to_json` described, for the table that the file is of."""
-    parts = described.get(str(described.get("kind")))
+    """Return the recoding of a solution in a file.
+
+    Args:
+        table: The table that the file is of.
+        described: What `Recoding.to_json` returned.
+        index: The place of the solution.
+
+    Raises:
+        CheckpointError: The recoding cannot be made for this table.
+    """
     try:
-        if isinstance(parts, Mapping):
-            for qi in table.qis:
-                _check_places(parts[qi.name], qi.n_leaves - 1)
         return from_json(table, described)
     except _WRONG:
         raise CheckpointError(
             f"front: the recoding of solution {index} in the file cannot be made for this table; use "
             "Front.load(path, problem=…)"
         ) from None
-
-
-def _check_places(given: Any, below: int) -> None:
-    """Whole numbers only: numpy would read a negative place from the end and true as 1."""
-    for place in given if isinstance(given, list) else [given]:
-        if isinstance(place, bool) or not isinstance(place, int):
-            raise TypeError
-        if place < 0 or (isinstance(given, list) and place >= below):
-            raise IndexError

@@ -14,16 +14,19 @@ from numpy.typing import NDArray
 
 from privmoo import registry
 from privmoo.data.table import Table
-from privmoo.errors import ProblemError, nearest
+from privmoo.errors import ProblemError, ReleaseError, nearest
 from privmoo.evaluation.engine import Engine
 from privmoo.front.quantities import RECORDS_SUPPRESSED
+from privmoo.front.saving import measures_from, policy_from, recoding_from
 from privmoo.groups.groups import Grouping
-from privmoo.recodings.cells import CellRecoding
-from privmoo.recodings.classes import PartitionRecoding
-from privmoo.recodings.recoding import BlockRecoding, Recoding
-from privmoo.release.audited import loss_per_column
+from privmoo.measures.base import Measure
+from privmoo.recodings.base import Recoding
+from privmoo.recodings.columns import Labels
+from privmoo.release.copy import write_copy
+from privmoo.release.plan import Origin, ReleasePlan
 from privmoo.release.release import Release, make_release
-from privmoo.suppression import Suppression
+from privmoo.release.utility import ReleasedRows, loss_of_labels
+from privmoo.suppression import ExplicitRecords, Suppression
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,14 +35,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Solution"]
 
+_RUN_FACTS = ("algorithm", "seed", "generations")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """One solution of a front; every recorded measure is an attribute: `solution.k`.
 
     Attributes:
-        front: The front it is on.
-        index: Its place there.
+        front: The front of the solution.
+        index: The place of the solution on the front.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -109,8 +114,6 @@ class Solution:
             if self.front.problem is None:
                 raise ProblemError("solution: the front has no recodings; load it with its problem")
             return self.front.problem.recoding(self.x)
-        from privmoo.front.saving import recoding_from
-
         return recoding_from(self.table, stored, self.index)
 
     @property
@@ -118,8 +121,6 @@ class Solution:
         """The policy that left records out."""
         if self.front.problem is not None:
             return self.front.problem.policy(self.x)
-        from privmoo.front.saving import policy_from
-
         stored = (self.front.recodings or [None] * len(self.front))[self.index] or {}
         described = stored.get("suppression", self.front.description.get("suppression"))
         return policy_from(described)
@@ -139,37 +140,29 @@ class Solution:
         return engine.groups(candidate)[1][0]
 
     def loss_per_attribute(self) -> pd.Series:
-        """Loss of every quasi-identifier: suppressed records have lost all.
+        """Return the loss of every quasi-identifier; suppressed records have lost all.
 
         A generalised value loses (leaves in its block - 1) / (leaves - 1) (Iyengar 2002); the mean over
         attributes, by their weights, is the measure `loss`. A column of means and modes loses its
         information loss: the distance to the released values over the column's own deviation; a number
         with noise, how far it is off over the width of the domain.
         """
-        recoding = self.recoding
-        if self._has_values(recoding):
-            kept = self._kept(recoding)
-            return loss_per_column(self.table, recoding.apply(self.table, kept), kept, recoding)
-        if not isinstance(recoding, BlockRecoding):
-            raise ProblemError(
-                "loss_per_attribute: this recoding has no generalised values to count leaves of"
-            )
-        table = self.table
+        recoding, table = self.recoding, self.table
+        labels = _labels_of_values(recoding)
+        if labels is None:
+            rows = self.released_rows()
+            released = ReleasedRows(table, recoding.apply(table, rows), recoding, rows)
+            return released.loss_per_column()
         published = self._published()
         if published is None:
-            kept = np.where(self.groups().labels >= 0, table.weights, 0)
+            released_records = np.where(self.groups().labels >= 0, table.weights, 0)
         else:
-            kept = np.bincount(table.row_tuple[published], minlength=table.n_tuples)
-        lost = {}
-        for j, qi in enumerate(table.qis):
-            blocks = recoding.blocks[j]
-            leaf_loss = (np.bincount(blocks)[blocks] - 1) / max(qi.n_leaves - 1, 1)
-            total = (leaf_loss[table.tuples[:, j]] * kept).sum() + table.n_records - kept.sum()
-            lost[qi.name] = total / table.n_records
-        return pd.Series(lost, name="loss")
+            tuples = table.row_tuple[published]
+            released_records = np.bincount(tuples, minlength=table.n_tuples)
+        return loss_of_labels(table, labels, released_records)
 
     def group_sizes(self) -> pd.DataFrame:
-        """Released records by the size of their QI-group: how many people are hidden how well."""
+        """Count the released records by the size of their QI-group: how well people are hidden."""
         groups = self.groups()
         sizes, place = np.unique(groups.sizes, return_inverse=True)
         return pd.DataFrame(
@@ -183,7 +176,7 @@ class Solution:
         )
 
     def release(self, *, seed: int | None = None, shuffle: bool = True) -> Release:
-        """The anonymised table, audited, with a certificate.
+        """Make the anonymised table, audited, with a certificate.
 
         Args:
             seed: For the order of the rows; by default nobody can repeat it.
@@ -192,10 +185,11 @@ class Solution:
         return make_release(
             self.table,
             self.recoding,
-            published=self._published(),
+            suppression=self._left_out(),
+            measures=self._measures(),
+            origin=self._origin(),
             shuffle=shuffle,
             seed=seed,
-            **self._made(),
         )
 
     def write(
@@ -218,43 +212,46 @@ class Solution:
         table = self.table
         if table.has_records:
             return self.release(seed=seed).write(path, force=force, spreadsheets=spreadsheets)
-        from privmoo.release.scanned import write_scanned
-
-        return write_scanned(
+        plan = ReleasePlan.of(
             table,
             self.recoding,
-            path,
-            seed=seed,
-            force=force,
-            spreadsheets=spreadsheets,
-            **self._made(),
+            suppression=self._left_out(),
+            measures=self._measures(),
+            origin=self._origin(),
         )
+        return write_copy(plan, path, seed=seed, force=force, spreadsheets=spreadsheets)
 
-    def _made(self) -> dict[str, Any]:
-        """What a release must know of how this was found."""
-        from privmoo.front.saving import measures_from
+    def _left_out(self) -> Suppression | NDArray[np.bool_]:
+        """The policy, or of every record whether it is published."""
+        published, policy = self._published(), self.suppression
+        if published is None:
+            return policy
+        if policy != ExplicitRecords():
+            raise ReleaseError(
+                f"solution: it chooses the published records itself, so {type(policy).__name__} would not "
+                "be applied; use ExplicitRecords() as the suppression of its problem"
+            )
+        return published
 
-        front, problem = self.front, self.front.problem
-        run = {
-            key: front.run[key] for key in ("algorithm", "seed", "generations") if key in front.run
+    def _measures(self) -> list[Measure]:
+        if self.front.problem is not None:
+            return list(self.front.problem.measures)
+        return measures_from(self.front.quantities)
+
+    def _origin(self) -> Origin:
+        """How the recoding was found."""
+        front = self.front
+        method = {
+            "problem": front.description.get("problem"),
+            "parameters": front.description.get("parameters"),
+            **{key: front.run[key] for key in _RUN_FACTS if key in front.run},
         }
-        return {
-            "suppression": self.suppression,
-            "measures": problem.measures
-            if problem is not None
-            else measures_from(front.quantities),
-            "claims": self.values,
-            "method": {
-                "problem": front.description.get("problem"),
-                "parameters": front.description.get("parameters"),
-                **run,
-            },
-        }
+        return Origin(claims=self.values, method=method)
 
     # In words and pictures
 
     def explain(self) -> str:
-        """What the release would say of every attribute, how private it is, and what it costs."""
+        """Describe what the release publishes of every attribute, how private it is, and what it costs."""
         return "\n".join(
             f"{title}\n" + "\n".join(f"  {name}: {text}" for name, text in rows)
             for title, rows in self._sections()
@@ -274,45 +271,39 @@ class Solution:
         measured.append(
             ("records suppressed", f"{suppressed:,} of {table.n_records:,} ({share:.2%})")
         )
-        recoding = self.recoding
         sections = [
-            ("What is published", list(self._told(recoding).items())),
+            ("What is published", list(self.describe_columns().items())),
             ("Measured", measured),
         ]
-        if self._has_values(recoding) or isinstance(recoding, BlockRecoding):
-            lost = self.loss_per_attribute()
-            rows = [(str(name), f"{value * 100:.4g} %") for name, value in lost.items()]
-            sections.append(("Loss per attribute", rows))
-        return [*sections, ("QI-groups", self._group_rows())]
+        lost = self.loss_per_attribute()
+        rows = [(str(name), f"{value * 100:.4g} %") for name, value in lost.items()]
+        return [*sections, ("Loss per attribute", rows), ("QI-groups", self._group_rows())]
 
-    @staticmethod
-    def _has_values(recoding: Recoding) -> bool:
-        """Whether values are released, such as means, rather than labels of several."""
-        if isinstance(recoding, PartitionRecoding):
-            return recoding.kind != "ranges"
-        return isinstance(recoding, CellRecoding)
-
-    def _kept(self, recoding: Recoding) -> NDArray[np.int64]:
+    def released_rows(self) -> NDArray[np.int64]:
         """Return the rows of `Table.originals` that are released."""
         published = self._published()
         if published is not None:
             return np.flatnonzero(published)
-        tuples = recoding.view(self.table).originals.tuples
+        tuples = self.recoding.view(self.table).originals.tuples
         return np.flatnonzero(self.groups().labels[tuples] >= 0)
 
-    def _told(self, recoding: Recoding) -> dict[str, str]:
-        """What the release says, without labels that only suppressed records have."""
-        table = self.table
-        if not isinstance(recoding, BlockRecoding):
-            frame = recoding.apply(table, self._kept(recoding))
+    def describe_columns(self) -> dict[str, str]:
+        """Describe what is published of every quasi-identifier.
+
+        Labels that only suppressed records have are left out.
+        """
+        table, recoding = self.table, self.recoding
+        columns = _labels_of_values(recoding)
+        if columns is None:
+            frame = recoding.apply(table, self.released_rows())
             return recoding.describe({n: set(frame[n].astype(str)) for n in table.qi_names})
         batch = self.groups().batch
-        kept = table.tuples[batch.firsts[batch.starts[0] : batch.stops[0]]]
-        released = {}
-        for j, qi in enumerate(table.qis):
-            labels = recoding.labels(j)
-            released[qi.name] = {labels[b] for b in np.unique(recoding.blocks[j][kept[:, j]])}
-        return recoding.describe(released=released)
+        tuples = table.tuples[batch.firsts[batch.starts[0] : batch.stops[0]]]
+        released = {
+            column.name: {column.labels[cell] for cell in np.unique(column.codes[tuples[:, j]])}
+            for j, column in enumerate(columns)
+        }
+        return recoding.describe(released)
 
     def _group_rows(self) -> list[tuple[str, str]]:
         by_size = self.group_sizes()
@@ -347,8 +338,8 @@ class Solution:
         return axes
 
     def __repr__(self) -> str:
-        said = ", ".join(q.phrase(self.values[q.key]) for q in self.front.objectives)
-        return f"Solution {self.index} of {len(self.front)}: {said}"
+        phrases = ", ".join(q.phrase(self.values[q.key]) for q in self.front.objectives)
+        return f"Solution {self.index} of {len(self.front)}: {phrases}"
 
     def _repr_html_(self) -> str:
         parts = [f"<div>{html.escape(repr(self))}</div>"]
@@ -360,6 +351,12 @@ class Solution:
             )
             parts.append(f"<h4>{html.escape(title)}</h4><table>{cells}</table>")
         return "".join(parts)
+
+
+def _labels_of_values(recoding: Recoding) -> list[Labels] | None:
+    """The columns, if in all of them every value has one label: then counts are enough."""
+    columns = [c for c in recoding.columns if isinstance(c, Labels) and c.scope == "value"]
+    return columns if len(columns) == len(recoding.columns) else None
 
 
 def _three(sizes: NDArray[np.int64]) -> str:

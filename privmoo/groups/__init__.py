@@ -1,1 +1,7 @@
 """The QI-groups of a population of candidates."""
+
+from __future__ import annotations
+
+from privmoo.groups.groups import GroupBatch, Grouping
+
+__all__ = ["GroupBatch", "Grouping"]

@@ -16,7 +16,7 @@ from privmoo.kernels.cells import sum_cells, sum_groups
 from privmoo.kernels.segments import Segments
 
 if TYPE_CHECKING:
-    from privmoo.recodings.cells import CellRecoding
+    from privmoo.recodings.base import Recoding
 
 __all__ = ["GroupBatch", "Grouping", "Segments", "Stage"]
 
@@ -58,7 +58,7 @@ class GroupBatch:
     blocks: NDArray[np.uint32] | None = None
     clusters: NDArray[np.int32] | None = None
     centres: NDArray[np.float64] | None = None
-    cells: Sequence[CellRecoding] | None = None
+    cells: Sequence[Recoding] | None = None
     has_losses: bool = True
     kept: NDArray[np.int64] | None = None
     stage: Stage = "before"

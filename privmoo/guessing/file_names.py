@@ -1,4 +1,4 @@
-"""Names of files that are safe on every system, made from names of columns."""
+"""File names that are safe on every system, derived from column names."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 
 
 def file_names(columns: Iterable[str], ending: str) -> dict[str, str]:
-    """A name for the file of every column: letters, digits, `_` and `-`, no two alike.
+    """Return a file name for every column: letters, digits, `_` and `-`, no two alike.
 
     Names that differ only in capitals count as alike, as they do on some systems.
+
+    Args:
+        columns: The names of the columns.
+        ending: The ending of the files, such as `.csv`.
 
     >>> file_names(["native-country", "a/b", "a b", "A_B", "..", "NUL", "größe", "年齢"], ".csv")
     {'native-country': 'native-country.csv', 'a/b': 'a_b.csv', 'a b': 'a_b_2.csv',
@@ -23,7 +27,7 @@ def file_names(columns: Iterable[str], ending: str) -> dict[str, str]:
      '年齢': 'column_2.csv'}
     """
     taken: set[str] = set()
-    found = {}
+    files = {}
     for column in columns:
         stem = _clean(column)
         name, number = stem, 1
@@ -31,8 +35,8 @@ def file_names(columns: Iterable[str], ending: str) -> dict[str, str]:
             number += 1
             name = f"{stem}_{number}"
         taken.add(name.lower())
-        found[column] = name + ending
-    return found
+        files[column] = name + ending
+    return files
 
 
 def _clean(column: str) -> str:

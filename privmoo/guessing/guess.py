@@ -14,11 +14,11 @@ import pandas as pd
 from privmoo._util.files import write_all
 from privmoo.data.roles import check_columns, check_rows
 from privmoo.errors import ColumnError, FileError, Hint, TableError, nearest
-from privmoo.guessing.decisions import ColumnGuess, decide, propose_some, without_twins
+from privmoo.guessing.column_facts import facts_of
 from privmoo.guessing.file_names import file_names
 from privmoo.guessing.job import job_text
-from privmoo.guessing.shapes import facts_of
-from privmoo.guessing.toml_text import quoted
+from privmoo.guessing.role_guesses import ColumnGuess, decide, propose_some, without_twins
+from privmoo.guessing.toml_writer import quoted
 
 __all__ = ["Guess", "guess"]
 
@@ -28,18 +28,18 @@ FOLDER = "hierarchies"
 
 @dataclass(frozen=True)
 class Guess:
-    """What the columns of a table look like; made by `guess`.
+    """What the columns of a table look like; `guess` returns it.
 
     Attributes:
         columns: One guess for every column, in their order.
-        n_records: Number of rows that were looked at.
+        n_records: The number of rows that were looked at.
     """
 
     columns: tuple[ColumnGuess, ...]
     n_records: int
 
     def __getitem__(self, name: str) -> ColumnGuess:
-        """The guess about one column."""
+        """Return the guess about one column."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -48,7 +48,7 @@ class Guess:
         )
 
     def names(self, role: str) -> list[str]:
-        """The columns with a role."""
+        """Return the columns with a role."""
         return [column.name for column in self.columns if column.role == role]
 
     @cached_property
@@ -68,7 +68,7 @@ class Guess:
         encoding: str | None = None,
         missing_values: Sequence[str] | None = None,
     ) -> str:
-        """A job with comments, for `privmoo.Config.load`.
+        """Return a job with comments, for `privmoo.Config.load`.
 
         Args:
             data_file: The file of the records, as it stands in the job.
@@ -123,7 +123,7 @@ class Guess:
                 f"{folder / FILE}: exists already",
                 hint=Hint("choose another folder", parameter="force", value=True),
             )
-        made = bool(self.files) and _make(folder / FOLDER)
+        is_new = bool(self.files) and _make(folder / FOLDER)
         try:
             write_all(
                 {path: _writer(content) for path, content in contents.items()},
@@ -131,7 +131,7 @@ class Guess:
                 private=True,
             )
         except BaseException:
-            if made:
+            if is_new:
                 with suppress(OSError):
                     (folder / FOLDER).rmdir()
             raise
@@ -155,10 +155,10 @@ class Guess:
 def guess(frame: pd.DataFrame) -> Guess:
     """Guess the roles of all columns, and hierarchies for the quasi-identifying ones.
 
-    What cannot be told is identifying, so that no release has it unless a user says otherwise.
+    A column whose role is unknown is identifying, so that no release has it unless a user assigns a role.
 
     Args:
-        frame: The records, as `privmoo._util.reading.read_csv` gives them.
+        frame: The records, as `privmoo._util.reading.read_csv` returns them.
 
     >>> people = pd.DataFrame({"name": [f"P{i}" for i in range(30)], "age": range(20, 50),
     ...                        "ill": ["flu", "cold", "none"] * 10})
@@ -176,14 +176,14 @@ def guess(frame: pd.DataFrame) -> Guess:
         except TableError as error:
             raise TableError(f"data: the name of column {number} is not valid Unicode") from error
     facts = {name: facts_of(frame[name], name) for name in frame.columns}
-    columns = without_twins([decide(found) for found in facts.values()], facts)
+    columns = without_twins([decide(column_facts) for column_facts in facts.values()], facts)
     if not any(column.role == "quasi-identifying" for column in columns):
         columns = propose_some(columns, facts)
     return Guess(tuple(columns), len(frame))
 
 
 def _from(folder: Path, data_file: Path) -> str:
-    """The data file as seen from a folder; whole where there is no way between the two."""
+    """Return the path of the data file from a folder; absolute where there is no relative path."""
     try:
         source = data_file.parent.resolve() / data_file.name
         try:
@@ -195,7 +195,7 @@ def _from(folder: Path, data_file: Path) -> str:
 
 
 def _make(folder: Path) -> bool:
-    """Make a folder for its owner only; False where it is there already."""
+    """Make a folder for its owner only; return False where it exists already."""
     try:
         folder.mkdir(mode=0o700)
     except FileExistsError:
@@ -215,6 +215,6 @@ def _writer(content: str) -> Callable[[Path], None]:
 
 
 def _shown(name: str, longest: int = 40) -> str:
-    """A name of a column that does nothing to a terminal."""
+    """Return a column name that is harmless in a terminal."""
     plain = name if name.isprintable() and name.strip() else quoted(name)
     return plain if len(plain) <= longest else plain[: longest - 1] + "…"

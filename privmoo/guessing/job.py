@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from privmoo.guessing.decisions import ColumnGuess
-from privmoo.guessing.toml_text import comment, key, quoted, value
+from privmoo.guessing.role_guesses import ColumnGuess
+from privmoo.guessing.toml_writer import comment, key, quoted, value
 
 __all__ = ["job_text"]
 
@@ -14,7 +14,7 @@ _ROLES = {
     "quasi-identifying": "Others may know these about a person: they are generalised.",
     "sensitive": "Others must not learn these about a person: they are released as they are.",
     "insensitive": "These are harmless: they are released as they are.",
-    "identifying": "These name a person, or cannot be told: they are not released.",
+    "identifying": "These name a person, or their role is unknown: they are not released.",
 }
 
 
@@ -25,7 +25,7 @@ def job_text(
     reading: Mapping[str, Any],
     file: str,
 ) -> str:
-    """The whole job.
+    """Return the text of the whole job.
 
     Args:
         columns: The guesses.
@@ -36,14 +36,14 @@ def job_text(
     """
     parts = [_head(file), _data(columns, data_file, reading), "[columns]"]
     for role, meaning in _ROLES.items():
-        own = [_column(column, files) for column in columns if column.role == role]
-        if own:
+        entries = [_column(column, files) for column in columns if column.role == role]
+        if entries:
             lines = [f"# {role.upper()}. {meaning}"]
             if role == "quasi-identifying" and files:
                 lines.append(
                     "# A line of a hierarchy file is a value and its groups: value;group;larger group;*"
                 )
-            parts.append("\n".join([*lines, "", *own]))
+            parts.append("\n".join([*lines, "", *entries]))
     if not any(column.role == "quasi-identifying" for column in columns):
         parts.append(
             "# No column looks quasi-identifying: give at least one this role before you go on."
@@ -74,7 +74,7 @@ def _data(columns: Sequence[ColumnGuess], data_file: str, reading: Mapping[str, 
     subjects = [column.name for column in columns if column.subject]
     if subjects:
         lines += [
-            "# If one person has several rows, name the column that tells persons apart:",
+            "# If one person has several rows, name the column that distinguishes persons:",
             comment(f"subject = {quoted(subjects[0])}"),
         ]
     if "missing_values" not in reading:

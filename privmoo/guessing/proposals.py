@@ -1,4 +1,4 @@
-"""Hierarchies for columns as they are: each one is tried on the data before it is proposed."""
+"""Hierarchies to propose for a column: each one is tried on the data first."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from privmoo.errors import PrivmooError
-from privmoo.guessing.orders import in_order
-from privmoo.guessing.shapes import MOST_LEAVES, Facts
-from privmoo.guessing.toml_text import value
+from privmoo.guessing.column_facts import MOST_LEAVES, Facts
+from privmoo.guessing.toml_writer import value
+from privmoo.guessing.word_orders import in_order
 from privmoo.hierarchy import Hierarchy
 
 __all__ = ["Proposal", "propose"]
 
 IN_FILE = 1_000
-"""Up to so many leaves a hierarchy is written to a file of its own."""
+"""A hierarchy of up to this many leaves is written to a file of its own."""
 _MOST_ORDERED = 200
 _SMALL = 12
 _SHORT = 20
@@ -37,8 +37,8 @@ class Proposal:
     Attributes:
         kind: The builder's name.
         arguments: Its arguments.
-        n_leaves: Number of leaves, once bound to the data.
-        content: What stands in its file, if it has one.
+        n_leaves: The number of leaves, once bound to the data.
+        content: The content of its file, if it has one.
         note: What a user should know about it.
         inline: Whether it must stand without a file.
     """
@@ -51,11 +51,11 @@ class Proposal:
     inline: bool = False
 
     def stated(self) -> Any:
-        """As a TOML file states it without a file of its own."""
+        """Return it as a TOML file states it, without a file of its own."""
         return {"kind": self.kind, **self.arguments} if self.arguments else self.kind
 
     def __str__(self) -> str:
-        """In short.
+        """Return it in short.
 
         >>> str(Proposal("intervals", {"low": 0, "high": 99, "widths": [5, 10]}))
         'intervals of 5, 10'
@@ -68,10 +68,10 @@ class Proposal:
 
 
 def propose(facts: Facts, says: frozenset[str]) -> Proposal | None:
-    """The first hierarchy that fits the column; None where none does.
+    """Return the first hierarchy that fits the column; None where none does.
 
     Args:
-        facts: What is known of the values.
+        facts: The facts about the values.
         says: What the name says.
     """
     if facts.n_values > MOST_LEAVES and facts.kind != "number":
@@ -105,7 +105,7 @@ def _dates(facts: Facts) -> Proposal:
         length = max(lengths)
         if facts.kind == "date" or length == 10 or len(lengths) > 1:
             return Proposal("masking")
-        return Proposal("masking", {"steps": [length - kept for kept in (10, 8, 5, 3, 2)]})
+        return Proposal("masking", {"steps": [length - n_left for n_left in (10, 8, 5, 3, 2)]})
     # The year comes last: what is before it goes first.
     steps = [3, 6] if facts.dates == "day first" else [6]
     return Proposal("masking", {"side": "left", "steps": steps})
@@ -169,7 +169,7 @@ def _intervals(numbers: np.ndarray[Any, Any], age: bool) -> Iterator[Proposal]:
 
 
 def _nice(number: float) -> float:
-    """The next of 1, 2, 5, 10, 20, 50 and so on.
+    """Return the next of 1, 2, 5, 10, 20, 50 and so on.
 
     >>> _nice(3.7), _nice(0.012), _nice(7)
     (5.0, 0.02, 10.0)
@@ -182,7 +182,7 @@ def _nice(number: float) -> float:
 
 
 def _widths(span: float) -> list[float]:
-    """Three nice widths that nest, the first about a twentieth of the span."""
+    """Return three nice widths that nest, the first about a twentieth of the span."""
     narrow = max(_nice(span / 20), 2.0)
     first = f"{narrow:e}"[0]
     return [narrow * factor for factor in {"1": (1, 5, 10), "2": (1, 5, 10), "5": (1, 2, 4)}[first]]
@@ -193,7 +193,7 @@ def _plain(number: float) -> float | int:
 
 
 def _tried(proposal: Proposal, facts: Facts) -> Proposal | None:
-    """The proposal with its size and its file, if all that can be done with it works."""
+    """Return the proposal with its size and its file, if it can be bound, written and read again."""
     if facts.data is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What the name of a column says, in English, German, French and Spanish."""
+"""Meanings of words in column names, in English, German, French and Spanish."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ __all__ = ["Meaning", "meanings", "words_of"]
 
 
 class Meaning(NamedTuple):
-    """One thing that a name can say.
+    """A meaning that a name can have.
 
     Attributes:
         role: `"identifying"`, `"number"` (of a record), `"person"` (whose rows they are),
             `"quasi-identifying"`, `"sensitive"`, `"target"`.
-        says: How a reason calls it.
-        words: Whole words that say it.
+        says: What a reason calls it.
+        words: Whole words with this meaning.
         stems: Beginnings of words; those of six letters and more count anywhere in a word.
         strong: Whether it counts more than a sensitive meaning in the same name, as in "age at diagnosis".
-        place: Whether it is about a place or an organisation, whose name identifies nobody.
-        alone: Words that say it where the name has no other word.
+        place: Whether it is about a place or an organisation, whose name does not identify a person.
+        alone: Words with this meaning if the name has no other word.
     """
 
     role: str
@@ -234,20 +234,20 @@ _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a name, in small letters without accents.
+    """Return the words of a name, in small letters without accents.
 
     >>> words_of("BirthDate"), words_of("Größe_in-cm"), words_of("Prénom")
     (['birth', 'date'], ['groesse', 'in', 'cm'], ['prenom'])
     """
-    # Long names are no help, and splitting them would take time.
+    # Long names do not help, and splitting them would take time.
     split = _CAMEL.sub(" ", unicodedata.normalize("NFC", name[:200]))
     plain = unicodedata.normalize("NFKD", split.lower().translate(_GERMAN))
-    kept = "".join(sign for sign in plain if not unicodedata.combining(sign))
-    return re.findall(r"[a-z]+[0-9]*|[0-9]+", kept)
+    letters = "".join(sign for sign in plain if not unicodedata.combining(sign))
+    return re.findall(r"[a-z]+[0-9]*|[0-9]+", letters)
 
 
 def meanings(name: str) -> list[Meaning]:
-    """All that a name says.
+    """Return all meanings of a name.
 
     >>> [meaning.says for meaning in meanings("Age at diagnosis")]
     ['age', 'health']
@@ -255,7 +255,7 @@ def meanings(name: str) -> list[Meaning]:
     (['birth'], [])
     """
     words = words_of(name)
-    found = []
+    matching = []
     for meaning, whole, stems in _WORDS:
         if (len(words) == 1 and words[0] in meaning.alone.split()) or any(
             word in whole
@@ -265,5 +265,5 @@ def meanings(name: str) -> list[Meaning]:
             )
             for word in words
         ):
-            found.append(meaning)
-    return found
+            matching.append(meaning)
+    return matching

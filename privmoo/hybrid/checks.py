@@ -1,4 +1,4 @@
-"""What the hybrid scheme refuses, in one sentence each, before any work."""
+"""Checks of tables and parameters of the hybrid scheme, before any work."""
 
 from __future__ import annotations
 
@@ -23,7 +23,12 @@ _EXACT = 2.0**53
 
 
 def check_table(table: Table, *, records: bool = True) -> None:
-    """Refuse tables that the scheme cannot work on, in one sentence; with `records` scanned ones too."""
+    """Raise unless the scheme can work on a table.
+
+    Args:
+        table: The records.
+        records: Whether scanned tables are refused too.
+    """
     if not isinstance(table, Table):
         raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
     if records:
@@ -42,23 +47,23 @@ def check_table(table: Table, *, records: bool = True) -> None:
             "with one row per person and no subject"
         )
     columns = numeric_columns(table)
-    if all(own is not None for own in columns):
+    if all(numbers is not None for numbers in columns):
         raise ProblemError(
             "table: has no categorical quasi-identifier, so there is nothing to split by and nothing to "
             "generalise; cluster numbers with pm.problems.Clusters or pm.baselines.mdav instead"
         )
-    for j, (qi, own) in enumerate(zip(table.qis, columns, strict=True)):
-        if own is not None and np.isnan(own).any():
+    for j, (qi, numbers) in enumerate(zip(table.qis, columns, strict=True)):
+        if numbers is not None and np.isnan(numbers).any():
             raise ProblemError(
                 f"table: column {qi.name!r} has missing numbers, which take no noise",
                 hint=Hint(parameter="missing", value="drop", call="Table"),
             )
-        if own is not None and np.abs(own).max() >= _EXACT:
+        if numbers is not None and np.abs(numbers).max() >= _EXACT:
             raise ProblemError(
                 f"table: column {qi.name!r} has numbers from 2**53 on, whose last digits noise loses; "
                 "give it in a larger unit, or as text if it is a code"
             )
-        if own is not None and (qi.min_level > 0 or qi.max_level < node_cells(table)[j].height):
+        if numbers is not None and (qi.min_level > 0 or qi.max_level < node_cells(table)[j].height):
             raise ProblemError(
                 f"table: {qi.name!r} has a lowest or highest level, but the scheme publishes numbers with "
                 "noise, or their intervals; leave min_level and max_level out"
@@ -71,24 +76,31 @@ def check_numbers(
     bounds: Mapping[str, tuple[float, float]] | None,
     weight: float,
 ) -> None:
-    """Refuse parameters of noise and clusters that are no possible numbers, or of no such column."""
-    own = dict(zip(table.qi_names, numeric_columns(table), strict=True))
-    numeric = [name for name, numbers in own.items() if numbers is not None]
+    """Raise unless the parameters of noise and clusters are possible and about numeric columns.
+
+    Args:
+        table: The records.
+        sensitivity: Δf of the noise, for all numbers or by quasi-identifier.
+        bounds: Smallest and largest number, by quasi-identifier.
+        weight: How much diversity counts against similarity in clusters.
+    """
+    columns = dict(zip(table.qi_names, numeric_columns(table), strict=True))
+    numeric = [name for name, numbers in columns.items() if numbers is not None]
     if isinstance(sensitivity, Mapping):
         for name, value in sensitivity.items():
             if name not in numeric:
                 raise ProblemError(
-                    f"sensitivity: {name!r} is no numeric quasi-identifier{nearest(name, numeric)}"
+                    f"sensitivity: {name!r} is not a numeric quasi-identifier{nearest(name, numeric)}"
                 )
             positive(f"sensitivity of {name!r}", value)
     else:
         positive("sensitivity", sensitivity)
     if bounds is not None and not isinstance(bounds, Mapping):
-        raise ProblemError(f"bounds: must be given by column, got {type(bounds).__name__}")
+        raise ProblemError(f"bounds: must be a mapping by column, got {type(bounds).__name__}")
     for name, ends in (bounds or {}).items():
         if name not in numeric:
             raise ProblemError(
-                f"bounds: {name!r} is no numeric quasi-identifier{nearest(name, numeric)}"
+                f"bounds: {name!r} is not a numeric quasi-identifier{nearest(name, numeric)}"
             )
         check_pair(f"bounds of {name!r}", ends)
         if not max(map(abs, ends)) < _EXACT:
@@ -97,20 +109,29 @@ def check_numbers(
 
 
 def check_pair(name: str, ends: Any) -> None:
-    """Raise unless a parameter is a smallest and a largest number."""
+    """Raise unless a parameter is a smallest and a largest number.
+
+    Args:
+        name: The parameter's name, for the error.
+        ends: What was passed.
+    """
     pair = isinstance(ends, Sequence) and not isinstance(ends, str) and len(ends) == 2
     if not pair or not all(map(is_number, ends)) or not ends[0] <= ends[1]:
         raise ProblemError(f"{name}: must be a smallest and a largest number, got {ends!r}")
 
 
-def names_in(name: str, given: object) -> list[str]:
-    """A parameter that is one name or several, as a list.
+def names_in(name: str, names: object) -> list[str]:
+    """Return a parameter that is one name or several as a list, or raise.
+
+    Args:
+        name: The parameter's name, for the error.
+        names: What was passed.
 
     >>> names_in("patterns", "race"), names_in("patterns", ["race"])
     (['race'], ['race'])
     """
-    if isinstance(given, str):
-        return [given]
-    if isinstance(given, Sequence) and all(isinstance(one, str) for one in given):
-        return list(given)
-    raise ProblemError(f"{name}: must be names, got {given!r}")
+    if isinstance(names, str):
+        return [names]
+    if isinstance(names, Sequence) and all(isinstance(entry, str) for entry in names):
+        return list(names)
+    raise ProblemError(f"{name}: must be names, got {names!r}")

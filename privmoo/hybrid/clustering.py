@@ -13,7 +13,8 @@ from privmoo._util.checks import fraction, whole_number
 from privmoo.baselines.common import Kinds, labels_of_rows
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
-from privmoo.kernels.members import Units, grow_members
+from privmoo.kernels.growth_by_width import Kinds as WidthKinds
+from privmoo.kernels.growth_by_width import grow_members
 from privmoo.recodings.nodes import node_cells, numeric_columns
 
 __all__ = ["MemberClusters", "check_k", "member_clusters"]
@@ -24,14 +25,14 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class MemberClusters:
-    """Clusters of some records of a table, or of some distinct tuples of a scanned one.
+    """Clusters of records of a table, or of distinct tuples of a scanned one.
 
     Attributes:
         rows: The records, by their place in the table; or the tuples.
         labels: The cluster of each of them, from 0.
-        entropy: Of every cluster, the entropy of its sensitive values in nats; of several sensitive
-            attributes the least.
-        weights: How many records each of `rows` stands for; one if not given.
+        entropy: Per cluster the entropy of its sensitive values in nats; with several sensitive
+            attributes the smallest.
+        weights: How many records each of `rows` stands for; None if it is 1.
     """
 
     rows: IntArray
@@ -44,11 +45,11 @@ class MemberClusters:
 
     @property
     def sizes(self) -> IntArray:
-        """Records of every cluster."""
+        """The records of every cluster."""
         return np.bincount(self.labels, self.weights, minlength=len(self)).astype(np.int64)
 
     def to_frame(self) -> pd.DataFrame:
-        """Size and entropy of every cluster."""
+        """Return the size and entropy of every cluster."""
         return pd.DataFrame(
             {"records": self.sizes, "entropy": self.entropy},
             index=pd.RangeIndex(len(self), name="cluster"),
@@ -87,7 +88,7 @@ def member_clusters(
     Args:
         table: The records.
         k: Fewest records of a cluster.
-        rows: Which records, or tuples of a scanned table; all by default.
+        rows: The records, or tuples of a scanned table, to cluster; all by default.
         weight: How much diversity counts against similarity, from 0 to 1.
 
     >>> df = pd.DataFrame({"age": [20, 50, 22, 54, 21], "ill": list("xxyxy")})
@@ -110,29 +111,36 @@ def member_clusters(
     order = np.argsort(of_row, kind="stable")
     starts = np.searchsorted(of_row[order], np.arange(len(kinds.weights) + 1))
     for units in _blocks(kinds, 2 * k):
-        given, clusters = grow_members(kinds, units, k, float(weight), weights is not None)
+        kind_of_entry, clusters = grow_members(kinds, units, k, float(weight), weights is not None)
         places = np.concatenate([order[starts[u] : starts[u + 1]] for u in units])
-        own = labels_of_rows(of_row[places], given, clusters, np.ones(len(given), np.int64))
-        labels[places] = own + n_clusters
+        counts = np.ones(len(kind_of_entry), np.int64)
+        grown = labels_of_rows(of_row[places], kind_of_entry, clusters, counts)
+        labels[places] = grown + n_clusters
         n_clusters += int(clusters.max()) + 1
-    found = MemberClusters(rows, labels, np.empty(n_clusters), weights)
-    return replace(found, entropy=_entropy(table, found))
+    result = MemberClusters(rows, labels, np.empty(n_clusters), weights)
+    return replace(result, entropy=_entropy(table, result))
 
 
 def check_k(k: object, n_records: int, what: str) -> None:
-    """Raise unless so many records make at least one cluster."""
+    """Raise unless the records make at least one cluster.
+
+    Args:
+        k: Fewest records of a cluster.
+        n_records: How many records there are.
+        what: What the records are, for the error.
+    """
     whole_number("k", k, at_least=2)
     if 0 < n_records < k:  # type: ignore[operator]  # it is a number
         raise ProblemError(f"k: must be at most {n_records:,}, the number of {what}, got {k}")
 
 
-def _kinds(table: Table, rows: IntArray) -> tuple[IntArray, Units]:
-    """The kind of every row, and what the kinds are; numbers from 0 to 1."""
+def _kinds(table: Table, rows: IntArray) -> tuple[IntArray, WidthKinds]:
+    """Return the kind of every row, and the kinds; numbers from 0 to 1."""
     alike = Kinds.of(table, sensitive=bool(table.sensitive))
     kinds, of_row, weights = np.unique(alike.of_row[rows], return_inverse=True, return_counts=True)
     first = np.empty(len(kinds), np.int64)
     first[of_row[::-1]] = rows[::-1]
-    numbers = [None if own is None else own[first] for own in numeric_columns(table)]
+    numbers = [None if column is None else column[first] for column in numeric_columns(table)]
     values = np.ascontiguousarray(alike.sensitive[kinds])
     return of_row, _units(
         table,
@@ -145,15 +153,15 @@ def _kinds(table: Table, rows: IntArray) -> tuple[IntArray, Units]:
     )
 
 
-def _tuples(table: Table, rows: IntArray) -> tuple[IntArray, Units]:
-    """Distinct tuples as kinds, with their mean numbers and the shares of their sensitive values."""
+def _tuples(table: Table, rows: IntArray) -> tuple[IntArray, WidthKinds]:
+    """Return distinct tuples as kinds, with their mean numbers and the shares of their sensitive values."""
     numbers: list[NDArray[np.float64] | None] = []
     originals = table.originals
-    for own in numeric_columns(table):
-        if own is not None:
-            sums = np.bincount(originals.tuples, own * originals.row_weights, table.n_tuples)
-            own = (sums / table.weights)[rows]
-        numbers.append(own)
+    for column in numeric_columns(table):
+        if column is not None:
+            sums = np.bincount(originals.tuples, column * originals.row_weights, table.n_tuples)
+            column = (sums / table.weights)[rows]
+        numbers.append(column)
     owner, values, shares, n_values = [], [], [], 0
     place = np.full(table.n_tuples, -1)
     place[rows] = np.arange(len(rows))
@@ -185,18 +193,18 @@ def _units(
     values: IntArray,
     shares: NDArray[np.float64],
     weights: IntArray,
-) -> Units:
-    """Kinds as the kernel wants them; numbers from 0 to 1 over the whole table."""
+) -> WidthKinds:
+    """Return kinds as the kernel reads them; numbers from 0 to 1 over the whole table."""
     scaled, leaves, blocks = [], [], []
-    for j, (own, all_) in enumerate(zip(numbers, numeric_columns(table), strict=True)):
-        if own is None or all_ is None:
+    for j, (column, whole_column) in enumerate(zip(numbers, numeric_columns(table), strict=True)):
+        if column is None or whole_column is None:
             leaves.append(table.tuples[tuples, j].astype(np.int64))
             blocks.append(node_cells(table)[j])
         else:
-            scaled.append((own - all_.min()) / (float(np.ptp(all_)) or 1.0))
+            scaled.append((column - whole_column.min()) / (float(np.ptp(whole_column)) or 1.0))
     levels = [nodes.start[nodes.ids] for nodes in blocks]
     places = np.cumsum([0, *(level.size for level in levels)])[:-1]
-    return Units(
+    return WidthKinds(
         _columns(scaled, len(tuples), np.float64),
         _columns(leaves, len(tuples), np.int64),
         np.concatenate([np.empty(0, np.int64), *(level.ravel() for level in levels)]),
@@ -216,32 +224,32 @@ def _columns(columns: list[Any], n: int, kind: type) -> NDArray[Any]:
     return np.column_stack(columns).astype(kind) if columns else np.empty((n, 0), kind)
 
 
-def _blocks(kinds: Units, least: int) -> list[IntArray]:
-    """Kinds in blocks of at most 4,096, or as many as have `least` records on both sides."""
-    done, todo = [], [np.arange(len(kinds.weights))]
-    while todo:
-        units = todo.pop()
-        halves = _halved(kinds, units, least) if len(units) > _BLOCK else None
+def _blocks(kinds: WidthKinds, fewest: int) -> list[IntArray]:
+    """Return kinds in blocks of at most 4,096, unless a half would have fewer than `fewest` records."""
+    blocks, waiting = [], [np.arange(len(kinds.weights))]
+    while waiting:
+        units = waiting.pop()
+        halves = _halved(kinds, units, fewest) if len(units) > _BLOCK else None
         if halves is None:
-            done.append(units)
+            blocks.append(units)
         else:
-            todo += halves
-    return done
+            waiting += halves
+    return blocks
 
 
-def _halved(kinds: Units, units: IntArray, least: int) -> list[IntArray] | None:
+def _halved(kinds: WidthKinds, units: IntArray, fewest: int) -> list[IntArray] | None:
     spread = [
         *(float(np.ptp(column)) for column in kinds.numbers[units].T),
         *(len(np.unique(c)) / n for c, n in zip(kinds.leaves[units].T, kinds.sizes, strict=True)),
     ]
-    both = [*kinds.numbers.T, *kinds.leaves.T]
+    columns = [*kinds.numbers.T, *kinds.leaves.T]
     for j in np.argsort(spread)[::-1]:
-        column = both[int(j)][units]
+        column = columns[int(j)][units]
         order = np.argsort(column, kind="stable")
         records = np.cumsum(kinds.weights[units][order])
         # Between two different values, as near to the middle as possible.
         cuts = np.flatnonzero(np.diff(column[order])) + 1
-        cuts = cuts[(records[cuts - 1] >= least) & (records[-1] - records[cuts - 1] >= least)]
+        cuts = cuts[(records[cuts - 1] >= fewest) & (records[-1] - records[cuts - 1] >= fewest)]
         if len(cuts):
             cut = cuts[np.argmin(np.abs(cuts - len(units) // 2))]
             return [np.sort(units[order[:cut]]), np.sort(units[order[cut:]])]
@@ -249,9 +257,9 @@ def _halved(kinds: Units, units: IntArray, least: int) -> list[IntArray] | None:
 
 
 def _entropy(table: Table, clusters: MemberClusters) -> NDArray[np.float64]:
-    """The least entropy of the sensitive attributes in every cluster, in nats."""
+    """Return the smallest entropy of the sensitive attributes in every cluster, in nats."""
     n, sizes = len(clusters), clusters.sizes
-    least = np.full(n, np.inf if table.sensitive else 0.0)
+    smallest = np.full(n, np.inf if table.sensitive else 0.0)
     for attribute in table.sensitive.values():
         if not table.has_records:
             label = np.full(table.n_tuples, -1)
@@ -264,5 +272,5 @@ def _entropy(table: Table, clusters: MemberClusters) -> NDArray[np.float64]:
         pairs, place = np.unique(owner * attribute.n_values + codes, return_inverse=True)
         owner = pairs // attribute.n_values
         share = np.bincount(place, records) / sizes[owner]
-        least = np.minimum(least, np.bincount(owner, -share * np.log(share), minlength=n))
-    return least
+        smallest = np.minimum(smallest, np.bincount(owner, -share * np.log(share), minlength=n))
+    return smallest

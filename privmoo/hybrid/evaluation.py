@@ -13,10 +13,9 @@ from privmoo.data.table import Table
 from privmoo.errors import ReleaseError
 from privmoo.hybrid.splitting import Split
 from privmoo.learning.values import Reading, check_release, read_original, read_released
-from privmoo.recodings.cells import CellRecoding
 from privmoo.recodings.nodes import numeric_columns
-from privmoo.release.audited import disclosure_of, kept_cells
 from privmoo.release.release import Release
+from privmoo.release.utility import ReleasedRows
 
 __all__ = ["by_partition", "preservation"]
 
@@ -39,7 +38,7 @@ def preservation(
 
     >>> import privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"sex": list("ffm")}), quasi_identifiers={"sex": pm.Hierarchy.flat()})
-    >>> star = pm.make_release(table, pm.cut_recoding(table, [[0]]), seed=1)
+    >>> star = pm.make_release(table, pm.recodings.cut_recoding(table, [[0]]), seed=1)
     >>> preservation(table, star)["distance"].round(4).tolist()
     [0.1667]
     """
@@ -104,14 +103,15 @@ def by_partition(table: Table, release: Release, split: Split) -> pd.DataFrame:
     """
     check_release(table, release)
     recoding = release.recoding
-    if not isinstance(recoding, CellRecoding):
+    if recoding is None or any(column.scope != "record" for column in recoding.columns):
         raise ReleaseError("release: is not by the hybrid scheme, which publishes cell by cell")
     if len(split.violating) != table.n_records:
         raise ReleaseError(
             f"split: is of {len(split.violating):,} records, the table has {table.n_records:,}"
         )
-    kept = kept_cells(table, release.frame, recoding, release.rows)
-    risks = list(disclosure_of(table, release.frame, recoding, release.rows).values())
+    released = ReleasedRows(table, release.frame, recoding, release.rows)
+    unchanged = released.unchanged_cells().to_numpy()
+    risks = list(released.disclosure().values())
     violating = split.violating[release.rows]
     weights = np.array([qi.weight for qi in table.qis])
     found = {}
@@ -122,7 +122,7 @@ def by_partition(table: Table, release: Release, split: Split) -> pd.DataFrame:
         levels = mean_levels(part, recoding.relative_levels(), table.qi_names).to_numpy()
         found[name] = {
             "records": int(rows.sum()),
-            "originality": float(kept.to_numpy()[rows].mean()),
+            "originality": float(unchanged[rows].mean()),
             "distortion": float(weights @ levels),
             "disclosure_risk": max(float(risk[rows].mean()) for risk in risks),
             "disclosure_risk_max": max(float(risk[rows].max()) for risk in risks),

@@ -17,12 +17,12 @@ __all__ = ["Noise", "add_noise", "expected_unchanged", "laplace_draws"]
 
 @dataclass(frozen=True)
 class Noise:
-    """Numbers with noise, and what the noise was.
+    """Numbers with noise, and the parameters of the noise.
 
     Attributes:
         values: The numbers with noise.
         epsilon: The privacy parameter that set the scale.
-        sensitivity: Δf, the other one.
+        sensitivity: Δf, the other parameter of the scale.
         expected: The share of values that such noise leaves unchanged by rounding.
         unchanged: The share of values that it did leave unchanged.
     """
@@ -67,7 +67,7 @@ def add_noise(
             with another ε give the same noise in another size.
         epsilon: The larger, the less noise.
         sensitivity: Δf.
-        step: What noise is rounded to: 1 for whole numbers.
+        step: The multiple that noise is rounded to: 1 for whole numbers.
         bounds: The smallest and largest number of the domain.
 
     >>> add_noise(np.array([30.0, 17.0]), np.array([4.0, -9.0]), epsilon=3, bounds=(17, 90)).values
@@ -87,7 +87,12 @@ def add_noise(
 
 
 def expected_unchanged(epsilon: float, sensitivity: float = 1.0, step: float = 1.0) -> float:
-    """The share of values that rounding leaves unchanged: P(|Laplace(Δf/ε)| < step/2).
+    """Return the share of values that rounding leaves unchanged: P(|Laplace(Δf/ε)| < step/2).
+
+    Args:
+        epsilon: The larger, the less noise.
+        sensitivity: Δf.
+        step: The multiple that noise is rounded to.
 
     >>> round(expected_unchanged(5), 3), round(expected_unchanged(3), 3)
     (0.918, 0.777)
@@ -96,10 +101,16 @@ def expected_unchanged(epsilon: float, sensitivity: float = 1.0, step: float = 1
 
 
 def laplace_draws(table: Table, n_columns: int, seed: int, repeat: int = 0) -> NDArray[np.float64]:
-    """Standard Laplace draws for every record, from a seed mixed with the data.
+    """Draw standard Laplace noise for every record, from a seed mixed with the data.
 
     The seed alone does not bring the noise back: whoever lacks the original table cannot undo it. But
     draws that are used twice, with scales a and b, can be undone by the difference of both releases.
+
+    Args:
+        table: The records.
+        n_columns: How many draws each record gets.
+        seed: The seed.
+        repeat: Another number gives other draws of the same seed.
     """
     whole_number("seed", seed, at_least=0)
     digest = hashlib.sha256(b"noise" + table.content.encode() + table.fingerprint.encode())

@@ -28,8 +28,8 @@ class Patterns:
         frame: Per quasi-identifier: by how much the score falls when it is shuffled (mean and standard
             deviation over repeats), share of the most frequent value and of the two most frequent ones,
             how many further values there are, whether it is categorical, and the verdict.
-        score: What the forest reaches on records that it has not seen.
-        measure: What the score is: accuracy, or R² where the sensitive attribute is a number of many
+        score: The score of the forest on records that it has not seen.
+        measure: The kind of score: accuracy, or R² where the sensitive attribute is a number of many
             values.
     """
 
@@ -43,8 +43,8 @@ class Patterns:
         return [str(name) for name in self.frame.index[self.frame["pattern_friendly"]]]
 
     def __repr__(self) -> str:
-        said = f"{self.measure} of the forest: {self.score:.4f}"
-        return f"{self.frame.round(4).to_string()}\n{said}"
+        score = f"{self.measure} of the forest: {self.score:.4f}"
+        return f"{self.frame.round(4).to_string()}\n{score}"
 
     def _repr_html_(self) -> str:
         return self.frame.round(4).to_html(escape=True, border=0)
@@ -55,8 +55,8 @@ def find_patterns(
     *,
     sensitive: str | None = None,
     change: float = 0.01,
-    one: float = 0.80,
-    two: float = 0.85,
+    top_value: float = 0.80,
+    top_two: float = 0.85,
     rare: int = 2,
     trees: int = 100,
     repeats: int = 5,
@@ -68,24 +68,24 @@ def find_patterns(
 
     A random forest predicts the sensitive attribute from the quasi-identifiers; then one column at a
     time is shuffled, in records that the forest has not seen. A quasi-identifier is pattern-friendly
-    if its shuffling changes the score by at most `change`, and one value holds more than `one` of the
-    records or two more than `two`, and at least `rare` further values share the rest. Without the last
-    condition every binary attribute would qualify, as the paper's own text has it for a gender. Numbers
-    have noise, not classes of values, so only categories can be pattern-friendly.
+    if its shuffling changes the score by at most `change`, and one value holds more than `top_value` of
+    the records or two more than `top_two`, and at least `rare` further values share the rest. Without the
+    last condition every binary attribute would qualify, as the paper's own text has it for a gender.
+    Numbers have noise, not classes of values, so only categories can be pattern-friendly.
 
     Args:
         table: The records.
         sensitive: The sensitive attribute to predict; the first by default.
         change: The largest change of the score that counts as none.
-        one: What one value must hold more than.
-        two: What two values must hold more than.
+        top_value: The share of records that the most frequent value must exceed.
+        top_two: The share that the two most frequent values must exceed.
         rare: How many further values there must be.
-        trees: Trees of the forest.
+        trees: The number of trees in the forest.
         repeats: How often each column is shuffled.
-        test_size: Share of records that the forest does not see.
-        most_records: So many records are drawn at most for the forest; of a scanned table they are drawn
-            by its counts.
-        seed: For the forest, the split and the shuffling.
+        test_size: The share of records that the forest does not see.
+        most_records: The largest number of records to draw for the forest; those of a scanned table are
+            drawn by its counts.
+        seed: The seed of the forest, the split and the shuffling.
 
     >>> import privmoo as pm
     >>> rng = np.random.default_rng(1)
@@ -95,10 +95,27 @@ def find_patterns(
     >>> find_patterns(table, change=0.1, trees=10, repeats=2).friendly
     ['race']
     """
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-    from sklearn.inspection import permutation_importance
-    from sklearn.model_selection import train_test_split
+    attribute = _predicted(table, sensitive)
+    number("change", change)
+    number("top_value", top_value)
+    number("top_two", top_two)
+    number("rare", rare)
+    forest = _Forest(trees, repeats, test_size, most_records, seed)
+    forest.check(table)
+    frame, score, measure = forest.changes(table, attribute)
+    shares, others = _top_values(table)
+    frame["top_value"], frame["top_two"] = shares[:, 0], shares[:, 1]
+    frame["other_values"] = others
+    by_first = (frame["top_value"] > top_value) & (frame["other_values"] + 1 >= rare)
+    by_two = (frame["top_two"] > top_two) & (frame["other_values"] >= rare)
+    frame["categorical"] = [numbers is None for numbers in numeric_columns(table)]
+    small = frame["change"].abs() <= change
+    frame["pattern_friendly"] = frame["categorical"] & small & (by_first | by_two)
+    return Patterns(frame, score, measure)
 
+
+def _predicted(table: Table, sensitive: str | None) -> Attribute:
+    """Return the sensitive attribute to predict, or raise."""
     if not table.sensitive:
         raise ProblemError(
             "sensitive: the table has no sensitive attribute, so there is nothing to predict",
@@ -107,69 +124,85 @@ def find_patterns(
     name = next(iter(table.sensitive)) if sensitive is None else sensitive
     if name not in table.sensitive:
         raise ProblemError(f"sensitive: {name!r} is not one of {', '.join(table.sensitive)}")
-    whole_number("trees", trees)
-    whole_number("repeats", repeats)
-    whole_number("most_records", most_records, at_least=10)
-    whole_number("seed", seed, at_least=0)
-    for word, value in (("change", change), ("one", one), ("two", two), ("rare", rare)):
-        number(word, value)
-    fraction("test_size", test_size, above_zero=True, below_one=True)
-    if table.n_records < 10:
-        raise ProblemError(f"table: {table.n_records} records are too few for a forest; give 10")
-    attribute = table.sensitive[name]
-    rng = np.random.default_rng(seed)
-    n = min(table.n_records, most_records)
-    rows = np.sort(rng.choice(table.n_records, n, replace=False))
-    X, codes = _drawn(table, attribute, rows)
-    as_number = attribute.numbers is not None and len(np.unique(codes)) > _MOST_CLASSES
-    y = codes if not as_number else np.nan_to_num(np.asarray(attribute.numbers))[codes]
-    made = RandomForestRegressor if as_number else RandomForestClassifier
-    forest = made(trees, random_state=seed, n_jobs=1)
-    train, test = train_test_split(np.arange(n), test_size=test_size, random_state=seed)
-    forest.fit(X[train], y[train])
-    drops = permutation_importance(
-        forest, X[test], y[test], n_repeats=repeats, random_state=seed, n_jobs=1
-    )
-    shares, others = _top_values(table)
-    frame = pd.DataFrame(
-        {
-            "change": drops.importances_mean,
-            "spread": drops.importances_std,
-            "top_value": shares[:, 0],
-            "top_two": shares[:, 1],
-            "other_values": others,
-        },
-        index=pd.Index(table.qi_names, name="quasi-identifier"),
-    )
-    by_one = (frame["top_value"] > one) & (frame["other_values"] + 1 >= rare)
-    by_two = (frame["top_two"] > two) & (frame["other_values"] >= rare)
-    frame["categorical"] = [own is None for own in numeric_columns(table)]
-    small = frame["change"].abs() <= change
-    frame["pattern_friendly"] = frame["categorical"] & small & (by_one | by_two)
-    score = float(forest.score(X[test], y[test]))
-    return Patterns(frame, score, "R²" if as_number else "accuracy")
+    return table.sensitive[name]
+
+
+@dataclass(frozen=True)
+class _Forest:
+    """A random forest, and how its columns are shuffled; see `find_patterns`."""
+
+    trees: int
+    repeats: int
+    test_size: float
+    most_records: int
+    seed: int
+
+    def check(self, table: Table) -> None:
+        """Raise unless these are possible parameters for a table."""
+        whole_number("trees", self.trees)
+        whole_number("repeats", self.repeats)
+        whole_number("most_records", self.most_records, at_least=10)
+        whole_number("seed", self.seed, at_least=0)
+        fraction("test_size", self.test_size, above_zero=True, below_one=True)
+        if table.n_records < 10:
+            raise ProblemError(
+                f"table: {table.n_records} records are too few for a forest; give 10"
+            )
+
+    def changes(self, table: Table, attribute: Attribute) -> tuple[pd.DataFrame, float, str]:
+        """Return by how much the score falls per shuffled column, the score, and what it is.
+
+        Args:
+            table: The records.
+            attribute: The sensitive attribute to predict.
+        """
+        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+        from sklearn.inspection import permutation_importance
+        from sklearn.model_selection import train_test_split
+
+        n = min(table.n_records, self.most_records)
+        rng = np.random.default_rng(self.seed)
+        X, codes = _drawn(table, attribute, np.sort(rng.choice(table.n_records, n, replace=False)))
+        as_number = attribute.numbers is not None and len(np.unique(codes)) > _MOST_CLASSES
+        y = codes if not as_number else np.nan_to_num(np.asarray(attribute.numbers))[codes]
+        model = RandomForestRegressor if as_number else RandomForestClassifier
+        forest = model(self.trees, random_state=self.seed, n_jobs=1)
+        train, test = train_test_split(
+            np.arange(n), test_size=self.test_size, random_state=self.seed
+        )
+        forest.fit(X[train], y[train])
+        drops = permutation_importance(
+            forest, X[test], y[test], n_repeats=self.repeats, random_state=self.seed, n_jobs=1
+        )
+        frame = pd.DataFrame(
+            {"change": drops.importances_mean, "spread": drops.importances_std},
+            index=pd.Index(table.qi_names, name="quasi-identifier"),
+        )
+        return frame, float(forest.score(X[test], y[test])), "R²" if as_number else "accuracy"
 
 
 def _drawn(
     table: Table, attribute: Attribute, rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """What some records have: numbers, or categories by the order of their leaves; and the attribute.
+    """Return numbers and leaf codes of the drawn records, and their codes of the attribute.
 
     Records of a scanned table are numbered by tuple and value; their numbers are those of a leaf.
     """
     if table.has_records:
         columns = [
-            table.tuples[table.row_tuple[rows], j] if own is None else np.nan_to_num(own[rows])
-            for j, own in enumerate(numeric_columns(table))
+            table.tuples[table.row_tuple[rows], j]
+            if numbers is None
+            else np.nan_to_num(numbers[rows])
+            for j, numbers in enumerate(numeric_columns(table))
         ]
         return _matrix(columns), attribute.row_codes[rows].astype(np.int64)
     entry = np.searchsorted(np.cumsum(attribute.counts), rows, side="right")
     tuples = np.repeat(np.arange(table.n_tuples), np.diff(attribute.offsets))[entry]
     columns = []
-    for j, (qi, own) in enumerate(zip(table.qis, numeric_columns(table), strict=True)):
+    for j, (qi, numbers) in enumerate(zip(table.qis, numeric_columns(table), strict=True)):
         codes = table.tuples[tuples, j]
-        known = own is not None and qi.numbers is not None
-        columns.append(np.nan_to_num(np.asarray(qi.numbers))[codes] if known else codes)
+        has_numbers = numbers is not None and qi.numbers is not None
+        columns.append(np.nan_to_num(np.asarray(qi.numbers))[codes] if has_numbers else codes)
     return _matrix(columns), attribute.codes[entry].astype(np.int64)
 
 
@@ -178,7 +211,7 @@ def _matrix(columns: list[NDArray[Any]]) -> NDArray[np.float64]:
 
 
 def _top_values(table: Table) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Shares of the most frequent and of the two most frequent values, and how many others occur."""
+    """Return the shares of the most frequent value and of the top two, and how many others occur."""
     shares, others = [], []
     for j, qi in enumerate(table.qis):
         records = np.bincount(table.tuples[:, j], weights=table.weights, minlength=qi.n_leaves)

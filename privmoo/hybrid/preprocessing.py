@@ -1,14 +1,15 @@
-"""Preprocessing: what is left out of the data before anything else, and why."""
+"""Preprocessing: leave out columns and records before anything else, and report why."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
 
+from privmoo._util.checks import choice
 from privmoo.errors import ColumnError, TableError, nearest
 from privmoo.hybrid.checks import check_pair, names_in
 
@@ -23,7 +24,7 @@ class Preprocessed:
 
     Attributes:
         frame: The records and columns that are left, in their order, with a new index.
-        report: What was left out: step, what, how many, why.
+        report: A row per step: what was left out, how many, and why.
     """
 
     frame: pd.DataFrame
@@ -48,10 +49,10 @@ def preprocess(
     incomplete: Keep = "drop",
     duplicates: Keep = "drop",
 ) -> Preprocessed:
-    """The five steps of Majeed and Hwang 2023, Fig. 3, with what each of them left out.
+    """Do the five steps of Majeed and Hwang 2023, Fig. 3, and report what each of them left out.
 
     Identifiers and columns that are neither quasi-identifiers nor sensitive go; so do records outside a
-    given range, incomplete ones, and repetitions of others. The last two steps are the paper's words,
+    range, incomplete ones, and repetitions of others. The last two steps are the paper's words,
     not its numbers: its counts for Adult (27,816 White) exist only where both are kept. Two persons
     may well be alike in a few columns, so dropping repetitions loses people; they are kept by
     `duplicates="keep"`.
@@ -76,30 +77,35 @@ def preprocess(
     secrets = [sensitive] if isinstance(sensitive, str) else list(sensitive)
     names = [identifiers] if isinstance(identifiers, str) else list(identifiers)
     _check(data, qis, secrets, names, ranges or {})
-    for word, choice in (("incomplete", incomplete), ("duplicates", duplicates)):
-        if choice not in ("drop", "keep"):
-            raise TableError(f"{word}: must be 'drop' or 'keep', got {choice!r}")
-    kept = [c for c in data.columns if c in (*qis, *secrets)]
-    others = [c for c in data.columns if c not in kept and c not in names]
+    choice("incomplete", incomplete, get_args(Keep), error=TableError)
+    choice("duplicates", duplicates, get_args(Keep), error=TableError)
+    columns = [c for c in data.columns if c in (*qis, *secrets)]
+    others = [c for c in data.columns if c not in columns and c not in names]
     lines = [
         ("identifiers", "columns", len(names), _list(names, "they name a person")),
         ("other columns", "columns", len(others), _list(others, "neither known nor sensitive")),
     ]
-    data = data.reset_index(drop=True)  # a row is told by its place, whatever the index says
-    frame = data[kept].mask(data[kept].isin(names_in("missing_values", missing_values)))
+    data = data.reset_index(
+        drop=True
+    )  # rows are identified by their place, whatever the index says
+    frame = data[columns].mask(data[columns].isin(names_in("missing_values", missing_values)))
     frame = frame.infer_objects()
     outside = np.zeros(len(frame), np.bool_)
     for name, (low, high) in (ranges or {}).items():
         numbers = pd.to_numeric(frame[name], errors="coerce")
         outside |= ((numbers < low) | (numbers > high)).fillna(False).to_numpy(np.bool_)
-    said = ", ".join(f"{name} {low:g} to {high:g}" for name, (low, high) in (ranges or {}).items())
-    lines.append(("out of range", "records", int(outside.sum()), said or "no range was given"))
+    range_texts = ", ".join(
+        f"{name} {low:g} to {high:g}" for name, (low, high) in (ranges or {}).items()
+    )
+    lines.append(
+        ("out of range", "records", int(outside.sum()), range_texts or "no range was given")
+    )
     frame = frame[~outside]
     lacking = frame.isna().any(axis=1).to_numpy()
     reason = "a value is missing" if incomplete == "drop" else f"{int(lacking.sum()):,} were kept"
     lines.append(("incomplete", "records", int(lacking.sum()) * (incomplete == "drop"), reason))
     # Where incomplete records stay, a text that stands for a missing value is a value.
-    frame = frame[~lacking] if incomplete == "drop" else data.loc[frame.index, kept]
+    frame = frame[~lacking] if incomplete == "drop" else data.loc[frame.index, columns]
     again = frame.duplicated().to_numpy()
     reason = "like an earlier record" if duplicates == "drop" else f"{int(again.sum()):,} were kept"
     lines.append(("repeated", "records", int(again.sum()) * (duplicates == "drop"), reason))

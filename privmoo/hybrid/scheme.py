@@ -33,12 +33,16 @@ from privmoo.hybrid.values import ValueClasses, check_thresholds, value_classes
 from privmoo.measures import DisclosureRisk, Distortion, InformationLoss, KAnonymity, Originality
 from privmoo.recodings.cells import CellRecoding
 from privmoo.recodings.nodes import node_cells, numeric_columns
+from privmoo.release.certificate import caution_text
+from privmoo.release.copy import write_copy
+from privmoo.release.plan import Origin, ReleasePlan
 from privmoo.release.release import Release, ReleaseWarning, make_release
-from privmoo.release.scanned import write_scanned
 
 __all__ = ["HybridScheme"]
 
-_METHOD = {"scheme": "hybrid of Laplace noise and k-member clusters (Majeed, Hwang 2023)"}
+_ORIGIN = Origin(
+    method={"scheme": "hybrid of Laplace noise and k-member clusters (Majeed, Hwang 2023)"}
+)
 
 
 class HybridScheme:
@@ -123,9 +127,10 @@ class HybridScheme:
             friendly_names(table, patterns)
         self._thresholds = check_thresholds(thresholds)
         self._non_violating = check_classes(non_violating)
-        texts = of_texts(table, [j for j, own in enumerate(numeric_columns(table)) if own is None])
-        for text in texts:
-            warnings.warn(f"{text} Convert the column.", ReleaseWarning, stacklevel=2)
+        categorical = [j for j, own in enumerate(numeric_columns(table)) if own is None]
+        for caution in of_texts(table, categorical):
+            text = f"{caution_text(caution)} Convert the column."
+            warnings.warn(text, ReleaseWarning, stacklevel=2)
         low, middle = default_levels(table)
         self.parameters = HybridParameters(
             k=k,
@@ -249,7 +254,7 @@ class HybridScheme:
             DisclosureRisk(),
             DisclosureRisk(aggregate="max").named("disclosure_risk_max"),
         ]
-        return make_release(self.table, recoding, measures=measures, seed=order, method=_METHOD)
+        return make_release(self.table, recoding, measures=measures, seed=order, origin=_ORIGIN)
 
     def write(
         self,
@@ -275,12 +280,11 @@ class HybridScheme:
             return self.run(seed).write(path, force=force, spreadsheets=spreadsheets)
         if seed is not None:
             whole_number("seed", seed, at_least=0)
-        return write_scanned(
-            self.table,
-            self.space.tuples(self.parameters),
+        recoding = self.space.tuples(self.parameters)
+        return write_copy(
+            ReleasePlan.of(self.table, recoding, origin=_ORIGIN),
             path,
             seed=None if seed is None else self._own_seed(seed),
-            method=_METHOD,
             force=force,
             spreadsheets=spreadsheets,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,23 +12,23 @@ from numpy.typing import NDArray
 
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
-from privmoo.hybrid.cautions import (
-    MEASURED,
-    NO_DP,
-    OF_NOISE,
-    UNMEASURED,
-    check_fine,
-    of_grids,
-    of_texts,
-)
+from privmoo.hybrid.cautions import check_fine, of_grids, of_noise, of_texts
 from privmoo.hybrid.checks import check_numbers, check_table
 from privmoo.hybrid.clustering import MemberClusters, check_k, member_clusters
 from privmoo.hybrid.noise import Noise, add_noise, expected_unchanged, laplace_draws
 from privmoo.hybrid.splitting import Split
-from privmoo.recodings.cell_columns import CellColumn
+from privmoo.recodings.base import Caution
 from privmoo.recodings.cells import CellRecoding
+from privmoo.recodings.columns import (
+    Intervals,
+    Labels,
+    Laplace,
+    Noised,
+    PublishedColumn,
+    RoundedLaplace,
+)
 from privmoo.recodings.nodes import node_cells, numeric_columns
-from privmoo.recodings.noised import ColumnNoise, NoisedTuples
+from privmoo.recodings.tuples import TupleRecoding
 
 __all__ = ["HybridParameters", "HybridSpace", "default_diversity", "default_levels"]
 
@@ -72,7 +72,7 @@ class HybridSpace:
         sensitivity: Δf of the noise, for all numeric quasi-identifiers or by name.
         bounds: Smallest and largest number of a column; those of its hierarchy, or of the data, by default.
         weight: How much diversity counts against similarity in clusters.
-        cautions: Further sentences for the certificate.
+        cautions: Further cautions for the certificate.
 
     Attributes:
         categorical: Places of the categorical quasi-identifiers.
@@ -88,7 +88,7 @@ class HybridSpace:
         sensitivity: float | Mapping[str, float] = 1.0,
         bounds: Mapping[str, tuple[float, float]] | None = None,
         weight: float = 0.5,
-        cautions: Sequence[str] = (),
+        cautions: Sequence[Caution] = (),
     ) -> None:
         check_table(table, records=strict)
         if split.n_records != table.n_records:
@@ -199,59 +199,69 @@ class HybridSpace:
     def recoding(self, parameters: HybridParameters, seed: int, repeat: int = 0) -> CellRecoding:
         """What every record publishes; another seed or repeat has other noise."""
         noise = self.noise(parameters, seed, repeat)
-        columns: dict[int, CellColumn] = {}
+        columns: dict[int, PublishedColumn] = {}
         levels = self._published_levels(parameters)
+        parts = (~self.split.violating).astype(np.int8)
         for i, j in enumerate(self.categorical):
             leaves = self.table.tuples[self.table.row_tuple, j]
-            columns[j] = CellColumn("nodes", node_cells(self.table)[j].ids[levels[i], leaves])
+            codes = node_cells(self.table)[j].ids[levels[i], leaves]
+            columns[j] = Labels.of_nodes(self.table, j, codes)
         owner = self._owners(parameters.k) if self.strict else None
         for (violating, other), j, step in zip(noise, self.numeric, self._steps, strict=True):
             values = np.empty(self.table.n_records)
             values[self._rows[0]], values[self._rows[1]] = violating.values, other.values
-            scales = violating.scale, other.scale
+            laplace = Laplace(scales=(violating.scale, other.scale), parts=parts)
             if owner is None:
-                columns[j] = replace(CellColumn.of_numbers(values, step), scales=scales)
+                columns[j] = Noised.of_numbers(self.table, j, values, step=step, noise=laplace)
                 continue
             low = np.full(int(owner.max()) + 1, np.inf)
             high = -low
             np.minimum.at(low, owner, values)
             np.maximum.at(high, owner, values)
-            columns[j] = replace(CellColumn.of_intervals(low, high, owner), scales=scales)
-        unchanged = [tuple(own.unchanged for own in both) for both in noise]
+            columns[j] = Intervals.of_classes(self.table, j, (low, high), owner, noise=laplace)
+        unchanged = [tuple(part.unchanged for part in parts_of) for parts_of in noise]
         return CellRecoding(
             self.table,
             [columns[j] for j in range(self.table.n_qis)],
-            parts=(~self.split.violating).astype(np.int8),
+            parts=parts,
             facts=self._facts(parameters, unchanged),
-            cautions=self._said(parameters, MEASURED),
+            cautions=self._cautions(parameters, measured=True),
         )
 
-    def tuples(self, parameters: HybridParameters) -> NoisedTuples:
-        """What every distinct tuple publishes, and the noise that its records will get."""
+    def tuples(self, parameters: HybridParameters) -> TupleRecoding:
+        """Return what every distinct tuple publishes, and the noise that its records will get."""
         epsilons = parameters.epsilon_violating, parameters.epsilon_other
-        return NoisedTuples(
+        parts = (~self.split.violating).astype(np.int8)
+        noise = {
+            j: RoundedLaplace(
+                scales=tuple(delta / epsilon for epsilon in epsilons),
+                parts=parts,
+                step=step,
+                low=low,
+                high=high,
+            )
+            for j, delta, step, (low, high) in zip(
+                self.numeric, self.sensitivity, self._steps, self.bounds, strict=True
+            )
+        }
+        return TupleRecoding(
             self.table,
             self._published_levels(parameters),
-            {
-                j: ColumnNoise(tuple(delta / epsilon for epsilon in epsilons), step, *ends)
-                for j, delta, step, ends in zip(
-                    self.numeric, self.sensitivity, self._steps, self.bounds, strict=True
-                )
-            },
-            parts=(~self.split.violating).astype(np.int8),
+            noise,
+            parts=parts,
             facts=self._facts(parameters),
-            cautions=self._said(parameters, UNMEASURED),
+            cautions=self._cautions(parameters, measured=False),
         )
 
-    def _said(self, parameters: HybridParameters, near: str) -> tuple[str, ...]:
+    def _cautions(self, parameters: HybridParameters, *, measured: bool) -> list[Caution]:
         """What does not follow, for the certificate."""
-        said = of_texts(self.table, self.categorical)
+        cautions = of_texts(self.table, self.categorical)
         if self.numeric:
-            most = min(parameters.epsilon_violating, parameters.epsilon_other)
-            scales = [delta / most for delta in self.sensitivity]
-            grids = of_grids(self.table, self.numeric, self._steps, scales, self._bounded)
-            said += [NO_DP, near, *([OF_NOISE] if self.strict else []), *grids]
-        return (*said, *self.cautions)
+            epsilon = min(parameters.epsilon_violating, parameters.epsilon_other)
+            scales = [delta / epsilon for delta in self.sensitivity]
+            cautions += of_noise(measured=measured, intervals=self.strict)
+            cautions += of_grids(self.table, self.numeric, self._steps, scales, self._bounded)
+        return [*cautions, *self.cautions]
 
     def _published_levels(self, parameters: HybridParameters) -> NDArray[np.int64]:
         """The level of every categorical quasi-identifier and record."""
@@ -313,7 +323,7 @@ class HybridSpace:
             "one_label_per_cluster": self.strict,
             "records_violating": self.split.n_violating,
             "records_other": self.split.n_other,
-            "split_by": ", ".join(self.split.values) or "nothing: all records are violating",
+            "split_by": list(self.split.values),
             "diversity_threshold_in_nats": parameters.diversity,
             "clusters_of_violating_records": len(entropy),
             "of_them_generalised_least": int((entropy >= parameters.diversity).sum()),
@@ -321,21 +331,21 @@ class HybridSpace:
                 {"clusters_of_other_records": len(self.clusters(parameters.k, 1))} if others else {}
             ),
             "levels": {
-                names[j]: f"{least} in diverse clusters, {average} in others"
-                + (", or the lowest common one" if self.strict else "")
+                names[j]: {"diverse": least, "others": average, "common": self.strict}
                 for j, least, average in zip(
                     self.categorical, parameters.least, parameters.average, strict=True
                 )
             },
             "noise": [
                 {
-                    "column": f"{names[j]}, {PARTITIONS[part]} records",
+                    "column": names[j],
+                    "partition": PARTITIONS[part],
                     "distribution": "Laplace",
                     "scale": delta / epsilon,
                     "epsilon": epsilon,
                     "sensitivity": delta,
                     "rounded to": step,
-                    "kept within": f"{ends[0]:.10g} to {ends[1]:.10g}",
+                    "kept within": list(ends),
                     "share expected unchanged": expected_unchanged(epsilon, delta, step),
                     **({} if unchanged is None else {"share unchanged": unchanged[i][part]}),
                 }
@@ -346,8 +356,7 @@ class HybridSpace:
                     (parameters.epsilon_violating, parameters.epsilon_other)
                 )
                 if len(self._rows[part])
-            ]
-            or "none: there is no numeric quasi-identifier",
+            ],
         }
 
 

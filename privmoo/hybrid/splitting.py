@@ -23,9 +23,9 @@ class Split:
     """Which records are in the violating partition.
 
     Attributes:
-        violating: Of every record, whether it is; of a scanned table, of every distinct tuple.
+        violating: Whether each record is; for a scanned table, each distinct tuple.
         values: Per pattern-friendly quasi-identifier the values that do not violate.
-        weights: How many records each entry stands for; one if not given.
+        weights: How many records each entry stands for; None if it is 1.
     """
 
     violating: NDArray[np.bool_]
@@ -34,21 +34,21 @@ class Split:
 
     @property
     def n_records(self) -> int:
-        """Records of both partitions."""
+        """The number of records in both partitions."""
         return len(self.violating) if self.weights is None else int(self.weights.sum())
 
     @property
     def n_violating(self) -> int:
-        """Records of the violating partition."""
+        """The number of records in the violating partition."""
         return int(np.sum(self.violating if self.weights is None else self.weights[self.violating]))
 
     @property
     def n_other(self) -> int:
-        """Records of the other one."""
+        """The number of records in the other partition."""
         return self.n_records - self.n_violating
 
     def to_frame(self) -> pd.DataFrame:
-        """Records and share of both partitions."""
+        """Return the records and the share of both partitions."""
         records = np.array([self.n_violating, self.n_other])
         return pd.DataFrame(
             {"records": records, "share": records / self.n_records},
@@ -69,7 +69,7 @@ def split_records(
     *,
     non_violating: Sequence[str] = ("super-major",),
 ) -> Split:
-    """Records with only frequent values in the pattern-friendly quasi-identifiers do not violate.
+    """Split records: those with only frequent values in pattern-friendly quasi-identifiers do not violate.
 
     Without a pattern-friendly quasi-identifier all records are violating. The paper does not say
     whether major values (its Black, 9.6 % of Adult) violate; its system model has them violate, and
@@ -77,7 +77,7 @@ def split_records(
 
     Args:
         table: The records.
-        classes: Of every pattern-friendly quasi-identifier, as by `value_classes`.
+        classes: The value classes of every pattern-friendly quasi-identifier, as by `value_classes`.
         non_violating: The classes that do not violate.
 
     >>> from privmoo.hybrid.values import value_classes
@@ -89,13 +89,13 @@ def split_records(
     chosen = check_classes(non_violating)
     others = np.full(table.n_tuples, bool(classes))
     values = {}
-    for own in classes:
-        j = column_of(table, own.column)
-        kept = own.of(*chosen)
-        values[own.column] = tuple(kept)
-        if not set(own.frame.index) <= set(table.qis[j].leaves):
-            raise ProblemError(f"classes: those of {own.column!r} are of another table")
-        codes = [i for i, leaf in enumerate(table.qis[j].leaves) if leaf in set(kept)]
+    for column_classes in classes:
+        j = column_of(table, column_classes.column)
+        frequent = column_classes.of(*chosen)
+        values[column_classes.column] = tuple(frequent)
+        if not set(column_classes.frame.index) <= set(table.qis[j].leaves):
+            raise ProblemError(f"classes: those of {column_classes.column!r} are of another table")
+        codes = [i for i, leaf in enumerate(table.qis[j].leaves) if leaf in set(frequent)]
         others &= np.isin(table.tuples[:, j], codes)
     violating = ~(others[table.row_tuple] if table.has_records else others)
     violating.setflags(write=False)
@@ -109,7 +109,13 @@ def split_by_patterns(
     thresholds: tuple[float, float, float] = (0.25, 0.05, 0.01),
     non_violating: Sequence[str] = ("super-major",),
 ) -> Split:
-    """The split by the value classes of some quasi-identifiers.
+    """Split records by the value classes of pattern-friendly quasi-identifiers.
+
+    Args:
+        table: The records.
+        patterns: The pattern-friendly quasi-identifiers.
+        thresholds: See `value_classes`.
+        non_violating: The classes that do not violate.
 
     >>> df = pd.DataFrame({"race": ["w"] * 90 + ["b"] * 8 + ["o"] * 2})
     >>> split_by_patterns(Table(df, quasi_identifiers=["race"]), ["race"]).n_violating
@@ -121,7 +127,7 @@ def split_by_patterns(
 
 
 def check_classes(non_violating: Sequence[str]) -> list[str]:
-    """Names of value classes, or one sentence that one is none."""
+    """Return the names of value classes as a list, or raise if one is not a class."""
     chosen = names_in("non_violating", non_violating)
     for name in chosen:
         if name not in CLASSES:
@@ -132,13 +138,18 @@ def check_classes(non_violating: Sequence[str]) -> list[str]:
 
 
 def friendly_names(table: Table, names: Sequence[str]) -> list[str]:
-    """Names of pattern-friendly quasi-identifiers, if they are categorical ones."""
-    own = dict(zip(table.qi_names, numeric_columns(table), strict=True))
-    known = [name for name, numbers in own.items() if numbers is None]
-    given = names_in("patterns", names)
-    for name in given:
-        if name not in known:
+    """Return the names of pattern-friendly quasi-identifiers as a list, or raise if one is not categorical.
+
+    Args:
+        table: The records.
+        names: The names.
+    """
+    columns = dict(zip(table.qi_names, numeric_columns(table), strict=True))
+    categorical = [name for name, numbers in columns.items() if numbers is None]
+    friendly = names_in("patterns", names)
+    for name in friendly:
+        if name not in categorical:
             raise ProblemError(
-                f"patterns: {name!r} is no categorical quasi-identifier{nearest(name, known)}"
+                f"patterns: {name!r} is not a categorical quasi-identifier{nearest(name, categorical)}"
             )
-    return given
+    return friendly

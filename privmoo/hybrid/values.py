@@ -24,7 +24,7 @@ class ValueClasses:
     Attributes:
         column: The quasi-identifier.
         frame: Its values that occur, most frequent first: records, share, and class.
-        thresholds: The least share of a super-major, a major and a minor value.
+        thresholds: The smallest share of a super-major, a major and a minor value.
     """
 
     column: str
@@ -32,7 +32,7 @@ class ValueClasses:
     thresholds: tuple[float, float, float]
 
     def of(self, *classes: str) -> list[str]:
-        """The values of some classes."""
+        """Return the values of these classes."""
         return [str(value) for value in self.frame.index[self.frame["class"].isin(classes)]]
 
     def __repr__(self) -> str:
@@ -47,12 +47,12 @@ def value_classes(
 ) -> ValueClasses:
     """Sort the values of a quasi-identifier by how frequent they are (Majeed and Hwang 2023, Example 1).
 
-    The paper gives an example, no thresholds; these defaults reproduce it.
+    The paper gives an example but no thresholds; these defaults reproduce it.
 
     Args:
         table: The records.
         column: A quasi-identifier.
-        thresholds: The least share of records of a super-major, a major and a minor value.
+        thresholds: The smallest share of records of a super-major, a major and a minor value.
 
     >>> df = pd.DataFrame({"race": ["w"] * 90 + ["b"] * 8 + ["o"] * 2})
     >>> value_classes(Table(df, quasi_identifiers=["race"]), "race").frame["class"].tolist()
@@ -75,7 +75,7 @@ def value_classes(
 
 
 def check_thresholds(thresholds: Any) -> tuple[float, float, float]:
-    """Three shares, or one sentence that they are none."""
+    """Return three descending shares, or raise."""
     try:
         first, second, third = (float(limit) for limit in thresholds)
     except (TypeError, ValueError):
@@ -88,9 +88,14 @@ def check_thresholds(thresholds: Any) -> tuple[float, float, float]:
 
 
 def column_of(table: Table, column: str) -> int:
-    """The place of a quasi-identifier, or one sentence that it is none."""
+    """Return the place of a quasi-identifier, or raise.
+
+    Args:
+        table: The records.
+        column: The name of the quasi-identifier.
+    """
     if column not in table.qi_names:
         raise ColumnError(
-            f"column: {column!r} is no quasi-identifier{nearest(column, table.qi_names)}"
+            f"column: {column!r} is not a quasi-identifier{nearest(column, table.qi_names)}"
         )
     return table.qi_names.index(column)

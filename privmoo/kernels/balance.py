@@ -42,7 +42,7 @@ class _Need(NamedTuple):
 
 
 @compiled()
-def _nearest(order: _Order, middle: float, left: int, right: int) -> tuple[float, int, int, int]:
+def _nearest(order: _Order, middle: float, left: Any, right: Any) -> tuple[float, int, Any, Any]:
     """The nearer of the next members on both sides of a place: its gap, its number, the next places."""
     from_left = middle - order.keys[left] if left >= 0 else np.inf
     from_right = order.keys[right] - middle if right < len(order.keys) else np.inf

@@ -82,11 +82,11 @@ def block_maxima(
             start = leaf_offsets[j]
             while start < leaf_offsets[j + 1]:
                 stop = start + 1
-                most = 0.0
+                largest = 0.0
                 while stop < leaf_offsets[j + 1] and blocks[c, stop] == blocks[c, start]:
-                    most = max(most, joins[stop - 1])
+                    largest = max(largest, joins[stop - 1])
                     stop += 1
-                out[c, start:stop] = most
+                out[c, start:stop] = largest
                 start = stop
 
 

@@ -53,22 +53,22 @@ def spread_of_clusters(
     n_tuples, n_columns = tuples.shape
     places = np.empty(n_tuples + 2, np.int64)
     order = np.empty(n_tuples, np.int64)
-    own = np.empty(n_tuples, np.int64)
+    published = np.empty(n_tuples, np.int64)
     tally = np.zeros(len(numbers), np.int64)
     for c in range(len(labels)):
         total = 0.0
         places[:] = 0
         for t in range(n_tuples):
-            own[t] = weights[t] if labels[c, t] < n_groups[c] else 0
+            published[t] = weights[t] if labels[c, t] < n_groups[c] else 0
             if len(kept):
-                own[t] = kept[c, t]
-            total += (weights[t] - own[t]) * columns.own_deviation[t]
-            if own[t] > 0:
+                published[t] = kept[c, t]
+            total += (weights[t] - published[t]) * columns.own_deviation[t]
+            if published[t] > 0:
                 places[labels[c, t] + 2] += 1
         for g in range(n_groups[c]):
             places[g + 2] += places[g + 1]
         for t in range(n_tuples):
-            if own[t] > 0:
+            if published[t] > 0:
                 order[places[labels[c, t] + 1]] = t
                 places[labels[c, t] + 1] += 1
         for g in range(n_groups[c]):
@@ -78,20 +78,20 @@ def spread_of_clusters(
                     size = 0.0
                     mean = 0.0
                     for t in members:
-                        size += own[t]
-                        mean += own[t] * numbers[offsets[j] + tuples[t, j]]
+                        size += published[t]
+                        mean += published[t] * numbers[offsets[j] + tuples[t, j]]
                     mean *= columns.units[j] / size
                     mean = np.rint(mean * columns.digits[j]) / columns.digits[j] / columns.units[j]
                     for t in members:
                         gap = numbers[offsets[j] + tuples[t, j]] - mean
-                        total += own[t] * gap * gap
+                        total += published[t] * gap * gap
                 else:
                     size_of_mode = np.int64(0)
                     members_records = np.int64(0)
                     for t in members:
                         leaf = offsets[j] + tuples[t, j]
-                        tally[leaf] += own[t]
-                        members_records += own[t]
+                        tally[leaf] += published[t]
+                        members_records += published[t]
                         size_of_mode = max(size_of_mode, tally[leaf])
                     for t in members:
                         tally[offsets[j] + tuples[t, j]] = 0
@@ -119,11 +119,11 @@ def spread_to_centres(
     for c in range(len(labels)):
         total = 0.0
         for t in range(len(tuples)):
-            own = weights[t] if labels[c, t] < n_groups[c] else 0
+            published = weights[t] if labels[c, t] < n_groups[c] else 0
             if len(kept):
-                own = kept[c, t]
-            total += (weights[t] - own) * columns.own_deviation[t]
-            if own == 0:
+                published = kept[c, t]
+            total += (weights[t] - published) * columns.own_deviation[t]
+            if published == 0:
                 continue
             centre = centres[c, clusters[c, t]]
             distance = 0.0
@@ -133,7 +133,7 @@ def spread_to_centres(
                     distance += gap * gap
                 elif tuples[t, j] != centre[j]:
                     distance += 1.0
-            total += own * distance
+            total += published * distance
         out[c] = total
 
 

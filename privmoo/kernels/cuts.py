@@ -153,13 +153,13 @@ def cross_cuts(
     Parents and children are 2 × matings × bits. The attribute's two ends are points as well.
     """
     for mating in range(parents.shape[1]):
-        one, two = parents[0, mating], parents[1, mating]
+        mother, father = parents[0, mating], parents[1, mating]
         for j in range(len(offsets) - 1):
             start, stop = offsets[j], offsets[j + 1]
             if constrained[j]:
                 shared = 0
                 for bit in range(start, stop):
-                    shared += one[bit] and two[bit]
+                    shared += mother[bit] and father[bit]
                 left = np.int64(point[mating, j] * (shared + 2))
                 at = start  # the first end; the shared ones follow in order, then the other end
                 if left > shared:
@@ -168,13 +168,13 @@ def cross_cuts(
                     at = start - 1
                     while left > 0:
                         at += 1
-                        left -= one[at] and two[at]
+                        left -= mother[at] and father[at]
             else:
                 at = start + np.int64(point[mating, j] * (stop - start + 1))
             for bit in range(start, stop):
                 straight = (bit < at) != swap[mating, j]
-                children[0, mating, bit] = one[bit] if straight else two[bit]
-                children[1, mating, bit] = two[bit] if straight else one[bit]
+                children[0, mating, bit] = mother[bit] if straight else father[bit]
+                children[1, mating, bit] = father[bit] if straight else mother[bit]
 
 
 @compiled()

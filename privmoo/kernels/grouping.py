@@ -44,13 +44,13 @@ def _count_dense(
 ) -> int:
     """Count the tuples of one run; unsigned indices spare a check for negative ones."""
     end = np.uint64(n_groups)
-    one, zero = np.uint64(1), np.uint64(0)
+    step, zero = np.uint64(1), np.uint64(0)
     for t in range(low, high):
         key = keys[t]
         count = cells[key]
         cells[key] = count + weights[t]
         firsts[end] = t  # overwritten unless this tuple opens a group: no branch to mispredict
-        end += one if count == 0 else zero
+        end += step if count == 0 else zero
     wants_labels = len(labels) > 0
     for g in range(n_groups, np.int64(end)):
         key = keys[firsts[g]]
@@ -136,10 +136,10 @@ def _group_losses(
         return
     losses[begin:end] = slab_loss
     for s in range(n_super):
-        own = combo_losses[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
+        column_losses = combo_losses[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
         codes = layout.super_codes[s]
         for g in range(begin, end):
-            losses[g] += own[codes[firsts[g]]]
+            losses[g] += column_losses[codes[firsts[g]]]
 
 
 @compiled()
@@ -178,9 +178,9 @@ def _group_one(
     if dense:
         stride = np.uint32(1)
         for s in range(n_super):
-            own = combo_keys[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
-            for i in range(len(own)):
-                own[i] *= stride
+            column_keys = combo_keys[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
+            for i in range(len(column_keys)):
+                column_keys[i] *= stride
             stride *= np.uint32(radices[s])
         write_narrow_keys(layout, combo_keys, keys)
     else:

@@ -139,10 +139,10 @@ def write_narrow_keys(
     for t in range(len(keys)):
         keys[t] = first[codes[t]] + second[more[t]]
     for s in range(2, n_super):
-        own = combo_keys[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
+        column_keys = combo_keys[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
         codes = layout.super_codes[s]
         for t in range(len(keys)):
-            keys[t] += own[codes[t]]
+            keys[t] += column_keys[codes[t]]
 
 
 @compiled()
@@ -190,9 +190,9 @@ def write_wide_keys(
     for s in range(len(radices)):
         if span > _LARGEST_SPAN // radices[s]:
             span = _rank_keys(keys, hash_keys, hash_groups)
-        own = combo_keys[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
+        column_keys = combo_keys[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
         codes = layout.super_codes[s]
         radix = np.uint64(radices[s])
         for t in range(len(keys)):
-            keys[t] = keys[t] * radix + np.uint64(own[codes[t]])
+            keys[t] = keys[t] * radix + np.uint64(column_keys[codes[t]])
         span *= radices[s]

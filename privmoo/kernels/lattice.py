@@ -11,7 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
-from privmoo.kernels.rolling import DENSE, Cells, Groups, Stages, enter, number_of, roll, room_for
+from privmoo.kernels.rolling import (
+    DENSE,
+    Cells,
+    RolledGroups,
+    Stages,
+    enter,
+    number_of,
+    roll,
+    room_for,
+)
 from privmoo.kernels.stairs import Best, by_size, is_hopeless, judge_stairs
 
 __all__ = ["sweep"]
@@ -176,7 +185,7 @@ def sweep(
 
 @compiled()
 def _sizes_of_node(
-    entry: Groups,
+    entry: RolledGroups,
     s: int,
     n: int,
     n_fixed: int,
@@ -199,16 +208,16 @@ def _sizes_of_node(
     takes what is in a cell and leaves nothing, so that the others count as groups of no records. Groups
     come sorted by what is fixed, so that the cells of neighbours lie side by side.
     """
-    fixed, codes, own = entry.fixed[s], entry.codes[s], entry.records[s]
+    fixed, codes, group_records = entry.fixed[s], entry.codes[s], entry.records[s]
     if n_fixed * n_blocks > DENSE:
         count = 0
         for i in range(n):
             block = to_block[codes[i]]
             cell = number_of(np.int64(fixed[i]) * n_blocks + block, cells, mark, count)
             if cell < count:
-                records[cell] += own[i]
+                records[cell] += group_records[i]
             else:
-                records[count] = own[i]
+                records[count] = group_records[i]
                 costs[count] = fixed_costs[fixed[i]] + block_costs[block]
                 count += 1
         return by_size(records[:count], costs[:count], of_size, cost_of_size, sizes)
@@ -217,7 +226,7 @@ def _sizes_of_node(
     for i in range(n):
         key = fixed[i] * width + to_block[codes[i]]
         keys[i] = key
-        totals[key] += own[i]
+        totals[key] += group_records[i]
     n_sizes = 0
     for i in range(n):
         key = keys[i]

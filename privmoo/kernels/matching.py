@@ -73,7 +73,7 @@ def _away(published: Published, r: int, point: NDArray[np.float64]) -> float:
 
 @compiled()
 def match_known(
-    known: Known, published: Published, prior: NDArray[np.float64], out: NDArray[np.float64]
+    knowledge: Known, published: Published, prior: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None:
     """For every known tuple and asked value, the share of fitting records that have the value.
 
@@ -82,7 +82,7 @@ def match_known(
     `prior`. Within a kind only tuples near the known number are looked at.
     """
     n_kinds = len(published.first)
-    n_numbers = known.numbers.shape[1]
+    n_numbers = knowledge.numbers.shape[1]
     # The loudest noise of every kind, and the highest end of every block of tuples, bound the search.
     slowest = np.full(n_kinds, np.inf)
     highest = np.full(len(published.low) // _BLOCK + 1, -np.inf)
@@ -95,20 +95,20 @@ def match_known(
     near = np.empty(len(published.low), np.int64)
     distance = np.empty(len(published.low))
     last_kind, n_fitting = -1, 0
-    for v in range(len(known.numbers)):
-        if known.kind[v] != last_kind:
-            last_kind, n_fitting = known.kind[v], 0
+    for v in range(len(knowledge.numbers)):
+        if knowledge.kind[v] != last_kind:
+            last_kind, n_fitting = knowledge.kind[v], 0
             for c in range(n_kinds):
                 fits = True
-                for j in range(known.leaves.shape[1]):
-                    leaf = known.leaves[last_kind, j]
+                for j in range(knowledge.leaves.shape[1]):
+                    leaf = knowledge.leaves[last_kind, j]
                     if leaf < published.first[c, j] or leaf > published.last[c, j]:
                         fits = False
                         break
                 if fits:
                     fitting[n_fitting] = c
                     n_fitting += 1
-        point = known.numbers[v]
+        point = knowledge.numbers[v]
         best, n_near = np.inf, 0
         for i in range(n_fitting):
             c = fitting[i]
@@ -144,8 +144,8 @@ def match_known(
             for e in range(published.entries[near[i]], published.entries[near[i] + 1]):
                 tally[published.values[e]] += weight * published.counts[e]
                 total += weight * published.counts[e]
-        for a in range(known.starts[v], known.starts[v + 1]):
-            value = known.values[a]
+        for a in range(knowledge.starts[v], knowledge.starts[v + 1]):
+            value = knowledge.values[a]
             out[a] = tally[value] / total if total > 0 else prior[value]
         if total > 0:
             tally[:] = 0

@@ -21,27 +21,27 @@ def distances(
     """Squared difference on numbers plus one per differing category, of the first `live` tuples."""
     out[:live] = 0.0
     for j in range(len(columns)):
-        own = columns[j]
+        column = columns[j]
         value = center[j]
         if numeric[j]:
             for i in range(live):
-                gap = own[i] - value
+                gap = column[i] - value
                 out[i] += gap * gap
         else:
             for i in range(live):
-                out[i] += 1.0 if own[i] != value else 0.0
+                out[i] += 1.0 if column[i] != value else 0.0
 
 
 @compiled()
 def farthest(distance: NDArray[np.float64], left: NDArray[np.int64], live: int) -> int:
     """The first of the most distant tuples that have records left."""
-    found = -1
-    most = -np.inf
+    place = -1
+    largest = -np.inf
     for i in range(live):
-        if distance[i] > most and left[i] > 0:
-            most = distance[i]
-            found = i
-    return found
+        if distance[i] > largest and left[i] > 0:
+            largest = distance[i]
+            place = i
+    return place
 
 
 @compiled()
@@ -49,15 +49,15 @@ def compact(
     columns: NDArray[np.float64], left: NDArray[np.int64], ids: NDArray[np.int64], live: int
 ) -> int:
     """Move the tuples that have records left to the front, in their order; how many they are."""
-    kept = 0
+    count = 0
     for i in range(live):
         if left[i] > 0:
-            ids[kept] = ids[i]
-            left[kept] = left[i]
+            ids[count] = ids[i]
+            left[count] = left[i]
             for j in range(len(columns)):
-                columns[j, kept] = columns[j, i]
-            kept += 1
-    return kept
+                columns[j, count] = columns[j, i]
+            count += 1
+    return count
 
 
 @compiled()
@@ -66,25 +66,25 @@ def _nearest(
     left: NDArray[np.int64],
     live: int,
     k: int,
-    found: NDArray[np.int64],
+    nearest: NDArray[np.int64],
 ) -> int:
-    """The nearest tuples that together have k records left, into `found`; how many they are."""
-    n_found = 0
+    """The nearest tuples that together have k records left, into `nearest`; how many they are."""
+    count = 0
     records = 0
     for i in range(live):
-        if left[i] == 0 or (records >= k and distance[i] >= distance[found[n_found - 1]]):
+        if left[i] == 0 or (records >= k and distance[i] >= distance[nearest[count - 1]]):
             continue
-        place = n_found
-        while place > 0 and distance[found[place - 1]] > distance[i]:
-            found[place] = found[place - 1]
+        place = count
+        while place > 0 and distance[nearest[place - 1]] > distance[i]:
+            nearest[place] = nearest[place - 1]
             place -= 1
-        found[place] = i
-        n_found += 1
+        nearest[place] = i
+        count += 1
         records += left[i]
-        while records - left[found[n_found - 1]] >= k:
-            n_found -= 1
-            records -= left[found[n_found]]
-    return n_found
+        while records - left[nearest[count - 1]] >= k:
+            count -= 1
+            records -= left[nearest[count]]
+    return count
 
 
 @compiled()
@@ -136,7 +136,7 @@ def mdav_groups(
                 tally[offsets[j] + np.int64(points[t, j])] += weights[t]
     centre = np.empty(n_columns, np.float64)
     distance = np.empty(n_tuples, np.float64)
-    found = np.empty(k + 1, np.int64)
+    nearest = np.empty(k + 1, np.int64)
     live = n_tuples
     spent = 0
     n_entries = 0
@@ -159,7 +159,7 @@ def mdav_groups(
         # pairs of groups while 3k records are left before the first of the two
         around_second = not around_second and records >= 3 * k
         open_places = k
-        for i in found[: _nearest(distance, left, live, k, found)]:
+        for i in nearest[: _nearest(distance, left, live, k, nearest)]:
             taken = min(open_places, left[i])
             open_places -= taken
             left[i] -= taken

@@ -15,7 +15,7 @@ BY_MEDIAN, BY_TREE, BY_CATEGORIES = 0, 1, 2
 
 @compiled()
 def _allowed(
-    own: NDArray[np.int64],
+    members: NDArray[np.int64],
     parts: NDArray[np.int64],
     n_parts: int,
     weights: NDArray[np.int64],
@@ -29,8 +29,8 @@ def _allowed(
 ) -> bool:
     """Whether every part has k records and enough values of every sensitive attribute."""
     sizes = np.zeros(n_parts, np.int64)
-    for i in range(len(own)):
-        sizes[parts[i]] += weights[own[i]]
+    for i in range(len(members)):
+        sizes[parts[i]] += weights[members[i]]
     for part in range(n_parts):
         if sizes[part] < k:
             return False
@@ -39,16 +39,16 @@ def _allowed(
     n_sensitive = len(offsets) - 1
     for part in range(n_parts):
         stamp[0] += 1
-        found = np.zeros(n_sensitive, np.int64)
-        for i in range(len(own)):
+        n_seen = np.zeros(n_sensitive, np.int64)
+        for i in range(len(members)):
             if parts[i] != part:
                 continue
             for q in range(n_sensitive):
-                for e in range(starts[q, own[i]], starts[q, own[i] + 1]):
+                for e in range(starts[q, members[i]], starts[q, members[i] + 1]):
                     if seen[offsets[q] + codes[e]] != stamp[0]:
                         seen[offsets[q] + codes[e]] = stamp[0]
-                        found[q] += 1
-        if found.min() < diversity:
+                        n_seen[q] += 1
+        if n_seen.min() < diversity:
             return False
     return True
 
@@ -180,13 +180,13 @@ def mondrian_cuts(
     widths = np.empty(n_columns, np.float64)
     while len(stack) > 0:
         start, stop = stack.pop()
-        own = order[start:stop].copy()
-        own_weights = weights[own]
-        parts = all_parts[: len(own)]
+        members = order[start:stop].copy()
+        member_weights = weights[members]
+        parts = all_parts[: len(members)]
         n_parts = 1
-        if own_weights.sum() >= 2 * k:
+        if member_weights.sum() >= 2 * k:
             for j in range(n_columns):
-                column = values[:, j][own]
+                column = values[:, j][members]
                 widths[j] = (column.max() - column.min()) / spans[j]
                 if kinds[j] != BY_MEDIAN:
                     widths[j] = (len(np.unique(column)) - 1) / spans[j]
@@ -194,23 +194,33 @@ def mondrian_cuts(
             for c in range(2 * n_columns):
                 j = by_width[c // 2]
                 tree = trees[tree_starts[j] : tree_starts[j + 1]].reshape((tree_levels[j], -1))
-                column = values[:, j][own]
-                n_parts = _cut(column, own_weights, kinds[j], tree, strict, c % 2, parts)
+                column = values[:, j][members]
+                n_parts = _cut(column, member_weights, kinds[j], tree, strict, c % 2, parts)
                 if n_parts > 1 and _allowed(
-                    own, parts, n_parts, weights, starts, codes, offsets, seen, stamp, k, diversity
+                    members,
+                    parts,
+                    n_parts,
+                    weights,
+                    starts,
+                    codes,
+                    offsets,
+                    seen,
+                    stamp,
+                    k,
+                    diversity,
                 ):
                     break
                 n_parts = 1
         if n_parts == 1:
-            label[own] = n_classes
+            label[members] = n_classes
             n_classes += 1
             continue
         place = start
         for part in range(n_parts):
             begin = place
-            for i in range(len(own)):
+            for i in range(len(members)):
                 if parts[i] == part:
-                    order[place] = own[i]
+                    order[place] = members[i]
                     place += 1
             stack.append((begin, place))
     return label

@@ -46,13 +46,13 @@ def nearest_centroids(
             point[j] = points[t, numbers[j]]
         for j in range(len(categories)):
             point[n_numbers + j] = points[t, categories[j]]
-        own = points[t, lead] if lead >= 0 else 0.0
-        right = np.searchsorted(keys, own)
+        middle = points[t, lead] if lead >= 0 else 0.0
+        right = np.searchsorted(keys, middle)
         left = right - 1
         best, place = np.inf, n_centroids
         while left >= 0 or right < n_centroids:
-            from_left = own - keys[left] if left >= 0 else np.inf
-            from_right = keys[right] - own if right < n_centroids else np.inf
+            from_left = middle - keys[left] if left >= 0 else np.inf
+            from_right = keys[right] - middle if right < n_centroids else np.inf
             if from_left <= from_right:
                 at, gap = left, from_left
                 left -= 1

@@ -188,9 +188,9 @@ def leave_gain(units: Units, p: Partition, u: int) -> Any:
         gain += weight
         if p.counts[c, at] == p.modes[c, j]:
             rest = p.counts[c, at] - weight
-            for other in range(low, high):
-                if other != at:
-                    rest = max(rest, p.counts[c, other])
+            for leaf in range(low, high):
+                if leaf != at:
+                    rest = max(rest, p.counts[c, leaf])
             gain -= p.modes[c, j] - rest
     return gain
 

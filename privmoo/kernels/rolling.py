@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
 
-__all__ = ["DENSE", "Cells", "Groups", "Stages", "enter", "number_of", "roll", "room_for"]
+__all__ = ["DENSE", "Cells", "RolledGroups", "Stages", "enter", "number_of", "roll", "room_for"]
 
 DENSE = 1 << 22
 """Up to so many possible keys are counted in a table of cells; more are hashed."""
@@ -39,7 +39,7 @@ class Stages(NamedTuple):
     """Records of every suffix of the first stage: the distinct tuples."""
 
 
-class Groups(NamedTuple):
+class RolledGroups(NamedTuple):
     """Groups on the way, by stage: what is fixed, the code of this stage, what remains, records."""
 
     fixed: NDArray[np.uint32]
@@ -61,10 +61,10 @@ class Cells(NamedTuple):
 
 
 @compiled()
-def room_for(n_stages: int, n_tuples: int) -> Groups:
+def room_for(n_stages: int, n_tuples: int) -> RolledGroups:
     """Groups of every stage, uninitialised."""
     shape = (n_stages, n_tuples)
-    return Groups(
+    return RolledGroups(
         np.empty(shape, np.uint32),
         np.empty(shape, np.uint32),
         np.empty(shape, np.uint32),
@@ -87,7 +87,7 @@ def number_of(key: Any, cells: Cells, mark: int, fresh: int) -> Any:
 
 @compiled()
 def roll(
-    entry: Groups,
+    entry: RolledGroups,
     s: int,
     n: int,
     n_fixed: int,
@@ -97,10 +97,15 @@ def roll(
     cells: Cells,
     mark: int,
     keys: NDArray[np.uint32],
-    rolled: Groups,
+    rolled: RolledGroups,
 ) -> int:
     """Generalise the stage's columns and merge what became equal. Returns the number of groups."""
-    fixed, codes, rests, own = entry.fixed[s], entry.codes[s], entry.rests[s], entry.records[s]
+    fixed, codes, rests, group_records = (
+        entry.fixed[s],
+        entry.codes[s],
+        entry.rests[s],
+        entry.records[s],
+    )
     out_fixed, out_codes, out_rests = rolled.fixed[0], rolled.codes[0], rolled.rests[0]
     out_records = rolled.records[0]
     count = 0
@@ -110,7 +115,7 @@ def roll(
         for i in range(n):
             key = (fixed[i] * width + to_block[codes[i]]) * depth + rests[i]
             keys[i] = key
-            totals[key] += own[i]
+            totals[key] += group_records[i]
         for i in range(n):
             size = totals[keys[i]]
             totals[keys[i]] = np.uint32(0)
@@ -124,17 +129,17 @@ def roll(
         key = (np.int64(fixed[i]) * n_blocks + block) * n_rests + rests[i]
         cell = number_of(key, cells, mark, count)
         if cell < count:
-            out_records[cell] += own[i]
+            out_records[cell] += group_records[i]
         else:
             out_fixed[count], out_codes[count], out_rests[count] = fixed[i], block, rests[i]
-            out_records[count] = own[i]
+            out_records[count] = group_records[i]
             count += 1
     return count
 
 
 @compiled()
 def enter(
-    rolled: Groups,
+    rolled: RolledGroups,
     n: int,
     n_fixed: int,
     fixed_costs: NDArray[np.float64],
@@ -144,7 +149,7 @@ def enter(
     cells: Cells,
     mark: int,
     stages: Stages,
-    entry: Groups,
+    entry: RolledGroups,
     coarse: NDArray[np.int64],
     starts: NDArray[np.int64],
 ) -> int:
@@ -153,25 +158,26 @@ def enter(
     `coarse` gets the records of every fixed part: the groups if all later columns are generalised
     completely. Returns how many there are.
     """
-    fixed, codes, rests, own = rolled.fixed[0], rolled.codes[0], rolled.rests[0], rolled.records[0]
+    fixed, codes, rests = rolled.fixed[0], rolled.codes[0], rolled.rests[0]
+    group_records = rolled.records[0]
     dense = n_fixed * n_blocks <= DENSE
-    known, places = cells.stamps, cells.cells
+    stamps, places = cells.stamps, cells.cells
     n_new = 0
     for i in range(n):
         key = np.int64(fixed[i]) * n_blocks + codes[i]
         if dense:
             cell = n_new
-            if known[key] == mark:
+            if stamps[key] == mark:
                 cell = places[key]
             else:
-                known[key], places[key] = mark, n_new
+                stamps[key], places[key] = mark, n_new
         else:
             cell = number_of(key, cells, mark, n_new)
         if cell == n_new:
             coarse[cell], starts[cell] = 0, 0
             fixed_costs[s + 1, cell] = fixed_costs[s, fixed[i]] + block_costs[codes[i]]
             n_new += 1
-        coarse[cell] += own[i]
+        coarse[cell] += group_records[i]
         starts[cell] += 1
         fixed[i] = cell
     total = 0
@@ -183,7 +189,7 @@ def enter(
         starts[fixed[i]] += 1
         suffix = offset + rests[i]
         entry.fixed[s + 1, to] = fixed[i]
-        entry.records[s + 1, to] = own[i]
+        entry.records[s + 1, to] = group_records[i]
         entry.codes[s + 1, to] = stages.suffix_codes[suffix]
         entry.rests[s + 1, to] = stages.suffix_nexts[suffix]
     return n_new

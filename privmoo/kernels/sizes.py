@@ -35,12 +35,12 @@ def smallest(
 ) -> None:
     """The smallest size; 0 without groups."""
     for c in range(len(starts)):
-        least = np.int64(0)
+        minimum = np.int64(0)
         if stops[c] > starts[c]:
-            least = sizes[starts[c]]
+            minimum = sizes[starts[c]]
         for g in range(starts[c], stops[c]):
-            least = min(least, sizes[g])
-        out[c] = least
+            minimum = min(minimum, sizes[g])
+        out[c] = minimum
 
 
 @compiled()
@@ -103,7 +103,7 @@ def population_risks(
     population_labels: NDArray[np.int32],
     population_starts: NDArray[np.int64],
     population_sizes: NDArray[np.int64],
-    least: NDArray[np.int64],
+    minimum: NDArray[np.int64],
     total: NDArray[np.int64],
     shares: NDArray[np.float64],
 ) -> None:
@@ -112,13 +112,13 @@ def population_risks(
     `own_tuple` is the place of each of the table's tuples among those of the population.
     """
     for c in range(len(starts)):
-        least[c] = 0
+        minimum[c] = 0
         total[c] = 0
         shares[c] = 0.0
         for g in range(starts[c], stops[c]):
             label = population_labels[c, own_tuple[firsts[g]]]
             size = population_sizes[population_starts[c] + label]
-            if least[c] == 0 or size < least[c]:
-                least[c] = size
+            if minimum[c] == 0 or size < minimum[c]:
+                minimum[c] = size
             total[c] += size
             shares[c] += sizes[g] / size

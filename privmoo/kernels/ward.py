@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.kernels.class_merging import MergingClasses, increase, merge
 from privmoo.kernels.compiled import compiled
-from privmoo.kernels.k_member import Classes, increase, merge
 
 __all__ = ["ward_merges"]
 
@@ -16,7 +16,7 @@ _LEAF = 16
 
 
 @compiled()
-def _is_finished(classes: Classes, a: int, k: int, diversity: int) -> bool:
+def _is_finished(classes: MergingClasses, a: int, k: int, diversity: int) -> bool:
     if classes.sizes[a] < k:
         return False
     for j in range(classes.n_priced, classes.starts.shape[1]):
@@ -29,8 +29,8 @@ class _Tree(NamedTuple):
     """A k-d tree of class means, with the cheapest merges known below every node.
 
     Leaves hold lists of classes (`first` of a node, `after` each class); nodes are boxes from `low`
-    to `high`. Of the open classes below a node, `least` is the lowest price of a cheapest merge,
-    `of_class` the class that has it, and `most` the highest.
+    to `high`. Of the open classes below a node, `cheapest` is the lowest price of a cheapest merge,
+    `of_class` the class that has it, and `dearest` the highest.
     """
 
     column: NDArray[np.int64]
@@ -40,9 +40,9 @@ class _Tree(NamedTuple):
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     first: NDArray[np.int64]
-    least: NDArray[np.float64]
+    cheapest: NDArray[np.float64]
     of_class: NDArray[np.int64]
-    most: NDArray[np.float64]
+    dearest: NDArray[np.float64]
     after: NDArray[np.int64]
 
 
@@ -60,18 +60,18 @@ class _Offers(NamedTuple):
 
 
 @compiled()
-def _split(means: NDArray[np.float64], own: NDArray[np.int64]) -> tuple[int, float]:
+def _split(means: NDArray[np.float64], classes: NDArray[np.int64]) -> tuple[int, float]:
     """The column that varies most and the value that halves it; column -1 if all are equal."""
     column = -1
     widest = 0.0
     for i in range(means.shape[1]):
-        values = means[:, i][own]
+        values = means[:, i][classes]
         if values.max() - values.min() > widest:
             widest = values.max() - values.min()
             column = i
     if column < 0:
         return -1, 0.0
-    ordered = np.sort(means[:, column][own])
+    ordered = np.sort(means[:, column][classes])
     middle = len(ordered) // 2
     while ordered[middle] == ordered[0]:
         middle += 1
@@ -100,19 +100,19 @@ def _grow_tree(means: NDArray[np.float64]) -> _Tree:
     n_nodes = 1
     while len(stack) > 0:
         node, start, stop = stack.pop()
-        own = order[start:stop].copy()
-        column, value = _split(means, own) if len(own) > _LEAF else (-1, 0.0)
+        classes = order[start:stop].copy()
+        column, value = _split(means, classes) if len(classes) > _LEAF else (-1, 0.0)
         if column < 0:
-            for a in own[::-1]:
+            for a in classes[::-1]:
                 tree.after[a] = tree.first[node]
                 tree.first[node] = a
             continue
         tree.column[node] = column
         tree.value[node] = value
-        goes_right = means[:, column][own] >= value
+        goes_right = means[:, column][classes] >= value
         middle = stop - goes_right.sum()
-        order[start:middle] = own[~goes_right]
-        order[middle:stop] = own[goes_right]
+        order[start:middle] = classes[~goes_right]
+        order[middle:stop] = classes[goes_right]
         for side in range(2):
             tree.below[node, side] = n_nodes
             tree.parent[n_nodes] = node
@@ -148,29 +148,31 @@ def _squares_to(tree: _Tree, node: int, mean: NDArray[np.float64]) -> float:
 @compiled()
 def _sum_up(tree: _Tree, offers: _Offers, leaf: int) -> None:
     """Tell a leaf and all nodes above it of changed offers."""
-    tree.least[leaf] = np.inf
+    tree.cheapest[leaf] = np.inf
     tree.of_class[leaf] = -1
-    tree.most[leaf] = -1.0
+    tree.dearest[leaf] = -1.0
     a = tree.first[leaf]
     while a >= 0:
         if offers.is_open[a]:
             price = offers.price[a]
-            tree.most[leaf] = max(tree.most[leaf], price)
-            if price < tree.least[leaf] or (price == tree.least[leaf] and a < tree.of_class[leaf]):
-                tree.least[leaf] = price
+            tree.dearest[leaf] = max(tree.dearest[leaf], price)
+            if price < tree.cheapest[leaf] or (
+                price == tree.cheapest[leaf] and a < tree.of_class[leaf]
+            ):
+                tree.cheapest[leaf] = price
                 tree.of_class[leaf] = a
         a = tree.after[a]
     node = tree.parent[leaf]
     while node >= 0:
         left, right = tree.below[node, 0], tree.below[node, 1]
-        tree.most[node] = max(tree.most[left], tree.most[right])
+        tree.dearest[node] = max(tree.dearest[left], tree.dearest[right])
         best = left
-        if tree.least[right] < tree.least[left] or (
-            tree.least[right] == tree.least[left]
+        if tree.cheapest[right] < tree.cheapest[left] or (
+            tree.cheapest[right] == tree.cheapest[left]
             and 0 <= tree.of_class[right] < tree.of_class[left]
         ):
             best = right
-        tree.least[node] = tree.least[best]
+        tree.cheapest[node] = tree.cheapest[best]
         tree.of_class[node] = tree.of_class[best]
         node = tree.parent[node]
 
@@ -192,7 +194,7 @@ def _move(tree: _Tree, a: int, leaf: int, to: int) -> None:
 
 @compiled()
 def _look_around(
-    classes: Classes, tree: _Tree, offers: _Offers, a: int, stack: NDArray[np.int64]
+    classes: MergingClasses, tree: _Tree, offers: _Offers, a: int, stack: NDArray[np.int64]
 ) -> None:
     """Find the cheapest merge of class a, the nearer half of every node first."""
     offers.price[a] = np.inf
@@ -226,7 +228,9 @@ def _look_around(
 
 
 @compiled()
-def _show(classes: Classes, tree: _Tree, offers: _Offers, b: int, stack: NDArray[np.int64]) -> None:
+def _show(
+    classes: MergingClasses, tree: _Tree, offers: _Offers, b: int, stack: NDArray[np.int64]
+) -> None:
     """Let all open classes see that class b is new, where it may be their cheapest partner."""
     mean = classes.means[b]
     size = float(classes.sizes[b])
@@ -236,7 +240,7 @@ def _show(classes: Classes, tree: _Tree, offers: _Offers, b: int, stack: NDArray
     while height > 0:
         height -= 1
         node = stack[height]
-        if _squares_to(tree, node, mean) * factor > tree.most[node]:
+        if _squares_to(tree, node, mean) * factor > tree.dearest[node]:
             continue
         if tree.column[node] >= 0:
             stack[height] = tree.below[node, 0]
@@ -262,7 +266,7 @@ def _show(classes: Classes, tree: _Tree, offers: _Offers, b: int, stack: NDArray
 
 
 @compiled()
-def ward_merges(classes: Classes, k: int, diversity: int) -> NDArray[np.int64]:
+def ward_merges(classes: MergingClasses, k: int, diversity: int) -> NDArray[np.int64]:
     """Merge until every class is large and diverse enough; the class each first class ends in.
 
     A class needs k records and `diversity` values of every sensitive attribute.

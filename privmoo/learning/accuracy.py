@@ -17,9 +17,10 @@ from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.learning.experiment import prepare
 from privmoo.learning.scores import Learner, score_split
 from privmoo.measures.base import FloatArray
-from privmoo.measures.records import kept_records
+from privmoo.measures.records import released_records
 from privmoo.measures.staged import Staged
-from privmoo.recodings.recoding import BlockRecoding, Recoding
+from privmoo.recodings.base import Recoding
+from privmoo.recodings.blocks import BlockRecoding
 from privmoo.release.release import Release, released_frame
 
 __all__ = ["ForestAccuracy"]
@@ -81,7 +82,7 @@ class ForestAccuracy(Staged):
     def batch(self, groups: GroupBatch) -> FloatArray:
         """Train one forest for every candidate and split."""
         self.check(groups.table)
-        released = kept_records(groups, self.name)
+        released = released_records(groups, self.name)
         return np.array(
             [self._of(groups, c, rows) if len(rows) else 0.0 for c, rows in enumerate(released)]
         )
@@ -95,7 +96,7 @@ class ForestAccuracy(Staged):
             released_frame(table, recoding, released),
             None,  # type: ignore[arg-type]  # it is only learned from, never released
             released,
-            recoding.meanings(table),
+            recoding.meanings(),
         )
         try:
             learning = prepare(

@@ -61,7 +61,7 @@ def encode(table: Table, release: Release | None = None, *, most_categories: int
     >>> df = pd.DataFrame({"age": [20, 30, 40, 50], "sex": list("FMFM"), "y": list("abab")})
     >>> table = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered(),
     ...                                         "sex": pm.Hierarchy.flat()}, target="y")
-    >>> release = pm.make_release(table, pm.cut_recoding(table, [[0, 1, 0], [0]]), shuffle=False)
+    >>> release = pm.make_release(table, pm.recodings.cut_recoding(table, [[0, 1, 0], [0]]), shuffle=False)
     >>> encode(table).names
     ('age', 'sex=F', 'sex=M')
     >>> encode(table).matrix[0].tolist(), encode(table, release).matrix[0].tolist()

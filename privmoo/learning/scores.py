@@ -85,7 +85,7 @@ def scores(
     >>> import privmoo as pm
     >>> df = pd.DataFrame({"age": list(range(40)), "y": ["a"] * 20 + ["b"] * 20})
     >>> table = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered()}, target="y")
-    >>> all_one = pm.make_release(table, pm.cut_recoding(table, [[0] * 39]), seed=1)
+    >>> all_one = pm.make_release(table, pm.recodings.cut_recoding(table, [[0] * 39]), seed=1)
     >>> frame = scores(table, {"*": all_one}, models=["DT"], repeats=2, jobs=1, progress=False)
     >>> frame.groupby(["method", "tested_on"])["auc"].mean().to_dict()
     {('*', 'original'): 0.5, ('*', 'released'): 0.5, ('original', 'original'): 1.0}

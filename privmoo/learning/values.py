@@ -72,7 +72,7 @@ def check_release(table: Table, release: Release, name: str = "release") -> None
     >>> import privmoo as pm
     >>> small = pm.Table(pd.DataFrame({"age": [1, 2]}), quasi_identifiers=["age"])
     >>> large = pm.Table(pd.DataFrame({"age": [1, 2, 3]}), quasi_identifiers=["age"])
-    >>> check_release(small, pm.make_release(large, pm.identity_recoding(large)))
+    >>> check_release(small, pm.make_release(large, pm.recodings.identity_recoding(large)))
     Traceback (most recent call last):
         ...
     privmoo.errors.ReleaseError: 'release': it has rows of a table of at least 3 records, but ...
@@ -151,7 +151,7 @@ def read_released(table: Table, name: str, release: Release) -> Reading:
 
 
 def _read(
-    domain: Domain, column: pd.Series[Any], meanings: Mapping[str, list[str]], what: str
+    domain: Domain, column: pd.Series[Any], meanings: Mapping[str, Sequence[str]], what: str
 ) -> Reading:
     raw, index = pd.factorize(column)
     codes = raw.astype(np.intp)

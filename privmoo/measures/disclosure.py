@@ -18,9 +18,10 @@ from privmoo.errors import Hint, MeasureError, nearest
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.kernels.matching import Known, Published, match_known
 from privmoo.measures.base import FloatArray
-from privmoo.measures.records import kept_records
+from privmoo.measures.records import released_records
 from privmoo.measures.staged import Staged
-from privmoo.recodings.cells import CellRecoding
+from privmoo.recodings.base import Recoding
+from privmoo.recodings.columns import Intervals, Labels, Laplace, Noised
 from privmoo.recodings.nodes import numeric_columns
 
 __all__ = ["DisclosureRisk"]
@@ -67,16 +68,15 @@ class DisclosureRisk(Staged):
         stage: Stage = "after",
     ) -> None:
         choice("aggregate", aggregate, ("mean", "max"), error=MeasureError)
-        if isinstance(known, str):
-            known = [known]
-        if known is not None and not known:
+        names = [known] if isinstance(known, str) else known
+        if names is not None and not names:
             raise MeasureError("known: name at least one quasi-identifier, or leave it out for all")
-        self.known = None if known is None else list(dict.fromkeys(known))
+        self.known = None if names is None else list(dict.fromkeys(names))
         self.aggregate: Aggregate = aggregate
         super().__init__(stage=stage)
 
     def check(self, table: Table) -> None:
-        """A sensitive attribute is needed, and what is known must be quasi-identifiers."""
+        """Raise a MeasureError without a sensitive attribute, or where known names are wrong."""
         super().check(table)
         table.need_records(type(self).__name__)
         if not table.sensitive:
@@ -91,16 +91,16 @@ class DisclosureRisk(Staged):
         for name in self.known or ():
             if name not in names:
                 raise MeasureError(
-                    f"known: {name!r} is no quasi-identifier of the table{nearest(name, names)}"
+                    f"known: {name!r} is not a quasi-identifier of the table{nearest(name, names)}"
                 )
         return [j for j, name in enumerate(names) if self.known is None or name in self.known]
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The risk of every candidate."""
+        """Return the risk of every candidate."""
         self.check(groups.table)
         columns = self._columns(groups.table)
         risks = np.zeros(len(groups))
-        for c, rows in enumerate(kept_records(groups, self.name)):
+        for c, rows in enumerate(released_records(groups, self.name)):
             for attribute in groups.table.sensitive.values() if len(rows) else ():
                 if groups.cells is None:
                     blocks = groups.need_blocks(self.name)[c]
@@ -109,12 +109,12 @@ class DisclosureRisk(Staged):
                     shares, persons = _by_cells(
                         groups.table, groups.cells[c], rows, attribute, columns
                     )
-                own = shares.max() if self.aggregate == "max" else shares @ persons / len(rows)
-                risks[c] = max(risks[c], own)
+                risk = shares.max() if self.aggregate == "max" else shares @ persons / len(rows)
+                risks[c] = max(risks[c], risk)
         return risks
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing told to certainty."""
+        """Return the range from no knowledge to certainty."""
         return 0.0, 1.0
 
 
@@ -129,18 +129,18 @@ def _by_blocks(
     offsets = leaf_offsets(table)
     keys = np.zeros(table.n_tuples, np.int64)
     for j in columns:
-        own = blocks[offsets[j] : offsets[j + 1]].astype(np.int64)
-        keys = keys * (int(own[-1]) + 1) + own[table.tuples[:, j]]
+        block_of_leaf = blocks[offsets[j] : offsets[j + 1]].astype(np.int64)
+        keys = keys * (int(block_of_leaf[-1]) + 1) + block_of_leaf[table.tuples[:, j]]
         _, keys = np.unique(keys, return_inverse=True)
     of_row = keys[table.row_tuple[rows]]
-    own = of_row * attribute.n_values + attribute.row_codes[rows].astype(np.int64)
-    pairs, persons = counted(own, attribute.n_values * (int(of_row.max()) + 1))
+    pair_of_row = of_row * attribute.n_values + attribute.row_codes[rows].astype(np.int64)
+    pairs, persons = counted(pair_of_row, attribute.n_values * (int(of_row.max()) + 1))
     return persons / np.bincount(of_row)[pairs // attribute.n_values], persons
 
 
 def _by_cells(
     table: Table,
-    cells: CellRecoding,
+    cells: Recoding,
     rows: IntArray,
     attribute: Attribute,
     columns: list[int],
@@ -150,9 +150,10 @@ def _by_cells(
     asking = (attribute.name, *columns)
     if everyone and asking in (remembered := _answers.setdefault(cells, {})):
         return remembered[asking]  # the mean was asked before, now the largest is
-    nodes = [j for j in columns if cells.columns[j].kind == "nodes"]
-    numbers = [j for j in columns if cells.columns[j].kind != "nodes"]
-    numbers.sort(key=lambda j: -_selective(table, cells, j))  # the kernel searches along the first
+    labelled, numeric = _by_kind(cells, columns)
+    nodes = list(labelled)
+    # The kernel searches along the first.
+    numbers = sorted(numeric, key=lambda j: -_selective(_numbers(table, j), numeric[j].noise))
     persons = _known(table, rows, tuple(nodes), tuple(numbers))
     n = attribute.n_values
     secret = attribute.row_codes[rows].astype(np.int64)
@@ -167,7 +168,7 @@ def _by_cells(
             _starts(asked // n, len(persons.first)),
             asked % n,
         ),
-        _published(cells, rows, nodes, numbers, secret, n),
+        _published([*labelled.values()], [numeric[j] for j in numbers], rows, secret, n),
         np.bincount(secret, minlength=n) / len(rows),
         shares,
     )
@@ -176,50 +177,81 @@ def _by_cells(
     return shares, counts
 
 
+def _by_kind(
+    cells: Recoding, columns: list[int]
+) -> tuple[dict[int, Labels], dict[int, Noised | Intervals]]:
+    """The columns of labels and those of numbers, by place."""
+    labelled: dict[int, Labels] = {}
+    numeric: dict[int, Noised | Intervals] = {}
+    for j in columns:
+        column = cells.columns[j]
+        if isinstance(column, Labels):
+            labelled[j] = column
+        elif isinstance(column, Noised | Intervals):
+            numeric[j] = column
+        else:
+            raise MeasureError(
+                f"disclosure_risk: column {column.name!r} publishes values that are neither labels nor "
+                "numbers of its records; leave it out of known"
+            )
+    return labelled, numeric
+
+
 def _published(
-    cells: CellRecoding,
+    labelled: Sequence[Labels],
+    numeric: Sequence[Noised | Intervals],
     rows: IntArray,
-    nodes: list[int],
-    numbers: list[int],
     secret: IntArray,
     n_values: int,
 ) -> Published:
     """Distinct published tuples with their sensitive values, as the kernel wants them ordered."""
-    shown = {j: cells.columns[j].codes[rows] for j in (*nodes, *numbers)}
     # Cells of a column are numbered by their lower ends, so the codes order the tuples.
-    parts = cells.parts[rows] if numbers else np.zeros(len(rows), np.int8)
+    nodes = [column.codes[rows] for column in labelled]
+    numbers = [column.codes[rows] for column in numeric]
+    parts = [part[rows] for part in _noise_parts(numeric)]
     tuples = _distinct(
-        [shown[j] for j in nodes],
-        [*(shown[j] for j in numbers), parts],
-        [len(cells.nodes[j].labels) for j in nodes],
-        [*(len(cells.columns[j]) for j in numbers), int(parts.max()) + 1],
+        nodes,
+        [*numbers, *parts],
+        [column.n_cells for column in labelled],
+        [*(column.n_cells for column in numeric), *(int(part.max()) + 1 for part in parts)],
     )
     first, n = tuples.first, len(tuples.first)
     entries, counts = counted(tuples.of_row * n_values + secret, n_values * n)
-    ends = {j: cells.columns[j].ends for j in numbers}
-    spans = [(cells.nodes[j], shown[j][tuples.first_of_kind]) for j in nodes]
+    ends = [
+        [end[codes[first]] for end in column.ends]
+        for column, codes in zip(numeric, numbers, strict=True)
+    ]
+    spans = [
+        (column, codes[tuples.first_of_kind]) for column, codes in zip(labelled, nodes, strict=True)
+    ]
     n_kinds = len(tuples.first_of_kind)
     return Published(
-        _matrix([ends[j][0][shown[j][first]] for j in numbers], n),
-        _matrix([ends[j][1][shown[j][first]] for j in numbers], n),
-        _matrix([_inverse(cells.columns[j].scales)[parts[first]] for j in numbers], n),
+        _matrix([low for low, _ in ends], n),
+        _matrix([high for _, high in ends], n),
+        _matrix([_inverse_scales(column.noise, rows[first]) for column in numeric], n),
         _starts(tuples.kind, n_kinds),
-        _matrix([own.start[at] for own, at in spans], n_kinds),
-        _matrix([own.stop[at] - 1 for own, at in spans], n_kinds),
+        _matrix([column.start[cells] for column, cells in spans], n_kinds),
+        _matrix([column.stop[cells] - 1 for column, cells in spans], n_kinds),
         _starts(entries // n_values, n),
         entries % n_values,
         counts,
     )
 
 
-def _inverse(scales: tuple[float, ...]) -> FloatArray:
-    """One over the scale of every part; without noise any distance is too far."""
-    return 1 / np.array(scales) if scales else np.full(128, np.inf)
+def _noise_parts(columns: Sequence[Noised | Intervals]) -> list[NDArray[np.int8]]:
+    """The distinct ways in which records are divided into parts with noise of their own."""
+    parts = [column.noise.parts for column in columns if column.noise is not None]
+    return list({id(part): part for part in parts if part is not None}.values())
 
 
-def _selective(table: Table, cells: CellRecoding, j: int) -> float:
+def _inverse_scales(noise: Laplace | None, rows: IntArray) -> FloatArray:
+    """One over the scale of the noise on every record; without noise any distance is too far."""
+    return np.full(len(rows), np.inf) if noise is None else 1 / noise.scale_of(rows)
+
+
+def _selective(numbers: FloatArray, noise: Laplace | None) -> float:
     """How many scales of its noise a column spans."""
-    return float(np.ptp(_numbers(table, j))) / max(cells.columns[j].scales, default=1e-9)
+    return float(np.ptp(numbers)) / (1e-9 if noise is None else max(noise.scales))
 
 
 def _numbers(table: Table, j: int) -> FloatArray:
@@ -250,7 +282,7 @@ def _distinct(
     return _Distinct(of_row, first, kind[first], first_of_kind)
 
 
-_answers: WeakKeyDictionary[CellRecoding, dict[tuple[object, ...], tuple[FloatArray, IntArray]]] = (
+_answers: WeakKeyDictionary[Recoding, dict[tuple[object, ...], tuple[FloatArray, IntArray]]] = (
     WeakKeyDictionary()
 )
 _knowledge: WeakKeyDictionary[Table, dict[tuple[tuple[int, ...], ...], _Distinct]] = (
@@ -270,15 +302,15 @@ def _known(
     codes = [
         np.unique(np.asarray(numeric_columns(table)[j])[rows], return_inverse=True) for j in numbers
     ]
-    found = _distinct(
+    knowledge = _distinct(
         [leaves[:, j] for j in nodes],
         [code for _, code in codes],
         [table.qis[j].n_leaves for j in nodes],
         [len(values) for values, _ in codes],
     )
     if everyone:
-        remembered[nodes, numbers] = found
-    return found
+        remembered[nodes, numbers] = knowledge
+    return knowledge
 
 
 def _matrix(columns: Sequence[NDArray[np.generic]], n: int) -> FloatArray:

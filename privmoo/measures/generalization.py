@@ -15,7 +15,7 @@ from privmoo.data.table import Table
 from privmoo.groups.groups import GroupBatch
 from privmoo.kernels.cells import block_maxima, recoding_bits, sum_products
 from privmoo.measures.base import FloatArray
-from privmoo.measures.records import kept_records
+from privmoo.measures.records import released_records
 from privmoo.measures.staged import Staged
 from privmoo.measures.utility import (
     leaf_sums,
@@ -38,7 +38,7 @@ class Precision(Staged):
 
     >>> import numpy as np, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1, 2], "b": [1, 2]}), quasi_identifiers=["a", "b"])
-    >>> merged = pm.Candidates(blocks=np.array([[0, 1, 0, 0]], np.uint32))
+    >>> merged = pm.recodings.Candidates(blocks=np.array([[0, 1, 0, 0]], np.uint32))
     >>> Precision()(pm.group(table, merged))
     0.5
     """
@@ -49,11 +49,11 @@ class Precision(Staged):
     coarser = "worse"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The mean level of every candidate."""
+        """Return the mean level of every candidate."""
         return weighted(_levels(groups, self.name), shares_of_weight(groups.table))
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From untouched to nothing left."""
+        """Return the range from untouched to nothing left."""
         return 0.0, 1.0
 
 
@@ -65,7 +65,7 @@ class Distortion(Staged):
 
     >>> import numpy as np, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1, 2], "b": [1, 2]}), quasi_identifiers=["a", "b"])
-    >>> merged = pm.Candidates(blocks=np.array([[0, 1, 0, 0]], np.uint32))
+    >>> merged = pm.recodings.Candidates(blocks=np.array([[0, 1, 0, 0]], np.uint32))
     >>> Distortion()(pm.group(table, merged))
     1.0
     """
@@ -76,13 +76,13 @@ class Distortion(Staged):
     coarser = "worse"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The weighted sum of every candidate."""
+        """Return the weighted sum of every candidate."""
         weights = np.array([qi.weight for qi in groups.table.qis])
         levels = _levels if groups.cells is None else _levels_of_cells
         return weighted(levels(groups, self.name), weights)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From untouched to nothing left."""
+        """Return the range from untouched to nothing left."""
         return 0.0, float(sum(qi.weight for qi in table.qis))
 
 
@@ -93,7 +93,7 @@ class Transparency(Staged):
 
     >>> import numpy as np, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1, 1, 2, 3]}), quasi_identifiers=["a"])
-    >>> merged = pm.Candidates(blocks=np.array([[0, 0, 1]], np.uint32))
+    >>> merged = pm.recodings.Candidates(blocks=np.array([[0, 0, 1]], np.uint32))
     >>> Transparency()(pm.group(table, merged))
     2.5
     """
@@ -104,11 +104,11 @@ class Transparency(Staged):
     coarser = "worse"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The sum of every candidate."""
+        """Return the sum of every candidate."""
         return np.asarray(leaf_sums(groups, 1 / leaves_per_block(groups, self.name)).sum(axis=1))
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing left to untouched."""
+        """Return the range from nothing left to untouched."""
         return 0.0, float(table.n_records * table.n_qis)
 
 
@@ -120,7 +120,7 @@ class Ambiguity(Staged):
 
     >>> import numpy as np, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1, 2], "b": [1, 2]}), quasi_identifiers=["a", "b"])
-    >>> merged = pm.Candidates(blocks=np.array([[0, 1, 0, 0]], np.uint32))
+    >>> merged = pm.recodings.Candidates(blocks=np.array([[0, 1, 0, 0]], np.uint32))
     >>> Ambiguity()(pm.group(table, merged))
     4.0
     """
@@ -131,7 +131,7 @@ class Ambiguity(Staged):
     coarser = "worse"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The sum of every candidate."""
+        """Return the sum of every candidate."""
         total = np.empty(len(groups))
         sum_products(
             groups.starts,
@@ -147,7 +147,7 @@ class Ambiguity(Staged):
         return np.where(gone > 0, total + gone * _combinations(groups.table), total)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From untouched to nothing left; 200 wide quasi-identifiers would pass the largest float."""
+        """Return the range from untouched to nothing left, below the largest float."""
         largest = table.n_records * _combinations(table)
         return float(table.n_records), min(largest, sys.float_info.max)
 
@@ -161,7 +161,7 @@ class NonUniformEntropy(Staged):
 
     >>> import numpy as np, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1, 2, 3, 3]}), quasi_identifiers=["a"])
-    >>> merged = pm.Candidates(blocks=np.array([[0, 0, 1]], np.uint32))
+    >>> merged = pm.recodings.Candidates(blocks=np.array([[0, 0, 1]], np.uint32))
     >>> NonUniformEntropy()(pm.group(table, merged))
     2.0
     """
@@ -172,7 +172,7 @@ class NonUniformEntropy(Staged):
     coarser = "worse"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The bits of every candidate."""
+        """Return the bits of every candidate."""
         table = groups.table
         out = np.empty(len(groups))
         recoding_bits(
@@ -189,7 +189,7 @@ class NonUniformEntropy(Staged):
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From untouched to twice the bits of telling every record apart."""
+        """Return the range from untouched to twice the bits of telling every record apart."""
         n = table.n_records
         return 0.0, 2 * table.n_qis * n * math.log2(n)
 
@@ -212,12 +212,14 @@ def _levels_of_cells(groups: GroupBatch, measure: str) -> FloatArray:
     """Mean level / height per candidate and quasi-identifier, where records have cells of their own."""
     n = groups.table.n_records
     means = np.empty((len(groups), groups.table.n_qis))
-    for c, rows in enumerate(kept_records(groups, measure)):
+    for c, rows in enumerate(released_records(groups, measure)):
         cells = (groups.cells or ())[c]
         for j, column in enumerate(cells.columns):
-            share = cells.level_shares(j)
-            used = np.bincount(column.codes[rows], minlength=len(share))
-            means[c, j] = (share @ used + n - len(rows)) / n
+            shares = column.level_shares()
+            if shares is None:
+                shares = np.zeros(column.n_cells)
+            records = np.bincount(column.codes[rows], minlength=len(shares))
+            means[c, j] = (shares @ records + n - len(rows)) / n
     return means
 
 
@@ -238,11 +240,11 @@ def _joins(table: Table) -> FloatArray:
     """
     joins = []
     for qi in table.qis:
-        own = np.zeros(qi.n_leaves)
+        levels = np.zeros(qi.n_leaves)
         if qi.hierarchy is None:
-            own[:-1] = 1.0
+            levels[:-1] = 1.0
         elif qi.n_leaves > 1:
             apart = np.diff(qi.hierarchy.level_blocks, axis=1) != 0
-            own[:-1] = apart.sum(axis=0) / qi.hierarchy.height
-        joins.append(own)
+            levels[:-1] = apart.sum(axis=0) / qi.hierarchy.height
+        joins.append(levels)
     return np.concatenate(joins)

@@ -15,8 +15,9 @@ from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.kernels.clusters import Columns, spread_of_clusters, spread_to_centres
 from privmoo.measures.base import FloatArray
-from privmoo.measures.records import kept_records
+from privmoo.measures.records import released_records
 from privmoo.measures.staged import Staged
+from privmoo.recodings.columns import Intervals, Labels, Noised
 from privmoo.recodings.nodes import numeric_columns
 
 __all__ = ["InformationLoss"]
@@ -39,7 +40,7 @@ class InformationLoss(Staged):
 
     >>> import numpy as np, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1, 3, 5, 7]}), quasi_identifiers=["a"])
-    >>> pairs = pm.Candidates(labels=np.array([[0, 0, 1, 1]], np.int32))
+    >>> pairs = pm.recodings.Candidates(labels=np.array([[0, 0, 1, 1]], np.int32))
     >>> InformationLoss()(pm.group(table, pairs))
     0.2
     """
@@ -57,12 +58,12 @@ class InformationLoss(Staged):
         super().__init__(stage=stage)
 
     def check(self, table: Table) -> None:
-        """Numbers need a mean, so none may be missing."""
+        """Raise a MeasureError where numbers have no mean, such as missing ones."""
         super().check(table)
         _deviations(table)
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The relative distance of every candidate."""
+        """Return the relative distance of every candidate."""
         if groups.cells is not None:
             return self._of_cells(groups)
         if groups.has_losses:
@@ -85,7 +86,7 @@ class InformationLoss(Staged):
                 leaf_offsets(table),
                 facts.leaf_numbers,
                 facts.numeric,
-                facts.own,
+                facts.deviations,
                 facts.units,
                 mean_digits(table),
             ),
@@ -100,31 +101,35 @@ class InformationLoss(Staged):
         """Where records have cells of their own: an interval is its middle, a node no category."""
         table = groups.table
         out = np.empty(len(groups))
-        for c, rows in enumerate(kept_records(groups, self.name)):
+        for c, rows in enumerate(released_records(groups, self.name)):
             cells = (groups.cells or ())[c]
             total = lost = 0.0
             for j, (column, numbers) in enumerate(
                 zip(cells.columns, numeric_columns(table), strict=True)
             ):
-                nothing, own = _column_deviation(table, j)
-                if numbers is None:
-                    nodes = cells.nodes[j]
-                    change = (nodes.stop - nodes.start > 1)[column.codes[rows]].astype(np.float64)
-                else:
+                nothing, deviations = _column_deviation(table, j)
+                if numbers is not None and isinstance(column, Noised | Intervals):
                     low, high = column.ends
-                    shown = ((low + high) / 2)[column.codes[rows]]
-                    change = (shown - numbers[rows]) ** 2
+                    middle = ((low + high) / 2)[column.codes[rows]]
+                    change = (middle - numbers[rows]) ** 2
+                elif isinstance(column, Labels):
+                    change = (column.widths > 1)[column.codes[rows]].astype(np.float64)
+                else:
+                    raise MeasureError(
+                        f"il: column {column.name!r} publishes values that are neither labels nor "
+                        "numbers of its records; choose another utility measure"
+                    )
                 unit = 1.0
                 if self.scale == "standard" and numbers is not None and nothing > 0:
                     unit = nothing / table.n_records
-                gone = nothing - own[rows].sum() if len(rows) < table.n_records else 0.0
+                gone = nothing - deviations[rows].sum() if len(rows) < table.n_records else 0.0
                 total += nothing / unit
                 lost += (change.sum() + gone) / unit
             out[c] = lost / total if total else 0.0
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From untouched to the worst centres: as far from every record as the data reach.
+        """Return the range from untouched to the worst centres, as far from records as the data reach.
 
         Means and modes never exceed 1; centres within the data's bounds can.
         """
@@ -132,16 +137,16 @@ class InformationLoss(Staged):
         return 0.0, max(1.0, facts.farthest / facts.total) if facts.total else 1.0
 
     def worst(self, table: Table) -> float:
-        """A release of nothing loses the data's own deviation."""
+        """Return 1: a release of no records loses the deviation of the data."""
         return 1.0
 
 
 class _Deviations(NamedTuple):
-    """What a table says of itself: distances of its tuples to mean and mode."""
+    """Distances of a table's tuples to its mean and mode."""
 
     leaf_numbers: FloatArray
     numeric: NDArray[np.bool_]
-    own: FloatArray
+    deviations: FloatArray
     total: float
     units: FloatArray
     farthest: float
@@ -155,18 +160,18 @@ def _column_deviation(table: Table, j: int) -> tuple[float, FloatArray]:
 
 @per_table
 def _column_deviations(table: Table) -> list[tuple[float, FloatArray]]:
-    found = []
+    columns = []
     for j, (qi, numbers) in enumerate(zip(table.qis, numeric_columns(table), strict=True)):
         if numbers is None:
             codes = table.tuples[table.row_tuple, j]
             totals = np.bincount(codes, minlength=qi.n_leaves)
             modes = np.flatnonzero(totals == totals.max())
-            own = (codes != min(modes, key=lambda code: qi.leaves[code])).astype(np.float64)
+            deviations = (codes != min(modes, key=lambda code: qi.leaves[code])).astype(np.float64)
         else:
-            constant = (numbers == numbers[0]).all()  # of which a rounded mean is no deviation
-            own = (numbers - (numbers[0] if constant else numbers.mean())) ** 2
-        found.append((float(own.sum()), own))
-    return found
+            constant = (numbers == numbers[0]).all()  # a rounded mean may differ from equal numbers
+            deviations = (numbers - (numbers[0] if constant else numbers.mean())) ** 2
+        columns.append((float(deviations.sum()), deviations))
+    return columns
 
 
 @per_table
@@ -176,7 +181,7 @@ def _deviations(table: Table) -> dict[str, _Deviations]:
 
 def _deviation(table: Table, scale: Scale) -> _Deviations:
     weights, n = table.weights, table.n_records
-    own = np.zeros(table.n_tuples)
+    deviations = np.zeros(table.n_tuples)
     units = np.ones(table.n_qis)
     farthest = 0.0
     numbers = []
@@ -187,21 +192,21 @@ def _deviation(table: Table, scale: Scale) -> _Deviations:
             totals = np.bincount(codes, weights=weights, minlength=qi.n_leaves)
             # of several modes the first by name, as an auditor would take it
             modes = np.flatnonzero(totals == totals.max())
-            own += codes != min(modes, key=lambda code: qi.leaves[code])
+            deviations += codes != min(modes, key=lambda code: qi.leaves[code])
             farthest += n
             continue
         values = qi.numbers[codes]
         if (reason := no_distance(qi.name, values)) is not None:
             raise MeasureError(f"il: {reason}")
-        constant = (values == values[0]).all()  # of which a rounded mean is no deviation
+        constant = (values == values[0]).all()  # a rounded mean may differ from equal numbers
         deviation = values - (values[0] if constant else (values * weights).sum() / n)
         spread = np.sqrt((deviation**2 * weights).sum() / n)
         unit = spread if scale == "standard" and spread > 0 else 1.0
         units[j] = unit
         numbers.append(np.nan_to_num(qi.numbers) / unit)
-        own += (deviation / unit) ** 2
+        deviations += (deviation / unit) ** 2
         reach = np.maximum(values - values.min(), values.max() - values) / unit
         farthest += float((reach**2 * weights).sum())
     numeric = np.array([qi.numbers is not None for qi in table.qis])
-    total = float((own * weights).sum())
-    return _Deviations(np.concatenate(numbers), numeric, own, total, units, farthest)
+    total = float((deviations * weights).sum())
+    return _Deviations(np.concatenate(numbers), numeric, deviations, total, units, farthest)

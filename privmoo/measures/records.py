@@ -14,10 +14,11 @@ from privmoo.groups.groups import GroupBatch
 from privmoo.measures.base import FloatArray
 from privmoo.measures.staged import Staged
 from privmoo.measures.utility import leaf_sums, leaves_per_block
-from privmoo.recodings.cells import CellRecoding
-from privmoo.recodings.nodes import node_cells, numeric_columns
+from privmoo.recodings.base import Recoding
+from privmoo.recodings.columns import Intervals, Labels, Noised
+from privmoo.recodings.nodes import numeric_columns
 
-__all__ = ["Originality", "kept_records", "unchanged"]
+__all__ = ["Originality", "released_records", "unchanged"]
 
 
 class Originality(Staged):
@@ -28,7 +29,7 @@ class Originality(Staged):
 
     >>> import numpy as np, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1, 2], "b": [1, 2]}), quasi_identifiers=["a", "b"])
-    >>> merged = pm.Candidates(blocks=np.array([[0, 1, 0, 0]], np.uint32))
+    >>> merged = pm.recodings.Candidates(blocks=np.array([[0, 1, 0, 0]], np.uint32))
     >>> Originality()(pm.group(table, merged))
     0.5
     """
@@ -40,51 +41,58 @@ class Originality(Staged):
     coarser = "worse"
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """The share of every candidate."""
+        """Return the share of every candidate."""
         table = groups.table
         cells = table.n_records * table.n_qis
         if groups.cells is not None:
-            kept = kept_records(groups, self.name)
-            return np.array(
-                [unchanged(table, own)[rows].sum() for own, rows in zip(groups.cells, kept, strict=True)]
-            ) / cells  # fmt: skip
+            rows_of_candidates = released_records(groups, self.name)
+            pairs = zip(groups.cells, rows_of_candidates, strict=True)
+            counts = [unchanged(table, recoding)[rows].sum() for recoding, rows in pairs]
+            return np.array(counts) / cells
         single = (leaves_per_block(groups, self.name) == 1).astype(np.float64)
         offsets = leaf_offsets(table)
         for j, qi in enumerate(table.qis):
-            if not qi.exact:  # a base interval is no value of the data
+            if not qi.exact:  # a base interval is not a value of the data
                 single[:, offsets[j] : offsets[j + 1]] = 0.0
         return np.asarray(leaf_sums(groups, single).sum(axis=1) / cells)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From nothing to everything unchanged."""
+        """Return the range from nothing to everything unchanged."""
         return 0.0, 1.0
 
 
-def kept_records(groups: GroupBatch, measure: str) -> list[NDArray[np.int64]]:
-    """The released records of every candidate."""
+def released_records(groups: GroupBatch, measure: str) -> list[NDArray[np.int64]]:
+    """Return the released records of every candidate.
+
+    Args:
+        groups: The groups of a chunk of candidates.
+        measure: The name of the measure that asks, for errors.
+    """
     if groups.kept is not None:
         raise MeasureError(
             f"{measure}: cannot be measured where candidates choose single records; use a policy such as "
             "BelowThreshold()"
         )
     labels = groups.need_labels(measure)
-    own = groups.table.row_tuple
+    row_tuple = groups.table.row_tuple
     return [
-        np.flatnonzero(labels[c][own] < n_groups)
+        np.flatnonzero(labels[c][row_tuple] < n_groups)
         for c, n_groups in enumerate(groups.n_groups.tolist())
     ]
 
 
-def unchanged(table: Table, cells: CellRecoding) -> NDArray[np.int64]:
-    """How many quasi-identifiers every record publishes unchanged."""
+def unchanged(table: Table, cells: Recoding) -> NDArray[np.int64]:
+    """Count the quasi-identifiers that every record publishes unchanged.
+
+    Args:
+        table: The records.
+        cells: A recoding that publishes record by record.
+    """
     count = np.zeros(table.n_records, np.int64)
-    numbers = numeric_columns(table)
-    for j, (qi, column) in enumerate(zip(table.qis, cells.columns, strict=True)):
-        if column.kind == "nodes":
-            nodes = node_cells(table)[j]
-            count += ((nodes.stop - nodes.start == 1) & qi.exact)[column.codes]
-        else:
-            low, high = column.ends
-            own = np.asarray(numbers[j])
-            count += (low[column.codes] == own) & (high[column.codes] == own)
+    for column, numbers in zip(cells.columns, numeric_columns(table), strict=True):
+        if isinstance(column, Labels):
+            count += ((column.widths == 1) & column.qi.exact)[column.codes]
+        elif isinstance(column, Noised | Intervals):
+            low, high = (ends[column.codes] for ends in column.ends)
+            count += (low == numbers) & (high == numbers)
     return count

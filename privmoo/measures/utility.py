@@ -37,7 +37,7 @@ class GeneralizationLoss(Staged):
 
     >>> import numpy as np, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1, 1, 2, 3]}), quasi_identifiers=["a"])
-    >>> merged = pm.Candidates(blocks=np.array([[0, 0, 1]], np.uint32))
+    >>> merged = pm.recodings.Candidates(blocks=np.array([[0, 0, 1]], np.uint32))
     >>> GeneralizationLoss()(pm.group(table, merged))
     0.375
     """
@@ -74,7 +74,7 @@ class GeneralLoss(Staged):
 
     >>> import numpy as np, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1, 1, 2, 3]}), quasi_identifiers=["a"])
-    >>> merged = pm.Candidates(blocks=np.array([[0, 0, 1]], np.uint32))
+    >>> merged = pm.recodings.Candidates(blocks=np.array([[0, 0, 1]], np.uint32))
     >>> GeneralLoss()(pm.group(table, merged, suppression=pm.BelowThreshold(2)))
     0.625
     """

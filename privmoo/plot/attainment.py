@@ -29,7 +29,7 @@ Points: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Attained:
-    """What the runs of one solver reach; points are the corners of the surface, as axes show them.
+    """The attainment surfaces of one solver; points are their corners, as axes show them.
 
     Attributes:
         name: The solver; empty if there is only one.
@@ -48,11 +48,11 @@ class Attained:
 
 @dataclass(frozen=True)
 class AttainmentPicture:
-    """What the picture of attainment surfaces shows.
+    """The data of the picture of attainment surfaces.
 
     Attributes:
         groups: One per solver.
-        labels: Of the two axes.
+        labels: The labels of the two axes.
         logarithmic: Whether an axis needs a logarithm.
         corner: The worst value of each axis, where surfaces end.
         title: What it shows, in one line.
@@ -75,7 +75,12 @@ class AttainmentPicture:
 
 
 def attainment_of(fronts: Runs, *, objectives: Sequence[str] | None = None) -> AttainmentPicture:
-    """The data of the picture of attainment surfaces, by the empirical attainment function."""
+    """Compute the data of the picture by the empirical attainment function.
+
+    Args:
+        fronts: The fronts of several runs, or several such groups by name.
+        objectives: Two recorded quantities; the first objectives by default.
+    """
     several = dict(fronts) if isinstance(fronts, Mapping) else {"": list(fronts)}
     everyone = [front for runs in several.values() for front in runs]
     if not everyone or not all(len(runs) for runs in several.values()):
@@ -91,10 +96,10 @@ def attainment_of(fronts: Runs, *, objectives: Sequence[str] | None = None) -> A
         for q in (x, y):
             if find(front.quantities, q.key, what="objectives").sense != q.sense:
                 raise ProblemError(f"plot_attainment: {q.key!r} is not the same in all fronts")
-    shown = np.concatenate([_shown(front, (x, y)) for front in everyone])
+    points = np.concatenate([_as_drawn(front, (x, y)) for front in everyone])
     worst = [
         float(v.min() if q.sense == "max" else v.max())
-        for q, v in zip((x, y), shown.T, strict=True)
+        for q, v in zip((x, y), points.T, strict=True)
     ]
     runs = sum(len(group) for group in several.values())
     against = f"{_bare(x)} against {_bare(y)}"
@@ -114,13 +119,13 @@ def _bare(quantity: Quantity) -> str:
     return quantity.label.removesuffix(" (%)")
 
 
-def _shown(front: Front, pair: tuple[Quantity, Quantity]) -> Points:
+def _as_drawn(front: Front, pair: tuple[Quantity, Quantity]) -> Points:
     return np.column_stack([q.shown(front.column(q.key)) for q in pair])
 
 
 def _attained(name: str, fronts: Sequence[Front], pair: tuple[Quantity, Quantity]) -> Attained:
     signs = np.array([q.sign for q in pair])
-    points = np.concatenate([_shown(front, pair) * signs for front in fronts])
+    points = np.concatenate([_as_drawn(front, pair) * signs for front in fronts])
     runs = np.repeat(np.arange(len(fronts)), [len(front) for front in fronts])
     n = len(fronts)
     levels = [100 * reached / n for reached in (1, -(-n // 2), n)]
@@ -132,7 +137,11 @@ def _attained(name: str, fronts: Sequence[Front], pair: tuple[Quantity, Quantity
 
 
 def staircase(points: Points, corner: tuple[float, float]) -> Points:
-    """The outline of what some points attain, from one edge to the other.
+    """Return the outline of what some points attain, from one edge to the other.
+
+    Args:
+        points: The corners of the surface.
+        corner: The worst value of each axis, where the outline ends.
 
     >>> staircase(np.array([[1.0, 3.0], [2.0, 1.0]]), (4.0, 5.0)).tolist()
     [[1.0, 5.0], [1.0, 3.0], [2.0, 3.0], [2.0, 1.0], [4.0, 1.0]]

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 __all__ = ["DifferencePicture", "difference_of", "differing", "plot_attainment_difference"]
 
 Points: TypeAlias = NDArray[np.float64]
-_LEAST = 1e-9  # rounding of shares
+_ROUNDING = 1e-9  # rounding of shares
 _PALEST = 0.12
 
 
 @dataclass(frozen=True)
 class DifferencePicture:
-    """What the picture of a difference shows.
+    """The data of the picture of a difference.
 
     Attributes:
         names: The two solvers.
@@ -39,7 +39,7 @@ class DifferencePicture:
         differences: For every region the share of the first solver's runs that attain it minus that of
             the second's.
         medians: Corners of what at least half of the runs of each attain.
-        labels: Of the two axes.
+        labels: The labels of the two axes.
         logarithmic: Whether an axis needs a logarithm.
         corner: The worst value of each axis.
         titles: What each of the two panels shows.
@@ -68,7 +68,14 @@ class DifferencePicture:
 def difference_of(
     fronts: Mapping[str, Sequence[Front]], *, objectives: Sequence[str] | None = None
 ) -> DifferencePicture:
-    """The data of the picture: differences of empirical attainment (López-Ibáñez et al. 2010)."""
+    """Compute the data of the picture: differences of empirical attainment.
+
+    López-Ibáñez et al. 2010.
+
+    Args:
+        fronts: The fronts of the runs of two solvers, by name.
+        objectives: Two recorded quantities; the first objectives by default.
+    """
     if len(fronts) != 2:
         raise ProblemError(f"plot_attainment_difference: compares two solvers, got {len(fronts)}")
     attained = attainment_of(fronts, objectives=objectives)
@@ -76,41 +83,42 @@ def difference_of(
     names = [q.key for q in first.objectives[:2]] if objectives is None else list(objectives)
     chosen = [next(q for q in first.quantities if q.key == name) for name in names]
     signs = np.array([q.sign for q in chosen])
-    one_side, other_side = (
+    first_runs, second_runs = (
         [np.column_stack([q.shown(front.column(q.key)) for q in chosen]) * signs for front in runs]
         for runs in fronts.values()
     )
-    boxes, differences = differing(one_side, other_side, np.array(attained.corner) * signs)
+    corner = np.array(attained.corner) * signs
+    boxes, differences = differing(first_runs, second_runs, corner)
     pairs = np.concatenate([boxes[:, :2] * signs, boxes[:, 2:] * signs], axis=1)
     low, high = np.minimum(pairs[:, :2], pairs[:, 2:]), np.maximum(pairs[:, :2], pairs[:, 2:])
-    one, two = attained.groups
-    runs_of = [count_noun(group.n_runs, "run") for group in (one, two)]
+    first_group, second_group = attained.groups
+    titles = [
+        f"Where {group.name} ({count_noun(group.n_runs, 'run')}) attains more often"
+        for group in attained.groups
+    ]
     return DifferencePicture(
-        names=(one.name, two.name),
+        names=(first_group.name, second_group.name),
         rectangles=np.concatenate([low, high], axis=1),
         differences=differences,
-        medians=(one.median, two.median),
+        medians=(first_group.median, second_group.median),
         labels=attained.labels,
         logarithmic=attained.logarithmic,
         corner=attained.corner,
-        titles=(
-            f"Where {one.name} ({runs_of[0]}) attains more often",
-            f"Where {two.name} ({runs_of[1]}) attains more often",
-        ),
+        titles=(titles[0], titles[1]),
     )
 
 
 def differing(
     first: Sequence[Points], second: Sequence[Points], corner: Points
 ) -> tuple[Points, NDArray[np.float64]]:
-    """Rectangles in which two solvers attain differently often, and by how much, as minimised.
+    """Return rectangles in which two solvers attain differently often, and by how much, as minimised.
 
-    Not by moocore's `eafdiff`, which takes the first half of all runs for the first solver's: solvers of
-    which runs failed, or which have no chance in them, have other numbers of runs.
+    Not by moocore's `eafdiff`, which takes the first half of all runs for the first solver's: solvers
+    that are deterministic, or of which runs failed, have other numbers of runs.
 
     Args:
         first: Points of every run of the first solver.
-        second: Of the second.
+        second: Points of every run of the second.
         corner: Where the regions end.
 
     >>> differing([np.array([[1.0, 1.0]])], [np.array([[2.0, 2.0]])], np.array([3.0, 3.0]))[0].tolist()
@@ -119,23 +127,23 @@ def differing(
     edges = np.unique(np.concatenate([*(p[:, 0] for p in (*first, *second)), corner[:1]]))
     edges = edges[edges <= corner[0]]
     # Between two edges, a run attains everything above the least of its points to the left.
-    least = np.vstack([_least(points, edges[:-1]) for points in (*first, *second)])
+    lowest = np.vstack([_lowest(points, edges[:-1]) for points in (*first, *second)])
     share = np.concatenate(
         [np.full(len(first), 1 / len(first)), np.full(len(second), -1 / len(second))]
     )
     boxes, differences = [], []
     for column, (left, right) in enumerate(pairwise(edges)):
-        order = np.argsort(least[:, column], kind="stable")
-        heights = np.append(least[order, column], corner[1])
+        order = np.argsort(lowest[:, column], kind="stable")
+        heights = np.append(lowest[order, column], corner[1])
         reached = np.cumsum(share[order])
         for bottom, top, difference in zip(heights[:-1], heights[1:], reached, strict=True):
-            if bottom < min(top, corner[1]) and abs(difference) > _LEAST:
+            if bottom < min(top, corner[1]) and abs(difference) > _ROUNDING:
                 boxes.append((left, bottom, right, min(top, corner[1])))
                 differences.append(difference)
     return np.array(boxes, np.float64).reshape(-1, 4), np.array(differences, np.float64)
 
 
-def _least(points: Points, edges: Points) -> Points:
+def _lowest(points: Points, edges: Points) -> Points:
     ordered = points[np.argsort(points[:, 0], kind="stable")]
     running = np.append(np.inf, np.minimum.accumulate(ordered[:, 1]))
     return np.asarray(running[np.searchsorted(ordered[:, 0], edges, side="right")])
@@ -160,13 +168,13 @@ def plot_attainment_difference(
     picture = difference_of(fronts, objectives=objectives)
     axes = new_figure(11.5, 4.6, 2)
     for side, (ax, sign) in enumerate(zip(axes, (1.0, -1.0), strict=True)):
-        own = sign * picture.differences
+        advantage = sign * picture.differences
         colour = COLOURS[(colours or {}).get(picture.names[side], side) % len(COLOURS)]
-        shown = np.flatnonzero(own > 0)
+        better = np.flatnonzero(advantage > 0)
         patches = [
-            Rectangle((x, y), right - x, top - y) for x, y, right, top in picture.rectangles[shown]
+            Rectangle((x, y), right - x, top - y) for x, y, right, top in picture.rectangles[better]
         ]
-        shades = _PALEST + (0.9 - _PALEST) * np.clip(own[shown], 0, 1)
+        shades = _PALEST + (0.9 - _PALEST) * np.clip(advantage[better], 0, 1)
         faces = [(*to_rgb(colour), float(shade)) for shade in shades]
         ax.add_collection(PatchCollection(patches, facecolors=faces, edgecolors="none", zorder=2))
         outline = staircase(picture.medians[side], picture.corner)

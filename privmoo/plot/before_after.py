@@ -1,4 +1,4 @@
-"""A column before and after: what a reader of the release can still see of it."""
+"""A column before and after: what a reader of the release can still see in it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BINS = 30
 
 @dataclass(frozen=True)
 class BeforeAfterPicture:
-    """What the picture of a column shows.
+    """The data of the picture of a column.
 
     Attributes:
         column: Its name.
@@ -50,12 +50,17 @@ class BeforeAfterPicture:
 
 
 def before_after_of(table: Table, release: Release, column: str) -> BeforeAfterPicture:
-    """The data of the picture of a column.
+    """Compute the data of the picture of a column.
+
+    Args:
+        table: The original records.
+        release: A release of them.
+        column: A released column.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 20, 21, 40]}),
     ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
-    >>> release = pm.make_release(table, pm.cut_recoding(table, [[0, 1]]))
+    >>> release = pm.make_release(table, pm.recodings.cut_recoding(table, [[0, 1]]))
     >>> picture = before_after_of(table, release, "age")
     >>> picture.labels, picture.before.tolist(), picture.after.tolist()
     (('20', '21', '40'), [2.0, 1.0, 1.0], [1.5, 1.5, 1.0])
@@ -65,14 +70,14 @@ def before_after_of(table: Table, release: Release, column: str) -> BeforeAfterP
             f"column: {column!r} is not released{nearest(column, release.frame.columns)}"
         )
     released = release.frame[column]
-    shown = column if len(column) <= 60 else column[:59] + "…"
-    n, kept = table.n_records, len(release.frame)
-    gone = f", {n - kept:,} suppressed" if n > kept else ""
-    title = f"{shown} before and after: {count_noun(n, 'record')}{gone}"
+    name = column if len(column) <= 60 else column[:59] + "…"
+    n, n_released = table.n_records, len(release.frame)
+    suppressed = f", {n - n_released:,} suppressed" if n > n_released else ""
+    title = f"{name} before and after: {count_noun(n, 'record')}{suppressed}"
     if column in table.qi_names:
         qi = table.qis[table.qi_names.index(column)]
         if not pd.api.types.is_numeric_dtype(released) or qi.numbers is None:
-            return _of_labels(table, release, qi, f"{title}, {_told(released)}")
+            return _of_labels(table, release, qi, f"{title}, {_label_count(released)}")
         original = pd.Series(qi.numbers[table.tuples[table.row_tuple, table.qis.index(qi)]])
     else:
         original = table.frame[column]
@@ -83,9 +88,9 @@ def before_after_of(table: Table, release: Release, column: str) -> BeforeAfterP
         names = tuple(f"{low:g} to {high:g}" for low, high in itertools.pairwise(edges))
         return BeforeAfterPicture(column, names, edges, before, after, title)
     counts = [part.map(canonical).value_counts() for part in (original, released)]
-    both = pd.concat(counts, axis=1, keys=["before", "after"]).fillna(0.0)
-    both = both.sort_values("before", ascending=False, kind="stable")
-    return _limited(column, both, title)
+    frequencies = pd.concat(counts, axis=1, keys=["before", "after"]).fillna(0.0)
+    frequencies = frequencies.sort_values("before", ascending=False, kind="stable")
+    return _limited(column, frequencies, title)
 
 
 def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -97,7 +102,7 @@ def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.arange(low - 0.5, high + width, width))
 
 
-def _told(released: pd.Series) -> str:
+def _label_count(released: pd.Series) -> str:
     return f"released as {count_noun(released.nunique(), 'label')}"
 
 
@@ -117,20 +122,20 @@ def _of_labels(table: Table, release: Release, qi: QIColumn, title: str) -> Befo
     return BeforeAfterPicture(qi.name, qi.leaves, None, before, after, title)
 
 
-def _limited(column: str, both: pd.DataFrame, title: str) -> BeforeAfterPicture:
+def _limited(column: str, counts: pd.DataFrame, title: str) -> BeforeAfterPicture:
     """The most frequent values, and the others together."""
-    if len(both) > _FEW:
-        rest = both.iloc[_FEW - 1 :]
+    if len(counts) > _FEW:
+        rest = counts.iloc[_FEW - 1 :]
         others = pd.DataFrame([rest.sum()], index=pd.Index([f"{len(rest):,} others"]))
-        both = pd.concat([both.iloc[: _FEW - 1], others])
-    before, after = (both[name].to_numpy(np.float64) for name in ("before", "after"))
-    return BeforeAfterPicture(column, tuple(map(str, both.index)), None, before, after, title)
+        counts = pd.concat([counts.iloc[: _FEW - 1], others])
+    before, after = (counts[name].to_numpy(np.float64) for name in ("before", "after"))
+    return BeforeAfterPicture(column, tuple(map(str, counts.index)), None, before, after, title)
 
 
 def plot_before_after(
     table: Table, release: Release, column: str, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw a column before and after: grey what the original has, blue what the release still tells.
+    """Draw a column before and after: the original in grey, what the release still shows in blue.
 
     A generalised label says only that a record has one of several values, so its records are shared out
     evenly over them. The picture counts original records: it is for the publisher, not for publishing.
@@ -144,7 +149,7 @@ def plot_before_after(
     >>> import matplotlib.pyplot as plt, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
     ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
-    >>> release = pm.make_release(table, pm.cut_recoding(table, [[0, 0, 1, 0, 0]]))
+    >>> release = pm.make_release(table, pm.recodings.cut_recoding(table, [[0, 0, 1, 0, 0]]))
     >>> plot_before_after(table, release, "age").get_title()
     'age before and after: 6 records, released as 2 labels'
     >>> plt.close("all")
@@ -182,12 +187,12 @@ def _steps(ax: Axes, picture: BeforeAfterPicture) -> None:
     else:
         texts = picture.labels
 
-        def name(at: float, _: int | None = None) -> str:
+        def _name(at: float, _: int | None = None) -> str:
             whole = round(at)
             return short(texts[whole]) if at == whole and 0 <= whole < len(texts) else ""
 
         whole_numbers(ax.xaxis)
-        ax.xaxis.set_major_formatter(FuncFormatter(name))
+        ax.xaxis.set_major_formatter(FuncFormatter(_name))
         if max(map(len, texts)) > 6:
             for label in ax.get_xticklabels():
                 label.set(rotation=30, ha="right", rotation_mode="anchor")

@@ -1,4 +1,4 @@
-"""Convergence: how good the fronts of solvers are as their budget is spent."""
+"""Convergence: the quality of the fronts of solvers while their budget is spent."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class ConvergenceLine:
 
 @dataclass(frozen=True)
 class ConvergencePicture:
-    """What the picture of convergence shows.
+    """The data of the picture of convergence.
 
     Attributes:
         lines: One per solver.
         steps: Evaluations or seconds.
-        labels: Of the two axes.
+        labels: The labels of the two axes.
         title: What it shows, in one line.
     """
 
@@ -72,18 +72,24 @@ class ConvergencePicture:
 def convergence_of(
     study: Study, problem: str | None = None, *, indicator: str = "hypervolume"
 ) -> ConvergencePicture:
-    """The data of the picture of convergence."""
-    own = study.problem(problem)
-    frame = study.convergence(indicator, own.name)
+    """Compute the data of the picture of convergence.
+
+    Args:
+        study: The study.
+        problem: The name of the problem; the only one by default.
+        indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
+    """
+    studied = study.problem(problem)
+    frame = study.convergence(indicator, studied.name)
     if frame.empty:
-        raise ProblemError(f"plot_convergence: no run on {own.name!r} found anything")
+        raise ProblemError(f"plot_convergence: no run on {studied.name!r} found anything")
     by = "evaluations" if "evaluations" in frame.columns else "seconds"
     lines = []
     for solver in study.solvers:
-        mine = frame[frame["solver"] == solver.name]
-        if mine.empty:
+        part = frame[frame["solver"] == solver.name]
+        if part.empty:
             continue
-        wide = mine[indicator].to_numpy(np.float64).reshape(-1, mine[by].nunique())
+        wide = part[indicator].to_numpy(np.float64).reshape(-1, part[by].nunique())
         low, high = np.quantile(wide, [0.25, 0.75], axis=0, method="inverted_cdf")
         middle = np.array([median(column) for column in wide.T])  # as the tables have it
         lines.append(ConvergenceLine(solver.name, len(wide), low, middle, high))
@@ -91,7 +97,7 @@ def convergence_of(
         lines=tuple(lines),
         steps=np.unique(frame[by].to_numpy(np.float64)),
         labels=(by, INDICATOR_WORDS[indicator]),
-        title=f"{own.name}: {INDICATOR_WORDS[indicator]} over {by}, median and quartiles of the runs",
+        title=f"{studied.name}: {INDICATOR_WORDS[indicator]} over {by}, median and quartiles of the runs",
     )
 
 
@@ -105,8 +111,8 @@ def plot_convergence(
     """Draw an indicator over the budget: the line is the median of the runs, the band the quartiles.
 
     Args:
-        study: What `compare` gave.
-        problem: Which one; not needed if there is one only.
+        study: What `compare` returned.
+        problem: The name of the problem; the only one by default.
         indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
         ax: Where to draw; a new figure by default.
     """
@@ -117,14 +123,14 @@ def plot_convergence(
     for line in picture.lines:
         i = places[line.name]
         colour = COLOURS[i % len(COLOURS)]
-        known = np.isfinite(line.median)
+        finite = np.isfinite(line.median)
         name = f"{line.name} ({line.n_runs})"
-        if known.sum() == 1:  # only the end is known
+        if finite.sum() == 1:  # only the end is known
             ax.plot(
-                picture.steps[known], line.median[known], "D", color=colour, label=name, zorder=4
+                picture.steps[finite], line.median[finite], "D", color=colour, label=name, zorder=4
             )
             continue
-        band = known & np.isfinite(line.low) & np.isfinite(line.high)
+        band = finite & np.isfinite(line.low) & np.isfinite(line.high)
         ax.fill_between(
             picture.steps[band],
             line.low[band],
@@ -136,8 +142,8 @@ def plot_convergence(
         )
         style = _STYLES[i // len(COLOURS) % len(_STYLES)]
         ax.plot(
-            picture.steps[known],
-            line.median[known],
+            picture.steps[finite],
+            line.median[finite],
             style,
             color=colour,
             lw=1.8,

@@ -50,12 +50,12 @@ _MOST = 3
 
 @dataclass(frozen=True)
 class Axis:
-    """What one axis shows.
+    """The data of one axis.
 
     Attributes:
-        label: Its name, in the natural sense.
-        values: The front's values as shown: fractions in per cent.
-        dominated: Those of dominated candidates.
+        label: The name of the quantity.
+        values: The front's values in the natural sense, fractions in per cent.
+        dominated: The values of dominated candidates.
         logarithmic: Whether it needs a logarithm.
     """
 
@@ -67,11 +67,11 @@ class Axis:
 
 @dataclass(frozen=True)
 class FrontPicture:
-    """What a picture of a front shows, whoever draws it.
+    """The data of a picture of a front, for any program that draws.
 
     Attributes:
         axes: One to three.
-        knee: Place of the knee among the solutions; None if it is no news.
+        knee: Place of the knee among the solutions; None if it is not worth marking.
         pick: Place of the pick; None if there is none.
         title: What it shows, in one line.
 
@@ -95,7 +95,13 @@ class FrontPicture:
 def picture_of(
     front: Front, *, pick: Solution | None = None, objectives: Sequence[str] | None = None
 ) -> FrontPicture:
-    """The data of a picture: up to three objectives of a front, the first ones by default."""
+    """Return the data of a picture of up to three objectives.
+
+    Args:
+        front: The front.
+        pick: A solution to mark.
+        objectives: One to three recorded quantities; the first objectives by default.
+    """
     if not len(front):
         raise ProblemError("plot: the front is empty")
     names = [q.key for q in front.objectives[:_MOST]] if objectives is None else list(objectives)
@@ -104,25 +110,30 @@ def picture_of(
             f"plot: draws one to three objectives, got {len(names)}; choose with "
             "plot(objectives=(…, …))"
         )
-    shown = [find(front.quantities, name, what="objectives") for name in names]
+    quantities = [find(front.quantities, name, what="objectives") for name in names]
     place = None if pick is None else place_of(front, pick, "plot", "pick")
     knee = marked_knee(front)
-    title = _title(front, shown, chosen=objectives is not None)
-    return FrontPicture(tuple(axis_of(front, q) for q in shown), knee, place, title)
+    title = _title(front, quantities, chosen=objectives is not None)
+    return FrontPicture(tuple(axis_of(front, q) for q in quantities), knee, place, title)
 
 
-def _title(front: Front, shown: Sequence[Quantity], *, chosen: bool) -> str:
-    first, *others = (q.label.removesuffix(" (%)") for q in shown)
+def _title(front: Front, quantities: Sequence[Quantity], *, chosen: bool) -> str:
+    first, *others = (q.label.removesuffix(" (%)") for q in quantities)
     text = f"Front of {count_noun(len(front), 'solution')}: {first}"
     if others:
         text += f" against {' and '.join(others)}"
-    if not chosen and front.n_objectives > len(shown):
-        text += f" (the first {len(shown)} of {front.n_objectives} objectives)"
+    if not chosen and front.n_objectives > len(quantities):
+        text += f" (the first {len(quantities)} of {front.n_objectives} objectives)"
     return text
 
 
 def axis_of(front: Front, quantity: Quantity) -> Axis:
-    """The values of a front on one axis."""
+    """Return the values of a front on one axis.
+
+    Args:
+        front: The front.
+        quantity: The quantity on the axis.
+    """
     values = front.column(quantity.key)
     beside = np.empty(0)
     if quantity in front.objectives:
@@ -150,7 +161,7 @@ def plot_front(
         front: The front.
         pick: A solution to mark.
         ax: Where to draw; a new figure by default.
-        objectives: Which one to three recorded quantities; the first objectives by default.
+        objectives: One to three recorded quantities; the first objectives by default.
 
     Returns:
         The axes, or an array of three.
@@ -241,7 +252,17 @@ def _panel(ax: Axes, picture: FrontPicture, x: Axis, y: Axis, colour: Axis | Non
 
 
 def mark(ax: Axes, x: Axis, y: Axis, place: int, marker: str, colour: str, name: str) -> None:
-    """Mark one solution: a hollow diamond for a knee, a star for a pick."""
+    """Mark one solution: a hollow diamond for a knee, a star for a pick.
+
+    Args:
+        ax: Where to draw.
+        x: The horizontal axis.
+        y: The vertical axis.
+        place: The place of the solution.
+        marker: `"D"` or `"*"`.
+        colour: The colour of the marker.
+        name: The text in the legend.
+    """
     ax.scatter(
         [x.values[place]],
         [y.values[place]],
@@ -266,7 +287,7 @@ def plot_front_3d(
     Args:
         front: The front.
         pick: A solution to mark.
-        objectives: Which three recorded quantities; the first objectives by default.
+        objectives: Three recorded quantities; the first objectives by default.
 
     Returns:
         The axes, which can be turned.
@@ -283,8 +304,8 @@ def plot_front_3d(
     # Space has no logarithmic axes: the logarithm is drawn, and the ticks say the number.
     x, y, z = (np.log10(a.values) if a.logarithmic else a.values for a in picture.axes)
     floor = z.min() - 0.02 * (np.ptp(z) or 1.0)
-    for own in zip(x, y, z, strict=True):
-        ax.plot([own[0]] * 2, [own[1]] * 2, [floor, own[2]], color=GREY, linewidth=0.5, zorder=1)
+    for left, depth, height in zip(x, y, z, strict=True):
+        ax.plot([left] * 2, [depth] * 2, [floor, height], color=GREY, linewidth=0.5, zorder=1)
     ax.scatter(x, y, z, c=z, cmap="viridis", s=16, depthshade=False, label="front")
     for place, marker, colour, name in (
         (picture.knee, "D", ORANGE, "knee"),
@@ -313,7 +334,7 @@ def plot_front_3d(
 
 
 def thumbnail(front: Front) -> bytes:
-    """A small PNG of a front, drawn without pyplot so that no figure stays open."""
+    """Return a small PNG of a front, drawn without pyplot so that no figure stays open."""
     figure = Figure(figsize=(4.4, 2.9), layout="constrained")
     picture = picture_of(front)
     _first_panel(figure.subplots(), picture)

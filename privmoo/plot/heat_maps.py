@@ -1,9 +1,9 @@
-"""Heat maps of what a grid of runs found."""
+"""Heat maps of the results of a grid of runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +32,7 @@ _TITLES = {
 
 @dataclass(frozen=True)
 class HeatMap:
-    """What one heat map shows.
+    """The data of one heat map.
 
     Attributes:
         x: The values along the axis.
@@ -53,12 +53,19 @@ class HeatMap:
     @property
     def top(self) -> float:
         """The largest value; 0 if there is none above."""
-        shown = self.cells[np.isfinite(self.cells)]
-        return max(0.0, float(shown.max(initial=0.0)))
+        finite = self.cells[np.isfinite(self.cells)]
+        return max(0.0, float(finite.max(initial=0.0)))
 
 
 def heat_map_of(frame: pd.DataFrame, *, x: str, y: str, value: str) -> HeatMap:
-    """The data of one heat map: the mean of a column over two others."""
+    """Compute the data of one heat map: the mean of a column over two others.
+
+    Args:
+        frame: One row per run.
+        x: The column along the axis.
+        y: The column up the axis.
+        value: The column to average.
+    """
     for name in (x, y, value):
         if name not in frame.columns:
             raise ProblemError(
@@ -67,14 +74,14 @@ def heat_map_of(frame: pd.DataFrame, *, x: str, y: str, value: str) -> HeatMap:
     table = frame.pivot_table(index=y, columns=x, values=value, dropna=False).astype(float)
     table = table.sort_index().sort_index(axis=1)
     title = _TITLES.get(value, value)
-    found = HeatMap(
+    heat_map = HeatMap(
         tuple(table.columns.tolist()), tuple(table.index.tolist()), table.to_numpy(), title
     )
-    return found if found.top else HeatMap(found.x, found.y, found.cells, f"{title} (0 everywhere)")
+    return heat_map if heat_map.top else replace(heat_map, title=f"{title} (0 everywhere)")
 
 
 def plot_heat_maps(frame: pd.DataFrame, *, x: str, y: str, values: Sequence[str]) -> Figure:
-    """One map per value, darker where it is larger; a hatched cell has none.
+    """Draw one map per value, darker where it is larger; a hatched cell has no value.
 
     Args:
         frame: One row per run.
@@ -93,12 +100,12 @@ def plot_heat_maps(frame: pd.DataFrame, *, x: str, y: str, values: Sequence[str]
         raise ProblemError("values: name at least one column to draw")
     figure = Figure(figsize=(4.6 * len(maps), 3.7), layout="constrained")
     for ax, drawn in zip(figure.subplots(1, len(maps), squeeze=False)[0], maps, strict=True):
-        shown = np.ma.masked_invalid(drawn.cells)
+        cells = np.ma.masked_invalid(drawn.cells)
         ax.set_facecolor("white")
-        if shown.mask.any():
+        if cells.mask.any():
             ax.patch.set(hatch="///", edgecolor="0.7")
         picture = ax.imshow(
-            shown, origin="lower", aspect="auto", cmap="Blues", vmin=0, vmax=drawn.top or 1
+            cells, origin="lower", aspect="auto", cmap="Blues", vmin=0, vmax=drawn.top or 1
         )
         ax.set_xticks(range(len(drawn.x)), [f"{v:g}" for v in drawn.x])
         ax.set_yticks(range(len(drawn.y)), [f"{v:g}" for v in drawn.y])

@@ -25,12 +25,12 @@ _FEW = 40  # runs up to which each is drawn
 
 @dataclass(frozen=True)
 class IndicatorPicture:
-    """What the picture of an indicator shows.
+    """The data of the picture of an indicator.
 
     Attributes:
         values: Finite values of the runs by solver.
         nothing: How many runs of a solver found nothing feasible.
-        label: Of the axis.
+        label: The label of the axis.
         title: What it shows, in one line.
     """
 
@@ -43,19 +43,25 @@ class IndicatorPicture:
 def indicator_of(
     study: Study, problem: str | None = None, *, indicator: str = "hypervolume"
 ) -> IndicatorPicture:
-    """The data of the picture of an indicator."""
-    own = study.problem(problem)
-    values = {name: v for name, v in study.values(own.name, indicator).items() if len(v)}
+    """Compute the data of the picture of an indicator.
+
+    Args:
+        study: The study.
+        problem: The name of the problem; the only one by default.
+        indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
+    """
+    studied = study.problem(problem)
+    values = {name: v for name, v in study.values(studied.name, indicator).items() if len(v)}
     if not any(np.isfinite(v).any() for v in values.values()):
-        raise ProblemError(f"plot_indicator: no run on {own.name!r} found anything")
-    rows = study.frame[(study.frame["problem"] == own.name)]
+        raise ProblemError(f"plot_indicator: no run on {studied.name!r} found anything")
+    rows = study.frame[(study.frame["problem"] == studied.name)]
     empty = rows[rows["status"] == "nothing feasible"]["solver"].value_counts()
     more = "more" if indicator == "hypervolume" else "less"
     return IndicatorPicture(
         values={name: v[np.isfinite(v)] for name, v in values.items()},
         nothing={str(name): int(n) for name, n in empty.items()},
         label=INDICATOR_WORDS[indicator],
-        title=f"{own.name}: {INDICATOR_WORDS[indicator]} of every run, {more} is better",
+        title=f"{studied.name}: {INDICATOR_WORDS[indicator]} of every run, {more} is better",
     )
 
 
@@ -69,8 +75,8 @@ def plot_indicator(
     """Draw a box per solver, with every run as a point where they are few.
 
     Args:
-        study: What `compare` gave.
-        problem: Which one; not needed if there is one only.
+        study: What `compare` returned.
+        problem: The name of the problem; the only one by default.
         indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
         ax: Where to draw; a new figure by default.
     """
@@ -91,10 +97,10 @@ def plot_indicator(
     for i, (box, name) in enumerate(zip(drawn["boxes"], names, strict=True)):
         colour = COLOURS[order.index(name) % len(COLOURS)]
         box.set(facecolor=colour, alpha=0.35, edgecolor=colour)
-        own = picture.values[name]
-        if len(own) <= _FEW:
-            shift = np.linspace(-0.16, 0.16, len(own)) if len(own) > 1 else np.zeros(1)
-            ax.plot(places[i] + shift[: len(own)], own, "o", color=colour, ms=3.5, zorder=3)
+        values = picture.values[name]
+        if len(values) <= _FEW:
+            shift = np.linspace(-0.16, 0.16, len(values)) if len(values) > 1 else np.zeros(1)
+            ax.plot(places[i] + shift[: len(values)], values, "o", color=colour, ms=3.5, zorder=3)
     labels = [
         f"{name}\n({picture.nothing[name]} found nothing)" if name in picture.nothing else name
         for name in names

@@ -45,11 +45,11 @@ class ParallelAxis:
 
 @dataclass(frozen=True)
 class ParallelPicture:
-    """What parallel coordinates show.
+    """The data of parallel coordinates.
 
     Attributes:
         axes: Two or more.
-        knee: Place of the knee; None if it is no news.
+        knee: Place of the knee; None if it is not worth marking.
         pick: Place of the pick; None if there is none.
         title: What it shows, in one line.
 
@@ -71,7 +71,13 @@ class ParallelPicture:
 def parallel_of(
     front: Front, *, pick: Solution | None = None, objectives: Sequence[str] | None = None
 ) -> ParallelPicture:
-    """The data of parallel coordinates: all objectives by default, or any recorded quantities."""
+    """Compute the data of parallel coordinates.
+
+    Args:
+        front: The front.
+        pick: A solution to mark.
+        objectives: Two or more recorded quantities; all objectives by default.
+    """
     need_solutions(front, "plot_parallel")
     names = [q.key for q in front.objectives] if objectives is None else list(objectives)
     if len(names) < 2:
@@ -79,13 +85,13 @@ def parallel_of(
             f"plot_parallel: draws two or more quantities, got {len(names)}; choose from "
             f"{', '.join(q.key for q in front.quantities)}"
         )
-    shown = [find(front.quantities, name, what="objectives") for name in names]
+    quantities = [find(front.quantities, name, what="objectives") for name in names]
     return ParallelPicture(
-        axes=tuple(_axis(q, front.column(q.key)) for q in shown),
+        axes=tuple(_axis(q, front.column(q.key)) for q in quantities),
         knee=marked_knee(front),
         pick=None if pick is None else place_of(front, pick, "plot_parallel", "pick"),
         title=f"{count_noun(len(front), 'solution')}, a line each, coloured by "
-        f"{shown[0].label.removesuffix(' (%)')}; higher is better on every axis",
+        f"{quantities[0].label.removesuffix(' (%)')}; higher is better on every axis",
     )
 
 
@@ -113,8 +119,8 @@ def _axis(quantity: Quantity, values: NDArray[np.float64]) -> ParallelAxis:
 
 
 def _text(quantity: Quantity, value: float) -> str:
-    shown = float(quantity.shown(np.array([value]))[0])
-    return f"{shown:,.0f}" if abs(shown) >= 100 else f"{shown:.3g}"
+    number = float(quantity.shown(np.array([value]))[0])
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
 def plot_parallel(
@@ -132,7 +138,7 @@ def plot_parallel(
     Args:
         front: The front.
         pick: A solution to mark.
-        objectives: Which recorded quantities, two or more; all objectives by default.
+        objectives: Two or more recorded quantities; all objectives by default.
         ax: Where to draw; a new figure by default.
 
     >>> import matplotlib.pyplot as plt, pandas as pd, privmoo as pm

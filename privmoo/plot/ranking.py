@@ -1,4 +1,4 @@
-"""The critical difference diagram: mean ranks over problems, and who cannot be told apart."""
+"""Critical difference diagram: mean ranks over problems, and solvers that cannot be told apart."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["RankingPicture", "plot_ranking", "ranking_of"]
 
 @dataclass(frozen=True)
 class RankingPicture:
-    """What the diagram shows.
+    """The data of the diagram.
 
     Attributes:
         names: Solvers, the best first.
@@ -36,7 +36,7 @@ class RankingPicture:
 
 
 def ranking_of(ranking: Ranking) -> RankingPicture:
-    """The data of the diagram.
+    """Compute the data of the diagram.
 
     >>> from privmoo.study import Ranking
     >>> ranking_of(Ranking({"a": 1.0, "b": 1.5, "c": 3.0}, 10, 0.01, 1.0)).bars
@@ -57,7 +57,7 @@ def plot_ranking(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     """Draw mean ranks over problems with the critical difference (Demšar 2006).
 
     Args:
-        ranking: What `study.ranking()` gave.
+        ranking: What `Study.ranking` returned.
         ax: Where to draw; a new figure by default.
 
     >>> import matplotlib.pyplot as plt

@@ -29,7 +29,7 @@ __all__ = ["RatesPicture", "plot_rates", "rates_of"]
 
 @dataclass(frozen=True)
 class RatesPicture:
-    """What the picture of marginal rates shows.
+    """The data of the picture of marginal rates.
 
     Attributes:
         costs: The cost of every solution along the trade-off, as an axis shows it, growing.
@@ -61,7 +61,13 @@ class RatesPicture:
 
 
 def rates_of(front: Front, *, gain: str | None = None, cost: str | None = None) -> RatesPicture:
-    """The data of the picture of marginal rates."""
+    """Compute the data of the picture of marginal rates.
+
+    Args:
+        front: The front.
+        gain: What is bought; the first objective that is maximised by default.
+        cost: What is paid; the first objective that is minimised by default.
+    """
     pair = pair_of(front, gain, cost)
     if len(pair.rows) < 2:
         raise ProblemError(
@@ -126,8 +132,8 @@ def plot_rates(
         label="steps above the average",
         zorder=3,
     )
-    said = f"{picture.average:,.3g}"
-    ax.axhline(picture.average, color="0.25", ls="--", lw=1.4, label=f"average: {said}", zorder=4)
+    label = f"average: {picture.average:,.3g}"
+    ax.axhline(picture.average, color="0.25", ls="--", lw=1.4, label=label, zorder=4)
     if picture.knee is not None:
         ax.axvline(picture.knee, color=ORANGE, ls=":", lw=1.6, label="knee", zorder=4)
     ax.set_xlim(float(costs.min()), float(costs.max()))

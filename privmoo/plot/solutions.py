@@ -1,4 +1,4 @@
-"""Pictures of one solution: the sizes of its groups, and what every attribute loses."""
+"""Pictures of one solution: the sizes of its groups, and the loss of every attribute."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class GroupSizesPicture:
 
 
 def group_sizes_of(solution: Solution) -> GroupSizesPicture:
-    """The data of the picture of group sizes."""
+    """Compute the data of the picture of group sizes."""
     by_size = solution.group_sizes()
     if not len(by_size):
         raise ProblemError("plot_group_sizes: the release has no records")
@@ -67,7 +67,12 @@ def group_sizes_of(solution: Solution) -> GroupSizesPicture:
 
 
 def plot_group_sizes(solution: Solution, *, ax: Axes | None = None) -> Axes:
-    """Draw the released records by the size of their QI-group (Dewri et al. 2011, inset of Fig. 6)."""
+    """Draw the released records by the size of their QI-group (Dewri et al. 2011, inset of Fig. 6).
+
+    Args:
+        solution: The solution.
+        ax: Where to draw; a new figure by default.
+    """
     picture = group_sizes_of(solution)
     sizes = picture.sizes
     if ax is None:
@@ -104,7 +109,7 @@ def plot_group_sizes(solution: Solution, *, ax: Axes | None = None) -> Axes:
 
 @dataclass(frozen=True)
 class LossPicture:
-    """What every quasi-identifier loses.
+    """The loss of every quasi-identifier.
 
     Attributes:
         names: The quasi-identifiers, the one that loses most first.
@@ -123,10 +128,14 @@ class LossPicture:
 
 
 def loss_of(solution: Solution) -> LossPicture:
-    """The data of the picture of losses; where a recoding counts none, `ProblemError` says so."""
+    """Compute the data of the picture of losses.
+
+    Raises:
+        ProblemError: The recoding has no loss per attribute.
+    """
     losses = solution.loss_per_attribute().sort_values(ascending=False, kind="stable")
-    said = ", ".join(q.phrase(solution.values[q.key]) for q in solution.front.objectives)
-    title = f"What each attribute loses in solution {solution.index} ({said})"
+    phrases = ", ".join(q.phrase(solution.values[q.key]) for q in solution.front.objectives)
+    title = f"What each attribute loses in solution {solution.index} ({phrases})"
     return LossPicture(tuple(map(str, losses.index)), losses.to_numpy(float), title)
 
 
@@ -149,9 +158,9 @@ def plot_loss(solution: Solution, *, ax: Axes | None = None) -> Axes:
     places = np.arange(len(picture.names))
     if ax is None:
         ax = new_figure(6.4, 1.7 + 0.32 * len(places))[0]
-    shown = 100 * picture.losses
-    ax.barh(places, shown, color=BLUE, height=0.7)
-    for place, value in zip(places, shown, strict=True):
+    percents = 100 * picture.losses
+    ax.barh(places, percents, color=BLUE, height=0.7)
+    for place, value in zip(places, percents, strict=True):
         inside = value > 85
         ax.annotate(
             f"{value:.3g} %",
@@ -169,7 +178,7 @@ def plot_loss(solution: Solution, *, ax: Axes | None = None) -> Axes:
     ax.axvline(mean, color=ORANGE, linestyle="--", linewidth=1.4, label=f"mean: {mean:.3g} %")
     ax.set_yticks(places.tolist(), [short(name) for name in picture.names])
     ax.set_ylim(len(places) - 0.4, -0.6)
-    ax.set_xlim(0, max(100.0, float(shown.max())))
+    ax.set_xlim(0, max(100.0, float(percents.max())))
     ax.xaxis.set_major_formatter(PercentFormatter(symbol=""))
     ax.set_xlabel("loss of the attribute (%)")
     ax.set_ylabel("quasi-identifier")

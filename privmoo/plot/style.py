@@ -1,4 +1,4 @@
-"""What all pictures share: colours that colour-blind readers tell apart, figures, numbers on axes."""
+"""Style of all pictures: colours that colour-blind readers tell apart, figures, numbers on axes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,13 @@ _PER_INCH = 13.0  # letters of the size of a title
 
 
 def new_figure(width: float, height: float, n: int = 1) -> list[Axes]:
-    """A new figure with n axes side by side."""
+    """Make a new figure with axes side by side.
+
+    Args:
+        width: The width of the figure in inches.
+        height: Its height in inches.
+        n: The number of axes.
+    """
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, n, figsize=(width, height), layout="constrained", squeeze=False)
@@ -45,7 +51,11 @@ def new_figure(width: float, height: float, n: int = 1) -> list[Axes]:
 
 
 def wrapped(text: str, inches: float) -> str:
-    """Text in lines that are not longer than some inches.
+    """Break text into lines.
+
+    Args:
+        text: The text.
+        inches: The length of a line.
 
     >>> wrapped("k-anonymity against loss", 1.0).splitlines()
     ['k-anonymity', 'against loss']
@@ -56,7 +66,14 @@ def wrapped(text: str, inches: float) -> str:
 def headline(
     ax: Axes, text: str, *, above: float | None = None, inches: float | None = None
 ) -> None:
-    """A title in lines as wide as the axes, `above` a legend of so many points."""
+    """Set the title of axes, broken into lines as wide as they are.
+
+    Args:
+        ax: The axes.
+        text: The title.
+        above: The height in points of a legend that the title stands above.
+        inches: The length of a line; the width of the axes by default.
+    """
     if inches is None:
         figure, spec = ax.get_figure(root=True), ax.get_subplotspec()
         columns = 1 if spec is None else spec.get_gridspec().ncols // len(spec.colspan)
@@ -65,7 +82,7 @@ def headline(
 
 
 def plain(text: str) -> str:
-    r"""Text that matplotlib does not take for mathematics: a column may be called "pay in $".
+    r"""Escape text that matplotlib would take for mathematics: a column may be called "pay in $".
 
     >>> print(plain("pay in $"))
     pay in \$
@@ -74,7 +91,11 @@ def plain(text: str) -> str:
 
 
 def short(name: str, longest: int = 30) -> str:
-    """A name of the data for an axis: its beginning, as plain text.
+    """Shorten a name of the data for an axis, as plain text.
+
+    Args:
+        name: The name.
+        longest: The largest number of letters.
 
     >>> short("abcdef", 4)
     'abc…'
@@ -83,13 +104,18 @@ def short(name: str, longest: int = 30) -> str:
 
 
 def quiet_grid(ax: Axes, axis: Any = "both") -> None:
-    """Pale lines behind what is drawn."""
+    """Draw pale lines behind the data.
+
+    Args:
+        ax: The axes.
+        axis: `"x"`, `"y"` or `"both"`.
+    """
     ax.grid(axis=axis, color="#ececec", zorder=0)
     ax.set_axisbelow(True)
 
 
 def plain_numbers(axis: Any) -> None:
-    """1, 10, 1,000 instead of powers, on a logarithmic axis."""
+    """Write 1, 10, 1,000 instead of powers on a logarithmic axis."""
     axis.set_major_locator(LogLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     low, high = sorted(axis.get_view_interval())
@@ -99,6 +125,6 @@ def plain_numbers(axis: Any) -> None:
 
 
 def whole_numbers(axis: Any) -> None:
-    """Ticks at whole numbers, with commas."""
+    """Set ticks at whole numbers, with commas."""
     axis.set_major_locator(MaxNLocator(steps=[1, 2, 5, 10], integer=True))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))

@@ -60,7 +60,7 @@ class FlatRegion:
 
 @dataclass(frozen=True)
 class TradeOffPicture:
-    """What the picture of a trade-off shows.
+    """The data of the picture of a trade-off.
 
     Attributes:
         gain: The axis of what is gained, with the values of all solutions.
@@ -70,7 +70,7 @@ class TradeOffPicture:
         knee: Place of the front's knee; None if it is an end.
         pick: Place of the pick; None if there is none.
         title: What it shows, in one line.
-        words: What is to be said beside it: titles and sentences.
+        words: The titles and sentences beside it.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -99,12 +99,20 @@ def trade_off_of(
     pick: Solution | None = None,
     regions: int = 3,
 ) -> TradeOffPicture:
-    """The data of the picture of a trade-off, with its largest flat regions."""
+    """Compute the data of the picture of a trade-off, with its largest flat regions.
+
+    Args:
+        front: The front.
+        gain: What is gained; the first objective that is maximised by default.
+        cost: What is paid; the first objective that is minimised by default.
+        pick: A solution to mark.
+        regions: How many flat regions to mark at most.
+    """
     need_solutions(front, "plot_trade_off")
     pair = pair_of(front, gain, cost)
-    found, _ = largest_regions(pair, regions)
+    largest, _ = largest_regions(pair, regions)
     flat = [
-        _region(pair, letter, *ends) for letter, ends in zip(ascii_uppercase, found, strict=False)
+        _region(pair, letter, *ends) for letter, ends in zip(ascii_uppercase, largest, strict=False)
     ]
     names = [q.label.removesuffix(" (%)") for q in (pair.gained, pair.paid)]
     marked = count_noun(len(flat), "flat region") + " marked" if flat else "no flat region"
@@ -172,15 +180,17 @@ def plot_trade_off(
     import matplotlib.pyplot as plt
 
     zooms = len(picture.regions)
-    told = [text for text in picture.words if text[0] != "To ask"] if words else []
-    wide, high = (10.4 if told else 6.8), (7.2 if zooms else 4.6)
+    sentences = [text for text in picture.words if text[0] != "To ask"] if words else []
+    wide, high = (10.4 if sentences else 6.8), (7.2 if zooms else 4.6)
     figure = plt.figure(figsize=(wide, high), layout="constrained")
     rows = figure.add_gridspec(2 if zooms else 1, 1, height_ratios=[1.65, 1] if zooms else [1])
-    top = rows[0].subgridspec(1, 2 if told else 1, width_ratios=[1.75, 1] if told else [1])
+    top = rows[0].subgridspec(
+        1, 2 if sentences else 1, width_ratios=[1.75, 1] if sentences else [1]
+    )
     ax = figure.add_subplot(top[0])
     _draw(ax, picture)
-    if told:
-        _words(figure.add_subplot(top[1]), told)
+    if sentences:
+        _words(figure.add_subplot(top[1]), sentences)
     if zooms:
         below = rows[1].subgridspec(1, zooms)
         for i, region in enumerate(picture.regions):
@@ -207,10 +217,10 @@ def _draw(ax: Axes, picture: TradeOffPicture) -> None:
             (ax.set_xscale if part is ax.xaxis else ax.set_yscale)("log")
             plain_numbers(part)
     for i, region in enumerate(picture.regions):
-        own = along[region.first : region.last + 1]
+        inside = along[region.first : region.last + 1]
         ax.plot(
-            x.values[own],
-            y.values[own],
+            x.values[inside],
+            y.values[inside],
             "o-",
             color=GREEN,
             ms=4.5,
@@ -218,7 +228,7 @@ def _draw(ax: Axes, picture: TradeOffPicture) -> None:
             zorder=4,
             label="_" if i else "flat region",
         )
-        ends = x.values[own[[0, -1]]]
+        ends = x.values[inside[[0, -1]]]
         ax.axvspan(float(ends.min()), float(ends.max()), color=GREEN, alpha=0.13, zorder=0, lw=0)
         middle = np.sqrt(ends.prod()) if x.logarithmic else ends.mean()
         ax.annotate(
@@ -252,26 +262,25 @@ def _room(axis: Axis) -> tuple[float, float]:
     return (10 ** ends[0], 10 ** ends[1]) if axis.logarithmic else ends
 
 
-def _words(ax: Axes, told: list[tuple[str, str]]) -> None:
+def _words(ax: Axes, sentences: list[tuple[str, str]]) -> None:
     ax.set_axis_off()
     whole = {" = ": "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}", " %": "\N{NO-BREAK SPACE}%"}
     paragraphs = []
-    for title, sentence in told:
+    for title, sentence in sentences:
         text = f"{title}: {sentence}"
         for apart, together in whole.items():
             text = text.replace(apart, together)
         paragraphs.append("\n".join(textwrap.wrap(text, _LETTERS)))
-    said = "\n\n".join(paragraphs)
-    ax.text(0, 1, said, va="top", ha="left", fontsize=9, transform=ax.transAxes)
+    ax.text(0, 1, "\n\n".join(paragraphs), va="top", ha="left", fontsize=9, transform=ax.transAxes)
 
 
 def _zoom(ax: Axes, picture: TradeOffPicture, region: FlatRegion) -> None:
     """One flat region on linear axes, with a little of what is on both sides of it."""
     x, y, along = picture.gain.values, picture.cost.values, picture.along
     ax.plot(x[along], y[along], "o-", color=BLUE, ms=3.5, lw=0.8, zorder=3)
-    own = along[region.first : region.last + 1]
-    ax.plot(x[own], y[own], "o-", color=GREEN, ms=4.5, lw=3.0, zorder=4)
-    for values, set_limits in ((x[own], ax.set_xlim), (y[own], ax.set_ylim)):
+    inside = along[region.first : region.last + 1]
+    ax.plot(x[inside], y[inside], "o-", color=GREEN, ms=4.5, lw=3.0, zorder=4)
+    for values, set_limits in ((x[inside], ax.set_xlim), (y[inside], ax.set_ylim)):
         margin = _MARGIN * float(np.ptp(values))
         low, high = float(values.min()), float(values.max())
         set_limits(max(low - margin, 0.0) if low >= 0 else low - margin, high + margin)

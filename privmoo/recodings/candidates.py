@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from privmoo.recodings.cells import CellRecoding
+    from privmoo.recodings.base import Recoding
 
 __all__ = ["Candidates", "leaf_blocks"]
 
@@ -28,8 +28,8 @@ class Candidates:
             number or the code of a leaf.
         losses: With labels, candidates × tuples, the general loss of a record of the tuple, where clusters
             release generalised values.
-        cells: With labels, what every record publishes, where that differs within a cluster's tuples: the
-            labels then number the published tuples.
+        cells: With labels, recodings that publish record by record; the labels then number the published
+            tuples.
         published: Candidates × records, which records are published, where candidates choose.
         thresholds: The least size of a group that is published, where candidates choose.
     """
@@ -38,7 +38,7 @@ class Candidates:
     labels: NDArray[np.int32] | None = None
     centres: NDArray[np.float64] | None = None
     losses: NDArray[np.float64] | None = None
-    cells: Sequence[CellRecoding] | None = None
+    cells: Sequence[Recoding] | None = None
     published: NDArray[np.bool_] | None = None
     thresholds: NDArray[np.float64] | None = None
 
@@ -47,10 +47,10 @@ class Candidates:
         return 0 if rows is None else len(rows)
 
     def __getitem__(self, part: slice) -> Candidates:
-        given = {f.name: getattr(self, f.name) for f in fields(self)}
-        return Candidates(**{k: None if v is None else v[part] for k, v in given.items()})
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return Candidates(**{k: None if v is None else v[part] for k, v in values.items()})
 
 
 def leaf_blocks(rows: Sequence[NDArray[Any]]) -> NDArray[np.uint32]:
-    """Blocks of all quasi-identifiers side by side: the row that the kernels read."""
+    """Return the blocks of all quasi-identifiers side by side, as the kernels read them."""
     return np.concatenate(rows, axis=-1).astype(np.uint32)

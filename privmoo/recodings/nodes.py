@@ -1,4 +1,4 @@
-"""What a table offers for cells: nodes of hierarchies with their labels, and columns of numbers."""
+"""Nodes of hierarchies as cells with labels, and columns of numbers: what a table offers to publish."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from privmoo.data.columns import QIColumn
 from privmoo.data.table import Table
 from privmoo.hierarchy import Hierarchy
 
-__all__ = ["NodeCells", "node_cells", "numeric_columns"]
+__all__ = ["NodeCells", "node_cells", "numeric_columns", "whole_columns"]
 
 _NUMBERS = frozenset({"integer", "floating", "mixed-integer-float", "decimal"})
 
@@ -40,10 +40,10 @@ class NodeCells:
 
     @classmethod
     def of(cls, qi: QIColumn) -> NodeCells:
-        """The cells of a quasi-identifier; without a hierarchy a value or `*`."""
+        """Return the cells of a quasi-identifier; without a hierarchy, a value or `*`."""
         hierarchy = qi.hierarchy or Hierarchy.flat(qi.leaves)
         ids = np.empty((hierarchy.n_levels, qi.n_leaves), np.int32)
-        known: dict[str, int] = {}
+        cells: dict[str, int] = {}
         spans: list[tuple[int, int]] = []
         levels: list[int] = []
         for level, blocks in enumerate(hierarchy.level_blocks):
@@ -53,22 +53,22 @@ class NodeCells:
             for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
                 label = names[int(blocks[start])]
                 # A label has one meaning: another node of the same name is marked.
-                while label in known and spans[known[label]] != (start, stop):
+                while label in cells and spans[cells[label]] != (start, stop):
                     label += "·"
-                cell = known.setdefault(label, len(spans))
+                cell = cells.setdefault(label, len(spans))
                 if cell == len(spans):
                     spans.append((start, stop))
                     levels.append(level)
                 ids[level, start:stop] = cell
         bounds = np.array(spans, np.int64)
         return cls(
-            ids, tuple(known), bounds[:, 0], bounds[:, 1], np.array(levels), hierarchy.height
+            ids, tuple(cells), bounds[:, 0], bounds[:, 1], np.array(levels), hierarchy.height
         )
 
 
 @per_table
 def node_cells(table: Table) -> tuple[NodeCells, ...]:
-    """The nodes of every quasi-identifier as cells.
+    """Return the nodes of every quasi-identifier as cells.
 
     >>> table = Table(pd.DataFrame({"sex": ["f", "m"]}), quasi_identifiers=["sex"])
     >>> node_cells(table)[0].labels
@@ -79,9 +79,7 @@ def node_cells(table: Table) -> tuple[NodeCells, ...]:
 
 @per_table
 def numeric_columns(table: Table) -> tuple[NDArray[np.float64] | None, ...]:
-    """The numbers of every quasi-identifier by record, None for categories.
-
-    Of a scanned table, they are by distinct combination of original values.
+    """Return the numbers of every quasi-identifier by row of `Table.originals`; None for categories.
 
     Text is a category also where it consists of digits: a ZIP code has no noise and no mean. Numbers
     are numbers in columns of any type, as long as all values are.
@@ -92,14 +90,28 @@ def numeric_columns(table: Table) -> tuple[NDArray[np.float64] | None, ...]:
     """
     columns: list[NDArray[np.float64] | None] = []
     for qi in table.qis:
-        own = table.originals.frame[qi.name]
-        if qi.numbers is None or pd.api.types.infer_dtype(own, skipna=True) not in _NUMBERS:
+        values = table.originals.frame[qi.name]
+        if qi.numbers is None or pd.api.types.infer_dtype(values, skipna=True) not in _NUMBERS:
             columns.append(None)
             continue
-        if own.dtype == np.float32:  # 0.1 is meant where 0.10000000149 is kept
-            known, place = np.unique(own.to_numpy(), return_inverse=True)
-            own = pd.Series(known.astype(str).astype(np.float64)[place])
-        numbers = pd.to_numeric(own).to_numpy(dtype=np.float64, na_value=np.nan) + 0.0
+        if values.dtype == np.float32:  # 0.1 is meant where 0.10000000149 is stored
+            distinct, place = np.unique(values.to_numpy(), return_inverse=True)
+            values = pd.Series(distinct.astype(str).astype(np.float64)[place])
+        numbers = pd.to_numeric(values).to_numpy(dtype=np.float64, na_value=np.nan) + 0.0
         numbers.setflags(write=False)
         columns.append(numbers)
     return tuple(columns)
+
+
+@per_table
+def whole_columns(table: Table) -> tuple[bool, ...]:
+    """Return for every quasi-identifier whether its original values are whole numbers.
+
+    >>> df = pd.DataFrame({"age": [20, 30], "pay": [1.5, 2.5]})
+    >>> whole_columns(Table(df, quasi_identifiers=["age", "pay"]))
+    (True, False)
+    """
+    originals = table.originals.frame
+    return tuple(
+        pd.api.types.infer_dtype(originals[qi.name], skipna=True) == "integer" for qi in table.qis
+    )

@@ -4,53 +4,39 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privmoo._util.files import write_all
 from privmoo._util.reading import read_parquet, read_strings
-from privmoo._util.spreadsheets import spreadsheet_safe
 from privmoo.audit import group_sizes
+from privmoo.data.frame_files import write_frame
 from privmoo.errors import AuditError, ReleaseError
+from privmoo.release.certificate import Certificate, file_facts
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from privmoo.release.certificate import Certificate
     from privmoo.release.release import Release
 
 __all__ = ["certificate_files", "write", "write_release"]
 
 
 def write(release: Release, target: Path, *, force: bool, spreadsheets: bool) -> list[Path]:
-    """See `Release.write`."""
-    frame = spreadsheet_safe(release.frame) if spreadsheets else release.frame
+    """Write a release and its certificate; see `Release.write`.
+
+    Args:
+        release: The release.
+        target: Where the rows go.
+        force: Whether files that exist are replaced.
+        spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
+    """
 
     def write_rows(path: Path) -> None:
-        if target.suffix == ".csv":
-            frame.to_csv(path, index=False)
-        else:
-            _write_parquet(frame, path)
-        _check(release, path, list(frame.columns))
+        written = write_frame(release.frame, path, spreadsheets=spreadsheets)
+        _check(release, path, list(written.dtypes))
 
     return write_release(
         target, write_rows, lambda: release.certificate, force=force, spreadsheets=spreadsheets
     )
-
-
-def _write_parquet(frame: pd.DataFrame, path: Path) -> None:
-    import pyarrow as pa
-
-    for name in frame:
-        try:
-            pa.array(frame[name], from_pandas=True)
-        except (pa.ArrowException, TypeError, ValueError):  # its text may quote a value
-            raise ReleaseError(
-                f"release: column {name!r} has values that a Parquet file cannot hold; convert it to "
-                "numbers, text or dates, or write .csv"
-            ) from None
-    frame.to_parquet(path, index=False)
 
 
 def write_release(
@@ -61,7 +47,18 @@ def write_release(
     force: bool,
     spreadsheets: bool,
 ) -> list[Path]:
-    """Write rows and certificate, all files or none; the rows are written before a certificate is asked."""
+    """Write rows and certificate, all files or none.
+
+    Args:
+        target: Where the rows go; the certificate goes beside them.
+        write_rows: Writes the rows to a temporary path.
+        certificate: Returns the certificate, once the rows are written.
+        force: Whether files that exist are replaced.
+        spreadsheets: Whether texts that a spreadsheet would take for a formula have an apostrophe.
+
+    Returns:
+        The files that were written.
+    """
     as_json, as_text, facts = certificate_files(target, spreadsheets=spreadsheets)
 
     def hashed_rows(path: Path) -> None:
@@ -70,8 +67,7 @@ def write_release(
             facts["sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
 
     def write_certificate(path: Path) -> None:
-        own = certificate()
-        stated = replace(own, release={**own.release, **facts})
+        stated = certificate().of_file(facts)
         text = stated.to_json() if path.suffix == ".json" else stated.to_text()
         path.write_text(text + "\n", encoding="utf-8")
 
@@ -83,13 +79,19 @@ def write_release(
 
 
 def certificate_files(target: Path, *, spreadsheets: bool) -> tuple[Path, Path, dict[str, Any]]:
-    """Where the certificate goes, as JSON and as text, and what it says of the file."""
+    """Return where the certificate goes, as JSON and as text, and what it says of the file.
+
+    Args:
+        target: Where the rows go.
+        spreadsheets: Whether texts that a spreadsheet would take for a formula have an apostrophe.
+
+    Raises:
+        ReleaseError: The rows would be written neither as CSV nor as Parquet.
+    """
     if target.suffix not in (".csv", ".parquet"):
         raise ReleaseError(f"{target}: a release is written as .csv or .parquet")
     as_json = target.with_name(target.stem + ".certificate.json")
-    facts: dict[str, Any] = {"file": target.name}
-    if spreadsheets:
-        facts["formulas"] = "texts that begin with = + - @ ' have an apostrophe before them"
+    facts = file_facts(target.name, spreadsheets=spreadsheets)
     return as_json, as_json.with_suffix(".txt"), facts
 
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import re
-import shutil
-import socket
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privmoo._util.files import REPLACE, alive, check_place, told, write_all
+from privmoo._util.files import REPLACE, check_place, named_errors, write_all
+from privmoo._util.folders import temporary_folder
 from privmoo.errors import FileError
 from privmoo.release.files import certificate_files
 
@@ -24,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["write_folder"]
 
-_OWNER = "owner.json"
-_ENDING = ".writing"
 _PART = re.compile(r"part-\d{5,}\.(csv|parquet)")
 
 
@@ -37,22 +30,30 @@ def write_folder(
     force: bool,
     spreadsheets: bool,
 ) -> list[Path]:
-    """Write parts and certificate, all or none; `write_rows` gives the hash of every part.
+    """Write parts and certificate, all or none.
 
     Pieces and parts lie in a hidden folder beside the target until all is known to be right. One that a
     killed process left there is removed.
+
+    Args:
+        target: The folder of the parts; the certificate goes beside it.
+        write_rows: Writes the parts to a temporary folder, and returns the hash of every part.
+        certificate: Returns the certificate, once the parts are written.
+        force: Whether a folder of parts that exists is replaced.
+        spreadsheets: Whether texts that a spreadsheet would take for a formula have an apostrophe.
+
+    Returns:
+        The folder, and the files of the certificate.
     """
     as_json, as_text, facts = certificate_files(target, spreadsheets=spreadsheets)
     _check(target, force=force)
     for path in (as_json, as_text):
         check_place(path, force=force)
-    _sweep(target)
-    with told(target), _room(target) as room:
+    with named_errors(target), temporary_folder(target.parent, f".{target.name}.") as room:
         parts = room / f"parts{target.suffix}"
         parts.mkdir()
         facts["sha256"] = dict(write_rows(parts))
-        own = certificate()
-        stated = replace(own, release={**own.release, **facts})
+        stated = certificate().of_file(facts)
         with ExitStack() as undoing:
             for path in (as_json, as_text):
                 undoing.callback(_put_back, path, path.read_bytes() if path.exists() else None)
@@ -94,45 +95,3 @@ def _check(target: Path, *, force: bool) -> None:
             )
         return
     check_place(target, force=force)
-
-
-@contextmanager
-def _room(target: Path) -> Iterator[Path]:
-    """A hidden folder beside the target, gone at the end."""
-    room = Path(
-        tempfile.mkdtemp(dir=target.parent.absolute(), prefix=f".{target.name}.", suffix=_ENDING)
-    )
-    try:
-        owner = {"host": socket.gethostname(), "process": os.getpid()}
-        (room / _OWNER).write_text(json.dumps(owner), encoding="utf-8")
-        yield room
-    finally:
-        _remove(room)
-
-
-def _remove(room: Path) -> None:
-    """Remove a folder, also while a worker still writes there: it finds no folder of that name."""
-    gone = room.with_name(f"{room.name}.gone")
-    with contextlib.suppress(OSError):
-        room = room.rename(gone)
-    for _ in range(3):
-        shutil.rmtree(room, ignore_errors=True)
-        if not room.exists():
-            return
-
-
-def _sweep(target: Path) -> None:
-    """Remove what processes left that were killed while they wrote the same release."""
-    for ending in (_ENDING, f"{_ENDING}.gone"):
-        for room in target.parent.glob(f".{_escaped(target.name)}.*{ending}"):
-            try:
-                owner = json.loads((room / _OWNER).read_text(encoding="utf-8"))
-                here = owner["host"] == socket.gethostname()
-                if here and not alive(int(owner["process"])):
-                    _remove(room)
-            except (OSError, ValueError, LookupError, TypeError):
-                continue  # not one of ours, or just being made
-
-
-def _escaped(name: str) -> str:
-    return re.sub(r"([*?[])", r"[\1]", name)

@@ -30,7 +30,7 @@ from privmoo.front.archive import Archive
 from privmoo.front.front import Front, nothing_feasible
 from privmoo.front.quantities import quantities_of
 from privmoo.problem import AnonymizationProblem
-from privmoo.recodings.recoding import Recoding
+from privmoo.recodings.base import Recoding, recodings_in
 from privmoo.search.algorithms import (
     check_algorithm,
     describe_algorithm,
@@ -331,16 +331,14 @@ def _known(start: Any) -> list[Recoding]:
     """The recodings among what a search starts from: those given, or those that a front was given."""
     if isinstance(start, Front):
         return [s.recoding for s, r in zip(start, start.recodings or (), strict=False) if r]
-    if isinstance(start, list | tuple) and start and isinstance(start[0], Recoding):
-        return list(start)
-    return []
+    return recodings_in(start)
 
 
 def _start_rows(problem: AnonymizationProblem, start: Any) -> NDArray[Any] | None:
     if start is None:
         return None
-    if not isinstance(start, Front) and _known(start):
-        return np.stack([problem.encode(problem.adopt(recoding)) for recoding in start])
+    if recodings := recodings_in(start):
+        return np.stack([problem.encode(problem.adopt(recoding)) for recoding in recodings])
     rows = np.atleast_2d(start.X if isinstance(start, Front) else np.asarray(start))
     if not len(rows) or rows.ndim != 2 or rows.shape[1] != problem.n_var:
         raise ProblemError(

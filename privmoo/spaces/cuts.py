@@ -13,7 +13,7 @@ from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.hierarchy import Hierarchy
 from privmoo.kernels.cuts import blocks_of, nearest_cuts, valid_cuts
-from privmoo.recodings.recoding import need_hierarchy
+from privmoo.recodings.blocks import need_hierarchy
 
 __all__ = ["CutSpace", "space_of"]
 

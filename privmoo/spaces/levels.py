@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from privmoo._util.dominance import non_dominated
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
+from privmoo.recodings.blocks import need_hierarchy
 from privmoo.recodings.candidates import Candidates
-from privmoo.recodings.recoding import need_hierarchy
 
 __all__ = ["Elite", "LevelSpace", "Stairs", "levels_of", "most_suppressed", "stairs_of"]
 

@@ -62,7 +62,7 @@ def foreign_code(value: Any) -> list[Any]:
     descriptions: list[Any] = []
     seen: set[int] = set()
 
-    def visit(part: Any, depth: int) -> None:
+    def _visit(part: Any, depth: int) -> None:
         if (
             id(part) in seen
             or depth < 0
@@ -72,7 +72,7 @@ def foreign_code(value: Any) -> list[Any]:
         seen.add(id(part))
         if isinstance(part, Mapping | list | tuple):
             for entry in part.values() if isinstance(part, Mapping) else part:
-                visit(entry, depth - 1)
+                _visit(entry, depth - 1)
         elif isinstance(part, FunctionType | partial):
             if not _is_versioned(part):
                 descriptions.append(described_function(part))
@@ -82,9 +82,9 @@ def foreign_code(value: Any) -> list[Any]:
                 hidden = {key: described(v) for key, v in held if key.startswith("_")}
                 descriptions.append({"hidden": hidden, "code": _code_of(type(part))})
             for _, entry in held:
-                visit(entry, depth - 1)
+                _visit(entry, depth - 1)
 
-    visit(value, 5)
+    _visit(value, 5)
     return descriptions
 
 

@@ -93,12 +93,12 @@ def compare(
     place = {task.key + task.problem + task.solver.name: i for i, task in enumerate(tasks)}
     with run_bar("compare", len(tasks), len(outcomes), visible=progress) as bar:
 
-        def take(task: Task, outcome: Outcome) -> None:
+        def _take(task: Task, outcome: Outcome) -> None:
             outcomes[place[task.key + task.problem + task.solver.name]] = outcome
             store.put(task, outcome)
             bar.update()
 
-        run_tasks(left, named, take, jobs=jobs, client=client)
+        run_tasks(left, named, _take, jobs=jobs, client=client)
     return Study(
         problems=tuple(_studied(name, problem) for name, problem in named.items()),
         solvers=tuple(StudiedSolver(s.name, s.deterministic, settings[s.name]) for s in chosen),

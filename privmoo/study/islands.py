@@ -20,7 +20,7 @@ from privmoo.errors import InfeasibleError, ProblemError
 from privmoo.front.front import Front, nothing_feasible
 from privmoo.front.quantities import quantities_of
 from privmoo.problem import AnonymizationProblem
-from privmoo.recodings.recoding import Recoding
+from privmoo.recodings.base import Recoding
 from privmoo.search.algorithms import check_algorithm, make_algorithm
 from privmoo.search.budgets import Generations, RunBudget, as_budget
 from privmoo.search.optimization import optimize, read_start
@@ -91,14 +91,14 @@ def optimize_islands(
     began, stopped = time.perf_counter(), False
     with run_bar("islands", len(tasks), 0, visible=progress) as bar:
 
-        def take(task: Task, outcome: Outcome) -> None:
+        def _take(task: Task, outcome: Outcome) -> None:
             outcomes[int(task.seed or 0)] = outcome
             bar.update()
             if outcome.facts.get("stopped_by_hand"):
                 raise KeyboardInterrupt
 
         try:
-            run_tasks(tasks, {name: problem}, take, jobs=jobs, client=client)
+            run_tasks(tasks, {name: problem}, _take, jobs=jobs, client=client)
         except KeyboardInterrupt:
             stopped = True
             if not any(outcome.status == "ok" for outcome in outcomes.values()):

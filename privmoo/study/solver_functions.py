@@ -12,7 +12,7 @@ from typing import Any
 from privmoo.errors import ProblemError
 from privmoo.front.front import Front
 from privmoo.problem import AnonymizationProblem
-from privmoo.recodings.recoding import Recoding
+from privmoo.recodings.base import Recoding
 from privmoo.study.recorder import Limit
 
 __all__ = ["baseline_points", "check_exact", "exact", "n_swarms", "pso_grid", "swarm_iterations"]

@@ -15,7 +15,7 @@ from privmoo.errors import InfeasibleError, ProblemError
 from privmoo.front.front import Front
 from privmoo.front.quantities import quantities_of
 from privmoo.problem import AnonymizationProblem
-from privmoo.recodings.recoding import Recoding
+from privmoo.recodings.base import Recoding, recodings_in
 from privmoo.search.algorithms import (
     algorithm_names,
     check_algorithm,
@@ -218,6 +218,12 @@ class _AlgorithmSolver(Solver):
         return algorithm
 
     def check(self, problem: AnonymizationProblem, limit: Limit) -> None:
+        """Raise where the algorithm does not fit the problem or its population the limit.
+
+        Args:
+            problem: The problem.
+            limit: The budget of a run.
+        """
         try:
             algorithm = self.new_algorithm(problem)
         except ProblemError as error:
@@ -241,6 +247,13 @@ class _AlgorithmSolver(Solver):
     def solve(
         self, problem: AnonymizationProblem, seed: int, recorder: Recorder
     ) -> tuple[Front | None, dict[str, Any]]:
+        """Run the algorithm.
+
+        Args:
+            problem: The problem.
+            seed: The seed of the run.
+            recorder: Who listens to what the problem evaluates.
+        """
         budget = recorder.limit.budget
         try:
             with recorder.listening(problem):
@@ -281,6 +294,12 @@ class _FunctionSolver(Solver):
         self._check = check
 
     def check(self, problem: AnonymizationProblem, limit: Limit) -> None:
+        """Raise where the function cannot solve the problem within the limit.
+
+        Args:
+            problem: The problem.
+            limit: The budget of a run.
+        """
         if self._check is not None:
             try:
                 self._check(problem, limit)
@@ -295,6 +314,13 @@ class _FunctionSolver(Solver):
     def solve(
         self, problem: AnonymizationProblem, seed: int, recorder: Recorder
     ) -> tuple[Front | None, dict[str, Any]]:
+        """Call the function.
+
+        Args:
+            problem: The problem.
+            seed: The seed of the run.
+            recorder: Who listens to what the problem evaluates.
+        """
         with recorder.listening(problem):
             result = self.called(problem, seed, recorder.limit.budget)
         front = _as_front(result, problem, self.name)
@@ -335,10 +361,8 @@ def _as_front(result: Any, problem: AnonymizationProblem, name: str) -> Front | 
             raise ProblemError(f"solvers: {name!r} gave a front with values that are not finite")
         return result
     try:
-        if isinstance(result, Recoding):
-            return Front.of(problem, known=[result])
-        if isinstance(result, list | tuple) and result and isinstance(result[0], Recoding):
-            return Front.of(problem, known=list(result))
+        if recodings := recodings_in(result):
+            return Front.of(problem, known=recodings)
         rows = np.atleast_2d(np.asarray(result))
         if not rows.size:
             return None

@@ -1,4 +1,4 @@
-"""The conformance suite: what any measure, policy, operator, problem and baseline must keep to.
+"""The conformance suite: what measures, policies, recodings and the like must keep to.
 
 In the tests of a plug-in::
 
@@ -33,6 +33,7 @@ from privmoo.testing.measures import check_measure
 from privmoo.testing.operators import check_operator, is_valid, valid_rows
 from privmoo.testing.policies import check_policy
 from privmoo.testing.problems import check_problem
+from privmoo.testing.recodings import check_recoding
 from privmoo.testing.tables import example_hybrid_table, example_table
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "check_operator",
     "check_policy",
     "check_problem",
+    "check_recoding",
     "evaluate",
     "example_hybrid_table",
     "example_table",

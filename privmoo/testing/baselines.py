@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from privmoo.data.table import Table
 from privmoo.evaluation.engine import Engine
-from privmoo.recodings.recoding import Recoding, from_json
+from privmoo.recodings.base import Recoding, recodings_in
+from privmoo.testing.recodings import check_storage
 from privmoo.testing.tables import example_table
 
 __all__ = ["check_baseline"]
@@ -24,8 +23,8 @@ def check_baseline(
 ) -> None:
     """Raise an AssertionError with one sentence where a baseline does not keep to the protocol.
 
-    It must take a table and k, give a recoding whose QI-groups have at least k persons, give the same one
-    again, and the recoding must be one that can be stored.
+    A baseline must take a table and k, return a recoding whose QI-groups have at least k persons, and
+    return the same one again; the recoding must be one that can be stored.
 
     Args:
         baseline: The baseline.
@@ -37,20 +36,15 @@ def check_baseline(
     >>> check_baseline(pm.baselines.mdav)
     """
     assert callable(baseline), f"{baseline!r} is not a function of table and k"
-    given = example_table() if table is None else table
-    for least in k:
-        recoding = baseline(given, least, **options)
-        assert isinstance(recoding, Recoding), (
-            f"must give a Recoding, got {type(recoding).__name__}"
-        )
-        view = recoding.view(given)
+    table = example_table() if table is None else table
+    for size in k:
+        recoding = baseline(table, size, **options)
+        assert recodings_in(recoding), f"must return a Recoding, got {type(recoding).__name__}"
+        view = recoding.view(table)
         _, groups = Engine(view, threads=1).groups(recoding.candidate(view))
         sizes = groups[0].sizes
-        assert sizes.min() >= least, f"a QI-group has {sizes.min()} persons, fewer than k = {least}"
-        assert sizes.sum() == given.n_persons, "every person must be in a QI-group"
-        again = baseline(given, least, **options)
+        assert sizes.min() >= size, f"a QI-group has {sizes.min()} persons, fewer than k = {size}"
+        assert sizes.sum() == table.n_persons, "every person must be in a QI-group"
+        again = baseline(table, size, **options)
         assert again.key() == recoding.key(), "the same call must give the same recoding"
-        stored = from_json(given, recoding.to_json())
-        rows = np.arange(given.n_records)
-        same = stored.apply(given, rows).equals(recoding.apply(given, rows))
-        assert same, "the recoding must be the same after it was stored"
+        check_storage(recoding, table)

@@ -15,8 +15,8 @@ from pymoo.core.population import Population
 
 from privmoo.evaluation.engine import Engine
 from privmoo.problem import AnonymizationProblem
-from privmoo.recodings.recoding import from_json
-from privmoo.release.release import ReleaseWarning, make_release
+from privmoo.recodings.base import from_json
+from privmoo.release.release import Origin, ReleaseWarning, make_release
 
 __all__ = ["check_problem"]
 
@@ -41,7 +41,7 @@ def check_problem(problem: AnonymizationProblem, *, seed: int = 0) -> None:
     >>> check_problem(ZeroSuppression(example_table()))
     """
     assert isinstance(problem, AnonymizationProblem), (
-        f"{problem!r} is no privmoo.AnonymizationProblem; give an instance, such as MyProblem(table)"
+        f"{problem!r} is not a privmoo.AnonymizationProblem; pass an instance, such as MyProblem(table)"
     )
     _check_facts(problem)
     X = _sample(problem, seed)
@@ -98,8 +98,8 @@ def _check_values(
         assert np.array_equal(together[key], column[order]), (
             f"{key}: depends on the other candidates"
         )
-        for i, own in zip(order, alone, strict=False):
-            assert own[key][0] == column[i], f"{key}: another value alone than in company"
+        for i, single in zip(order, alone, strict=False):
+            assert single[key][0] == column[i], f"{key}: another value alone than in company"
 
 
 def _fresh(problem: AnonymizationProblem, X: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
@@ -115,8 +115,8 @@ def _check_pymoo(
 ) -> None:
     population = Evaluator().eval(problem, Population.new(X=X))
     F, G = population.get("F"), population.get("G")
-    wanted = np.column_stack([values[name] for name in problem.objective_names])
-    assert np.array_equal(problem.minimised(F), wanted), "F: not the objectives in their sense"
+    objectives = np.column_stack([values[name] for name in problem.objective_names])
+    assert np.array_equal(problem.minimised(F), objectives), "F: not the objectives in their sense"
     assert G.shape == (len(X), len(problem.constraints) + 1), (
         "G: one column per constraint and one more"
     )
@@ -138,15 +138,15 @@ def _check_recoding(
     )
     stored = json.loads(json.dumps(recoding.to_json()))
     assert from_json(table, stored).key() == recoding.key(), "recoding: to_json does not read back"
-    own = recoding.candidate(problem.engine.table)
+    candidate = recoding.candidate(problem.engine.table)
     published = problem.published(x)
     if published is not None:
-        own = replace(own, published=published[None])
+        candidate = replace(candidate, published=published[None])
     policy = problem.policy(x)
     engine = problem.engine
     if policy != problem.suppression:
         engine = Engine(engine.table, suppression=policy, needs=engine.needs, threads=1)
-    before, after = engine.groups(own)
+    before, after = engine.groups(candidate)
     for m in problem.measures:
         again = float(m.values(before if m.stage == "before" else after)[0])
         assert np.isclose(again, values[m.key], rtol=1e-12, atol=1e-12), (
@@ -159,10 +159,9 @@ def _check_recoding(
         release = make_release(
             table,
             recoding,
-            suppression=policy,
-            published=published,
+            suppression=policy if published is None else published,
             measures=problem.measures,
-            claims=values,
+            origin=Origin(claims=values),
             seed=0,
         )
     suppressed = table.n_records - len(release.frame)

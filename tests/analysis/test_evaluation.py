@@ -16,7 +16,6 @@ from privmoo.analysis.plots import plot_evaluation
 from privmoo.analysis.releases import evaluate, risk_name
 from privmoo.audit import information_loss
 from privmoo.errors import AuditError, MeasureError, ProblemError, ReleaseError
-from privmoo.recodings.recoding import cut_recoding, identity_recoding
 from privmoo.release.release import Release, make_release
 
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
@@ -77,7 +76,7 @@ def test_published_baselines(name: str, published: tuple[int, ...]) -> None:
 
 def test_what_a_release_measures() -> None:
     t = table()
-    recoding = cut_recoding(t, [[0] * 9 + [1] + [0] * 9, [0, 1, 0]])
+    recoding = pm.recodings.cut_recoding(t, [[0] * 9 + [1] + [0] * 9, [0, 1, 0]])
     release = make_release(t, recoding, suppression=pm.BelowThreshold(13), seed=1)
     assert 0 < len(release) < t.n_records
     found = evaluate(release, table=t, taus=(0.05, 1 / 14))
@@ -102,7 +101,7 @@ def test_il_is_a_loop_over_cells(ages: set[int], cities: list[int], k: int) -> N
     """Means of labels, a mismatch for every merged category, a suppressed record's own deviation."""
     t = table()
     assert t.qis[0].n_leaves == 20
-    cut = cut_recoding(t, [[int(i in ages) for i in range(19)], cities])
+    cut = pm.recodings.cut_recoding(t, [[int(i in ages) for i in range(19)], cities])
     try:
         release = make_release(t, cut, suppression=pm.BelowThreshold(k), seed=1)
     except ReleaseError:  # nothing is left
@@ -140,7 +139,7 @@ def test_means_and_modes_stand_for_themselves(scale: str) -> None:
 def test_il_of_missing_numbers_is_unknown() -> None:
     df = pd.DataFrame({"age": [20.0, 30.0, None, 40.0]})
     t = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered()})
-    release = make_release(t, identity_recoding(t), seed=1)
+    release = make_release(t, pm.recodings.identity_recoding(t), seed=1)
     found = evaluate(release, table=t)
     assert found["il"].isna().tolist() == [False, True]
     assert "homogeneity" not in found
@@ -149,7 +148,7 @@ def test_il_of_missing_numbers_is_unknown() -> None:
 def test_base_intervals_cost_their_distance_from_the_middle() -> None:
     ages = {"age": pm.Hierarchy.ordered(step=10)}
     t = pm.Table(pd.DataFrame({"age": [20, 29, 31]}), quasi_identifiers=ages)
-    release = make_release(t, identity_recoding(t), seed=1)
+    release = make_release(t, pm.recodings.identity_recoding(t), seed=1)
     deviation = sum((x - 80 / 3) ** 2 for x in (20, 29, 31))
     lost = sum((x - y) ** 2 for x, y in ((20, 24.5), (29, 24.5), (31, 34.5)))
     assert evaluate(release, table=t)["il"].iloc[1] == pytest.approx(lost / deviation)
@@ -164,7 +163,7 @@ def test_persons_are_counted_where_a_subject_is_named() -> None:
 
 def test_bad_input_is_named() -> None:
     t, larger = table(), table(80)
-    release = make_release(larger, identity_recoding(larger), seed=1)
+    release = make_release(larger, pm.recodings.identity_recoding(larger), seed=1)
     with pytest.raises(ReleaseError, match="at least 80 records, but this one has 60"):
         evaluate(release, table=t)
     with pytest.raises(ProblemError, match="by name, got list"):

@@ -178,7 +178,7 @@ def test_bad_tables() -> None:
 
 def test_bad_measures() -> None:
     result = audit(FRAME, quasi_identifiers=["age"], sensitive=["job"])
-    with pytest.raises(AuditError, match=r"'weigthed_k' is not known.*'weighted_k'"):
+    with pytest.raises(AuditError, match=r"'weigthed_k' is unknown.*'weighted_k'"):
         result.measure("weigthed_k")
     with pytest.raises(AuditError, match="takes the parameters"):
         result.measure("at_risk", taus=0.1)

@@ -17,15 +17,17 @@ from candidates import KINDS, candidates, fastest, machine
 
 import privmoo as pm
 from privmoo.evaluation.engine import Engine
-from privmoo.groups.groups import Grouping
-from privmoo.recodings.candidates import Candidates
 
 COUNT = 1000
 SLOW_COUNT = 15
 
 
 def ours(
-    table: pm.Table, population: Candidates, *, threads: int = 1, needs: tuple[str, ...] = ()
+    table: pm.Table,
+    population: pm.recodings.Candidates,
+    *,
+    threads: int = 1,
+    needs: tuple[str, ...] = (),
 ) -> float:
     """Microseconds per candidate: sizes and loss of every group."""
     engine = Engine(table, needs=needs, threads=threads)
@@ -48,7 +50,7 @@ def _recoded(table: pm.Table, blocks: np.ndarray, rows: np.ndarray) -> tuple[lis
     return columns, losses
 
 
-def with_pandas(table: pm.Table, population: Candidates) -> float:
+def with_pandas(table: pm.Table, population: pm.recodings.Candidates) -> float:
     rows = _rows(table)
 
     def run() -> None:
@@ -63,7 +65,7 @@ def with_pandas(table: pm.Table, population: Candidates) -> float:
     return fastest(run, rounds=3) / len(population) * 1e6
 
 
-def with_numpy(table: pm.Table, population: Candidates) -> float:
+def with_numpy(table: pm.Table, population: pm.recodings.Candidates) -> float:
     rows = _rows(table)
 
     def run() -> None:
@@ -142,7 +144,7 @@ def measures() -> None:
     many = candidates(table, KINDS[1], 200)
 
     @pm.measure(sense="min", bounds=(0, 1))
-    def small_groups(groups: Grouping) -> float:
+    def small_groups(groups: pm.groups.Grouping) -> float:
         return groups.sizes[groups.sizes < 10].sum() / groups.n_records
 
     print("\n## Candidates per second with different measures, one thread, bits p = .5\n")

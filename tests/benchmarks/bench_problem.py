@@ -21,7 +21,6 @@ from pymoo.optimize import minimize
 import privmoo as pm
 from privmoo.front import Front
 from privmoo.front.archive import Archive
-from privmoo.search import make_algorithm
 
 POPULATION, GENERATIONS = 200, 250
 # A plain NSGA-II prototype with these hierarchies, 1,500 generations of 200.
@@ -77,7 +76,7 @@ def speed() -> None:
     table = pm.datasets.adult("dewri")
     pm.optimize(pm.problems.ZeroSuppression(table), budget=2, seed=0, progress=False)  # warm up
     problem = pm.problems.ZeroSuppression(table)
-    algorithm = make_algorithm(problem)
+    algorithm = pm.search.make_algorithm(problem)
     evaluation, operators, bookkeeping = Stopwatch(), Stopwatch(), Stopwatch()
     evaluation.around(problem, "_evaluate")
     for part in (

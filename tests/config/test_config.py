@@ -13,7 +13,6 @@ import privmoo as pm
 from privmoo import registry
 from privmoo.config.problems import parameters_of, problem_class, problem_names
 from privmoo.errors import ConfigError, HierarchyError, PrivmooError
-from privmoo.search import make_algorithm
 
 
 def test_a_job_is_what_python_would_have_written(tmp_path: Path) -> None:
@@ -29,7 +28,7 @@ def test_a_job_is_what_python_would_have_written(tmp_path: Path) -> None:
     )
     assert config.table.fingerprint == table.fingerprint
     problem = pm.problems.BudgetSuppression(table, max_suppression=0.2)
-    algorithm = make_algorithm(problem, population=10)
+    algorithm = pm.search.make_algorithm(problem, population=10)
     assert config.optimize(progress=False) == pm.optimize(
         problem, algorithm, 5, seed=1, progress=False
     )

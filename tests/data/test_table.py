@@ -12,7 +12,6 @@ from hypothesis import given
 
 import privmoo as pm
 from privmoo.errors import ColumnError, HierarchyError, TableError
-from privmoo.recodings.recoding import level_recoding
 
 PEOPLE = pd.DataFrame(
     {
@@ -144,7 +143,7 @@ def test_subjects_are_persons_not_rows() -> None:
     assert t.n_persons == 3  # rows without a subject could all be one person
     assert pm.group(t).sizes.tolist() == [3, 2]
     assert pm.group(t).records.tolist() == [3, 2]
-    whole = level_recoding(t, [1]).candidate(t)
+    whole = pm.recodings.level_recoding(t, [1]).candidate(t)
     assert pm.group(t, whole).sizes.tolist() == [3]
     assert pm.group(t, whole).records.tolist() == [5]
     assert "who" not in t.released_columns
@@ -173,7 +172,7 @@ def test_two_hundred_quasi_identifiers_work() -> None:
     df = pd.DataFrame({f"q{j}": rng.integers(0, 7, 300) for j in range(200)})
     t = pm.Table(df, quasi_identifiers={str(c): pm.Hierarchy.ordered() for c in df})
     assert t.n_tuples == 300
-    top = level_recoding(t, [0] + [1] * 199).candidate(t)
+    top = pm.recodings.level_recoding(t, [0] + [1] * 199).candidate(t)
     assert sorted(pm.group(t, top).sizes) == sorted(df["q0"].value_counts())
 
 

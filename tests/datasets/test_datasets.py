@@ -208,7 +208,7 @@ def test_majeed_keeps_question_marks() -> None:
         (lambda: datasets.adult("wei", age_step=5), "age_step: the setting 'wei' fixes the ages"),
         (lambda: datasets.adult(age_step=0), "age_step: must be from 1 to 75 years, got 0"),
         (lambda: datasets.adult(domain="all"), "domain: must be one of"),
-        (lambda: datasets.adult_frame("tset"), "part: must be 'train', 'test' or 'all'"),
+        (lambda: datasets.adult_frame("tset"), "part: must be one of 'train', 'test', 'all'"),
         (lambda: datasets.adult_frame(question_marks="no"), "question_marks: must be"),
     ],
 )

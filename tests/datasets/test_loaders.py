@@ -259,7 +259,7 @@ def test_synthea_errors(synthea: Path) -> None:
     write(synthea / "careplans.csv.gz", PLANS.replace("CODE", "KODE") + "p,2018-10-14,,a,1,x\n")
     with pytest.raises(TableError, match=r"'CODE' is missing.*did you mean 'KODE'"):
         load_synthea(synthea)
-    with pytest.raises(TableError, match="without_plan: must be 'keep' or 'drop'"):
+    with pytest.raises(TableError, match="without_plan: must be one of 'keep', 'drop'"):
         load_synthea(synthea, without_plan="lose")
 
 

@@ -20,7 +20,6 @@ from test_scanned_release import ROLES, people, solution
 import privmoo as pm
 from privmoo import Table
 from privmoo.errors import ReleaseError, TableError
-from privmoo.study import optimize_islands
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -183,8 +182,8 @@ def test_a_full_disk_leaves_nothing(client: Any, tmp_path: Path, ending: str) ->
 
 def test_islands_on_a_cluster(client: Any) -> None:
     options: dict[str, Any] = {"budget": 5, "seeds": [4, 2, 9], "progress": False}
-    one = optimize_islands(small(), jobs=1, **options)
-    two = optimize_islands(small(), client=client, **options)
+    one = pm.study.optimize_islands(small(), jobs=1, **options)
+    two = pm.study.optimize_islands(small(), client=client, **options)
     assert one == two
     assert [run["seed"] for run in two.run["merged"]] == [4, 2, 9]
 
@@ -200,9 +199,9 @@ def test_islands_of_which_a_worker_is_killed(client: Any) -> None:
 
     killer = threading.Thread(target=kill)
     killer.start()
-    two = optimize_islands(small(), client=client, **options)
+    two = pm.study.optimize_islands(small(), client=client, **options)
     killer.join()
-    assert two == optimize_islands(small(), jobs=1, **options)
+    assert two == pm.study.optimize_islands(small(), jobs=1, **options)
     client.wait_for_workers(2, timeout=60)
 
 

@@ -25,8 +25,8 @@ from privmoo import Table
 from privmoo.audit import canonical
 from privmoo.engines.dask import copy as parts_module
 from privmoo.errors import AuditError, FileError, PrivmooError, ReleaseError, TableError
-from privmoo.recodings.recoding import identity_recoding
-from privmoo.release.scanned import write_scanned
+from privmoo.release.copy import write_copy
+from privmoo.release.plan import ReleasePlan
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -110,13 +110,13 @@ def test_whatever_the_values(
         table, own = Table(source.compute(), **roles), Table.scan(source, **roles)
     except PrivmooError:
         return
-    recoding = identity_recoding(table)
+    recoding = pm.recodings.identity_recoding(table)
     expected = pm.make_release(table, recoding, shuffle=False)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"out.{ending}"
         expected.write(Path(folder) / f"memory.{ending}", spreadsheets=spreadsheets)
         options: dict[str, Any] = {"shuffle": shuffle, "spreadsheets": spreadsheets}
-        write_scanned(own, recoding, path, **options)  # type: ignore[arg-type]
+        write_copy(ReleasePlan.of(own, recoding), path, **options)
         found = [read_all(part) for part in sorted(path.iterdir())]
         wanted = read_all(Path(folder) / f"memory.{ending}")
     rows = [row for part in found for row in part]

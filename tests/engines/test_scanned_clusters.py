@@ -23,12 +23,11 @@ from test_scanning import outcome, tables
 import privmoo as pm
 from privmoo import Table
 from privmoo.audit import class_utility, information_loss
-from privmoo.errors import AuditError, PrivmooError, ReleaseError, TableError
+from privmoo.errors import AuditError, PrivmooError, RecodingError, ReleaseError, TableError
 from privmoo.operators import CentroidSampling
 from privmoo.problems import MOOBAM, Clusters, ScalarMOOBAM
 from privmoo.problems.clusters import ClustersWarning
-from privmoo.recodings.classes import cluster_recoding, range_recoding
-from privmoo.recodings.recoding import from_json
+from privmoo.recodings.base import from_json
 
 pytest.importorskip("duckdb")
 dask = pytest.importorskip("dask")
@@ -239,25 +238,26 @@ def test_a_search_starts_from_given_classes(both: tuple[Table, Table]) -> None:
     fronts = []
     for table in both:
         problem = PROBLEMS["nearest"](table)
-        means = cluster_recoding(table, labels, by="tuples")
-        ranges = range_recoding(table, labels, by="tuples")
+        means = pm.recodings.cluster_recoding(table, labels, by="tuples")
+        ranges = pm.recodings.range_recoding(table, labels, by="tuples")
         assert problem.adopt(ranges).key() == means.key()
         fronts.append(search(problem, 200, start=[means, ranges]))
     same_front(*fronts)
 
 
-@pytest.mark.parametrize("make", [cluster_recoding, range_recoding])
+@pytest.mark.parametrize("make", [pm.recodings.cluster_recoding, pm.recodings.range_recoding])
 def test_own_classes_are_released(make: Any, both: tuple[Table, Table], tmp_path: Path) -> None:
-    from privmoo.release.scanned import write_scanned
+    from privmoo.release.copy import write_copy
+    from privmoo.release.plan import ReleasePlan
 
     scanned, table = both
     labels = table.tuples[:, 0].astype(np.int64) // 3
-    loss = pm.InformationLoss() if make is cluster_recoding else pm.GeneralLoss()
+    loss = pm.InformationLoss() if make is pm.recodings.cluster_recoding else pm.GeneralLoss()
     recoding = make(table, labels, by="tuples")
     expected = pm.make_release(table, recoding, measures=[loss, pm.KAnonymity()])
     for name, own in (("own", make(scanned, labels, by="tuples")), ("memory's", recoding)):
         path = tmp_path / f"{name}.parquet"
-        write_scanned(scanned, own, path, measures=[loss, pm.KAnonymity()])  # type: ignore[arg-type]
+        write_copy(ReleasePlan.of(scanned, own, measures=[loss, pm.KAnonymity()]), path)
         assert spelled(pd.read_parquet(path)) == spelled(expected.frame)
         told = json.loads(path.with_suffix(".certificate.json").read_text())
         known = flat(dict(expected.certificate.utility))
@@ -269,20 +269,21 @@ def test_labels_of_records_are_read_back(both: tuple[Table, Table]) -> None:
 
     scanned, table = both
     labels = (table.tuples[:, 0] // 2).astype(np.int32)
-    recoding = cluster_recoding(table, labels, by="tuples")
+    recoding = pm.recodings.cluster_recoding(table, labels, by="tuples")
     old = {"kind": "classes", "publishes": "means", "labels": packed(recoding.labels, "<i4")}
     assert from_json(table, old).key() == recoding.key()
     with pytest.raises(TableError, match=r"^by='records': needs single .*give labels of tuples"):
         from_json(scanned, old)
-    with pytest.raises(ReleaseError, match="another number of records"):
+    with pytest.raises(RecodingError, match="not of as many records as the table"):
         from_json(table, {**old, "by": "tuples"})
-    split = cluster_recoding(table, np.arange(table.n_records) % 2)
+    split = pm.recodings.cluster_recoding(table, np.arange(table.n_records) % 2)
     assert split.splits and split.labels_of_tuples is None and not split.whole_tuples
     assert from_json(table, split.to_json()).key() == split.key()
 
 
 def test_what_needs_single_records_says_so(both: tuple[Table, Table], tmp_path: Path) -> None:
-    from privmoo.release.scanned import write_scanned
+    from privmoo.release.copy import write_copy
+    from privmoo.release.plan import ReleasePlan
 
     scanned, table = both
     sentence = (
@@ -292,21 +293,21 @@ def test_what_needs_single_records_says_so(both: tuple[Table, Table], tmp_path: 
     for make in (lambda: Clusters(scanned, 5), lambda: MOOBAM(scanned, 5, 4, split=1)):
         with pytest.raises(TableError, match=sentence):
             make()
-    own = cluster_recoding(scanned, np.zeros(scanned.n_tuples, np.int64), by="tuples")
+    own = pm.recodings.cluster_recoding(scanned, np.zeros(scanned.n_tuples, np.int64), by="tuples")
     with pytest.raises(TableError, match=r"^labels: needs single records"):
         own.labels  # noqa: B018
     with pytest.raises(TableError, match=r"^by='records': needs single records"):
-        cluster_recoding(scanned, np.zeros(scanned.n_records, np.int64))
-    split = cluster_recoding(table, np.arange(table.n_records) % 2)
+        pm.recodings.cluster_recoding(scanned, np.zeros(scanned.n_records, np.int64))
+    split = pm.recodings.cluster_recoding(table, np.arange(table.n_records) % 2)
     with pytest.raises(TableError, match=r"^PartitionRecoding: needs single records"):
-        write_scanned(scanned, split, tmp_path / "out.csv")  # type: ignore[arg-type]
+        write_copy(ReleasePlan.of(scanned, split), tmp_path / "out.csv")
     problem = Clusters(scanned, 5, assignment="nearest")
-    with pytest.raises(ReleaseError, match="not of the tuples of this scanned table"):
+    with pytest.raises(RecodingError, match="not of the tuples of this scanned table"):
         problem.adopt(split)
     fewer = Table(table.frame.assign(age=1), quasi_identifiers=table.qi_names)
-    other = cluster_recoding(fewer, np.zeros(fewer.n_tuples, np.int64), by="tuples")
-    with pytest.raises(ReleaseError, match="not of the tuples of this scanned table"):
-        write_scanned(scanned, other, tmp_path / "out.csv")  # type: ignore[arg-type]
+    other = pm.recodings.cluster_recoding(fewer, np.zeros(fewer.n_tuples, np.int64), by="tuples")
+    with pytest.raises(RecodingError, match="not of the tuples of this scanned table"):
+        write_copy(ReleasePlan.of(scanned, other), tmp_path / "out.csv")
     assert not list(tmp_path.iterdir())
 
 
@@ -376,17 +377,16 @@ def test_the_audit_counts_rows_as_often_as_they_are(data: st.DataObject) -> None
 
 @pytest.mark.parametrize("claim", ["il", "k", "min_entropy"])
 def test_a_wrong_claim_is_found(claim: str, both: tuple[Table, Table], tmp_path: Path) -> None:
-    from privmoo.release.scanned import write_scanned
+    from privmoo.release.copy import write_copy
+    from privmoo.release.plan import Origin, ReleasePlan
 
     scanned = both[0]
-    recoding = cluster_recoding(scanned, np.arange(scanned.n_tuples) // 20, by="tuples")
+    recoding = pm.recodings.cluster_recoding(
+        scanned, np.arange(scanned.n_tuples) // 20, by="tuples"
+    )
     measures = [pm.InformationLoss(), pm.KAnonymity(), pm.MinimumEntropy()]
+    origin = Origin(claims={claim: 0.123})
+    plan = ReleasePlan.of(scanned, recoding, measures=measures, origin=origin)
     with pytest.raises(AuditError, match=f"^{claim}: the optimiser claims 0.123"):
-        write_scanned(
-            scanned,  # type: ignore[arg-type]
-            recoding,
-            tmp_path / "out.parquet",
-            measures=measures,
-            claims={claim: 0.123},
-        )
+        write_copy(plan, tmp_path / "out.parquet")
     assert not list(tmp_path.iterdir())

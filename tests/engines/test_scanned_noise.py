@@ -25,9 +25,8 @@ from privmoo.data.noise import RowNoise, partition_draws
 from privmoo.engines.duckdb.noise import NoiseColumn, noise_sql
 from privmoo.errors import ProblemError, TableError
 from privmoo.hybrid import clustering, find_patterns, member_clusters
-from privmoo.kernels.members import grow_members
+from privmoo.kernels.growth_by_width import grow_members
 from privmoo.recodings.nodes import numeric_columns
-from privmoo.release.release import ReleaseWarning
 
 duckdb = pytest.importorskip("duckdb")
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
@@ -352,7 +351,7 @@ def test_fine_and_coarse_numbers_and_numbers_as_text(tmp_path: Path) -> None:
     assert np.mean(same) == pytest.approx(expected, abs=0.02)
     texts = frame.assign(pay=frame["pay"].astype(str))
     texts.to_parquet(tmp_path / "t.parquet", index=False)
-    with pytest.warns(ReleaseWarning, match="'pay' holds numbers as text"):
+    with pytest.warns(pm.release.ReleaseWarning, match="'pay' holds numbers as text"):
         own = HybridScheme(Table.scan(tmp_path / "t.parquet", **ROLES), 5, patterns=["race"])
     with pytest.raises(ProblemError, match="bounds: those of 'age' must lie within"):
         scheme(own.table, bounds={"age": (-math.inf, math.inf)})

@@ -18,7 +18,6 @@ from privmoo import Hierarchy, Table, baselines, measures, problems
 from privmoo.errors import PrivmooError, TableError
 from privmoo.measures.base import Measure
 from privmoo.problem import AnonymizationProblem
-from privmoo.recodings.recoding import identity_recoding
 
 SENTENCE = "needs single records, and a scanned table has only counts; "
 ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -151,7 +150,7 @@ def test_single_records_are_not_there(both: tuple[Table, Table]) -> None:
     with pytest.raises(TableError, match=SENTENCE):
         scanned.sensitive["ill"].row_codes  # noqa: B018
     with pytest.raises(TableError, match=SENTENCE):
-        pm.make_release(scanned, identity_recoding(scanned))
+        pm.make_release(scanned, pm.recodings.identity_recoding(scanned))
     with pytest.raises(TableError, match="subject: needs single records"):
         Table.scan(scanned.source.name, subject="name", **ROLES)  # type: ignore[attr-defined]
 

@@ -173,19 +173,20 @@ def test_existing_files_and_odd_names_are_refused_alike(
 def test_a_wrong_claim_is_found_and_nothing_is_written(
     paths: dict[str, Path], tmp_path: Path
 ) -> None:
-    from privmoo.release.scanned import write_scanned
+    from privmoo.release.copy import write_copy
+    from privmoo.release.plan import Origin, ReleasePlan
 
     scanned = Table.scan(paths["parquet"], **ROLES)
     chosen = solution(scanned)
+    plan = ReleasePlan.of(
+        scanned,
+        chosen.recoding,
+        suppression=chosen.suppression,
+        measures=[pm.KAnonymity()],
+        origin=Origin(claims={"k": 99.0}),
+    )
     with pytest.raises(AuditError, match="k: the optimiser claims 99"):
-        write_scanned(
-            scanned,
-            chosen.recoding,
-            tmp_path / "release.parquet",
-            suppression=chosen.suppression,
-            measures=[pm.KAnonymity()],
-            claims={"k": 99.0},
-        )
+        write_copy(plan, tmp_path / "release.parquet")
     assert not list(tmp_path.iterdir())
 
 

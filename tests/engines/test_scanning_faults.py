@@ -338,18 +338,18 @@ def test_without_duckdb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_what_a_killed_process_spilled_is_removed(tmp_path: Path) -> None:
-    from privmoo.engines.duckdb.session import own_folder
+    from privmoo._util.folders import new_folder
 
     frame = pd.DataFrame({"a": [1, 2]})
     frame.to_csv(tmp_path / "t.csv", index=False)
     place = tmp_path / "spilled"
     place.mkdir()
     script = (
-        "import os, sys, pathlib; from privmoo.engines.duckdb.session import own_folder; "
-        "pathlib.Path(own_folder(pathlib.Path(sys.argv[1])), 'records').touch(); os._exit(9)"
+        "import os, sys, pathlib; from privmoo._util.folders import new_folder; "
+        "(new_folder(pathlib.Path(sys.argv[1]), 'privmoo-') / 'records').touch(); os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", script, str(place)], check=False)
-    mine = Path(own_folder(place))  # of a process that lives
+    mine = new_folder(place, "privmoo-")  # of a process that lives
     assert [path for path in place.iterdir() if path != mine] == []
     (place / "privmoo-other-host-1-x").mkdir()
     (place / "privmoo-notes").mkdir()

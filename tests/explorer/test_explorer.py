@@ -22,7 +22,6 @@ from privmoo.explorer.cards import card_of, packed, preview_of
 from privmoo.explorer.page import module, page_of, style
 from privmoo.explorer.widget import Explorer
 from privmoo.front.knees import marked_knee
-from privmoo.recodings.classes import cluster_recoding, range_recoding
 
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
 
@@ -63,11 +62,11 @@ def test_cards_survive_packing_and_say_what_solutions_say() -> None:
 def test_recodings_without_a_loss_per_attribute() -> None:
     table = people(30, seed=2)
     problem = pm.problems.Clusters(table, n_clusters=5, objectives=[pm.KAnonymity()])
-    means = cluster_recoding(table, np.arange(30) % 3)
+    means = pm.recodings.cluster_recoding(table, np.arange(30) % 3)
     front = pm.Front.of(problem, known=[means])
     card = card_of(front[0])
     assert set(card["words"]) == set(table.qi_names) == set(card["loss"])
-    ranges = range_recoding(table, np.arange(30) % 3)
+    ranges = pm.recodings.range_recoding(table, np.arange(30) % 3)
     card = card_of(replace(front, recodings=(ranges.to_json(),))[0])
     assert card["loss"] == {} and "range of each class" in card["words"]["age"]
     assert len(preview_of(front[0])["rows"]) == 8

@@ -13,7 +13,7 @@ from privmoo._util.files import write_all, write_text
 from privmoo.errors import ColumnError, FileError, TableError
 from privmoo.guessing import Guess, guess
 from privmoo.guessing.file_names import file_names
-from privmoo.guessing.orders import in_order
+from privmoo.guessing.word_orders import in_order
 from privmoo.hierarchy import Hierarchy
 
 N = 400
@@ -120,7 +120,7 @@ def test_what_others_must_not_learn_is_sensitive(name: str) -> None:
         ("the same value", ["x"] * N),
         ("no values", [None] * N),
         ("not all numbers", cycle(1, "a", 2.5)),
-        ("cannot be told", cycle(1, 2, 3)),
+        ("role unknown", cycle(1, 2, 3)),
     ],
 )
 def test_values_tell_where_names_do_not(shape: str, values: list[object]) -> None:

@@ -18,8 +18,7 @@ import privmoo as pm
 from privmoo._util.reading import read_csv
 from privmoo.errors import PrivmooError
 from privmoo.guessing import Guess, guess
-from privmoo.guessing.toml_text import comment, key, quoted, value
-from privmoo.search import make_algorithm
+from privmoo.guessing.toml_writer import comment, key, quoted, value
 
 SHARED = [
     "adult_uci/adult_train_32561.csv.gz",
@@ -41,7 +40,7 @@ def solved(folder: Path, data: Path, **reading: Any) -> Guess:
     for column in found.columns:
         assert config.columns[column.name].role == column.role
     assert config.table.qi_names == found.names("quasi-identifying")
-    algorithm = make_algorithm(config.problem, population=10)
+    algorithm = pm.search.make_algorithm(config.problem, population=10)
     front = pm.optimize(config.problem, algorithm, pm.Generations(3), seed=1, progress=False)
     assert len(front)
     return found

@@ -15,7 +15,6 @@ from scenery_cells import random_table
 import privmoo as pm
 from privmoo import HybridScheme, hybrid
 from privmoo.errors import ProblemError
-from privmoo.recodings.recoding import identity_recoding
 from privmoo.release.release import ReleaseWarning
 from privmoo.testing import example_hybrid_table
 
@@ -246,13 +245,13 @@ def test_nobody_violates_and_everybody_violates() -> None:
         ({"weight": None}, "weight: must be a number from 0 to 1"),
         ({"sensitivity": 0}, "sensitivity: must be a finite number above 0"),
         ({"sensitivity": {"aeg": 1}}, "did you mean 'age'"),
-        ({"bounds": {"agee": (0, 99)}}, "bounds: 'agee' is no numeric .* did you mean 'age'"),
+        ({"bounds": {"agee": (0, 99)}}, "bounds: 'agee' is not a numeric .* did you mean 'age'"),
         ({"bounds": {"age": 5}}, "bounds of 'age': must be a smallest and a largest number"),
         ({"thresholds": "abc"}, "thresholds: must be three shares"),
         ({"non_violating": None}, "non_violating: must be names"),
         ({"patterns": 5}, "patterns: must be names"),
         ({"least": ["race"]}, "least: must be levels by column"),
-        ({"patterns": ["age"]}, "'age' is no categorical quasi-identifier"),
+        ({"patterns": ["age"]}, "'age' is not a categorical quasi-identifier"),
         ({"patterns": ["raec"]}, "did you mean 'race'"),
         ({"least": {"country": 3}}, "may have levels 0 to 2, got 3"),
         ({"average": {"contry": 1}}, "did you mean 'country'"),
@@ -333,7 +332,7 @@ def test_preservation_compares_columns_before_and_after() -> None:
     assert found.loc["age", "distance"] == pytest.approx(expected)
     assert found.loc["age", "mean_after"] == pytest.approx(age.mean())
     with pytest.warns(ReleaseWarning, match="release number 2"):
-        untouched = pm.make_release(TABLE, identity_recoding(TABLE), seed=1)
+        untouched = pm.make_release(TABLE, pm.recodings.identity_recoding(TABLE), seed=1)
     assert (hybrid.preservation(TABLE, untouched)["distance"] == 0).all()
 
 

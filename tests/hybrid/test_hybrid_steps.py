@@ -16,7 +16,7 @@ import privmoo as pm
 from privmoo import hybrid
 from privmoo.errors import ColumnError, ProblemError, TableError
 from privmoo.hybrid import clustering
-from privmoo.kernels.members import grow_members
+from privmoo.kernels.growth_by_width import grow_members
 from privmoo.recodings.nodes import node_cells, numeric_columns
 from privmoo.testing import example_hybrid_table
 
@@ -72,7 +72,7 @@ def test_any_index_and_nullable_numbers_are_fine() -> None:
         ({"sensitive": "age"}, "already"),
         ({"ranges": {"shoe": (1, 2)}}, "not one of the columns that are kept"),
         ({"ranges": {"age": (2, 1)}}, "smallest and a largest"),
-        ({"incomplete": "maybe"}, "'drop' or 'keep'"),
+        ({"incomplete": "maybe"}, "'drop', 'keep'"),
     ],
 )
 def test_wrong_wishes_are_refused(changes: dict[str, object], sentence: str) -> None:

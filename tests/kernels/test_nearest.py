@@ -159,15 +159,14 @@ def test_missing_numbers_and_unknown_scales_are_refused_in_one_sentence() -> Non
         "quasi_identifiers: column 'age' has missing values, which have no mean and no distance; leave "
         "those rows out with Table(..., missing='drop')"
     )
-    table = Table(pd.DataFrame({"age": [20, 40]}), quasi_identifiers=["age"])
     with pytest.raises(ProblemError) as caught:
-        Space.of(table, "standrd")  # type: ignore[arg-type]
+        Space.of(people(20), "standrd")
     assert str(caught.value).startswith(
         "scale: must be one of 'raw', 'standard', 'minmax', got 'standrd'"
     )
     assert "'standard'?" in str(caught.value)
     with pytest.raises(ProblemError, match="got \\['raw'\\]"):
-        Space.of(table, ["raw"])  # type: ignore[arg-type]
+        Space.of(people(20), ["raw"])
 
 
 def slow_split(table: Table, parts: NDArray[Any]) -> list[int]:

@@ -26,7 +26,6 @@ from privmoo.learning import (
     scores,
 )
 from privmoo.learning.experiment import prepare
-from privmoo.recodings.recoding import cut_recoding, identity_recoding
 from privmoo.release.release import Release, make_release
 
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
@@ -69,7 +68,7 @@ def table(df: pd.DataFrame | None = None, **more: object) -> pm.Table:
 
 def halves(t: pm.Table, k: int = 1) -> Release:
     cut = [int(i == t.qis[0].n_leaves // 2) for i in range(t.qis[0].n_leaves - 1)]
-    recoding = cut_recoding(t, [cut, [0, 1, 0]])
+    recoding = pm.recodings.cut_recoding(t, [cut, [0, 1, 0]])
     return make_release(t, recoding, suppression=pm.BelowThreshold(k), seed=1)
 
 
@@ -140,7 +139,7 @@ def test_an_identity_release_is_encoded_as_the_original(seed: int) -> None:
     if df.isna().all().any() or (df.nunique() < 2).any():
         return
     t = pm.Table(df, quasi_identifiers=["age", "city", "day"], sensitive="ok", others="insensitive")
-    release = make_release(t, identity_recoding(t), seed=seed)
+    release = make_release(t, pm.recodings.identity_recoding(t), seed=seed)
     for most in (3, 100):
         original = encode(t, most_categories=most)
         assert np.isfinite(original.matrix).all()
@@ -160,7 +159,7 @@ def test_a_label_is_the_mean_of_its_leaves(bits: list[bool], most: int) -> None:
     ordered = pm.Hierarchy.ordered()
     t = pm.Table(df, quasi_identifiers={"age": ordered, "city": ordered}, others="insensitive")
     original = encode(t, most_categories=most).matrix
-    cut = cut_recoding(t, [[int(b) for b in bits], [int(b) for b in bits]])
+    cut = pm.recodings.cut_recoding(t, [[int(b) for b in bits], [int(b) for b in bits]])
     release = make_release(t, cut, shuffle=False)
     block = np.cumsum([0, *bits])
     expected = np.array([original[block == b].mean(axis=0) for b in block])
@@ -243,7 +242,7 @@ def test_rows_of_one_person_are_never_split() -> None:
 
 def test_an_identity_release_scores_as_the_original() -> None:
     t = table()
-    same = make_release(t, identity_recoding(t), seed=9)
+    same = make_release(t, pm.recodings.identity_recoding(t), seed=9)
     found = scores(t, {"same": same}, repeats=2, jobs=1, progress=False)
     by = found.set_index(["method", "tested_on", "model", "repeat"]).sort_index()
     by = by[["f1", "accuracy", "auc"]]
@@ -267,7 +266,7 @@ def test_the_same_scores_for_any_number_of_jobs() -> None:
 
 def test_what_no_training_row_tells_apart_is_not_told_in_the_test() -> None:
     t = table()
-    ageless = cut_recoding(t, [[0] * (t.qis[0].n_leaves - 1), [1, 1, 1]])
+    ageless = pm.recodings.cut_recoding(t, [[0] * (t.qis[0].n_leaves - 1), [1, 1, 1]])
     releases = {"ageless": make_release(t, ageless, seed=1)}
     models = {"surprised": Surprised()}
     found = scores(t, releases, models=models, repeats=2, jobs=1, progress=False)
@@ -348,7 +347,7 @@ def test_bad_input_is_named() -> None:
 
 def test_importances_are_shares_of_columns() -> None:
     t = table()
-    cut = cut_recoding(t, [[0] * (t.qis[0].n_leaves - 1), [1, 1, 1]])
+    cut = pm.recodings.cut_recoding(t, [[0] * (t.qis[0].n_leaves - 1), [1, 1, 1]])
     found = importances(t, {"no age": make_release(t, cut, seed=1)}, repeats=3, jobs=1)
     assert list(found["method"].unique()) == ["original", "no age"]
     assert found.groupby("method")["share"].sum().tolist() == pytest.approx([1, 1])

@@ -16,7 +16,6 @@ from privmoo import datasets, measures
 from privmoo.audit import audit
 from privmoo.errors import MeasureError, PrivmooError
 from privmoo.evaluation.engine import group
-from privmoo.groups.groups import GroupBatch, Grouping
 from privmoo.measures import Measure, measure, measure_by_name
 from privmoo.recodings.candidates import Candidates
 from privmoo.testing import check_measure, evaluate, example_table
@@ -138,7 +137,7 @@ def test_before_suppression_nothing_is_audited(name: str) -> None:
 
 
 @measure(sense="min", bounds=(0, 1))
-def small_groups(groups: Grouping) -> float:
+def small_groups(groups: pm.groups.Grouping) -> float:
     """Share of records in groups below ten."""
     return float(groups.sizes[groups.sizes < 10].sum() / groups.n_records)
 
@@ -150,7 +149,7 @@ def _largest(starts: Any, stops: Any, sizes: Any, out: Any) -> None:
 
 
 @measure(sense="min", bounds=(0, 60), batched=True)
-def largest_group(groups: GroupBatch) -> Any:
+def largest_group(groups: pm.groups.GroupBatch) -> Any:
     """Size of the largest group."""
     out = np.empty(len(groups))
     _largest(groups.starts, groups.stops, groups.sizes, out)
@@ -204,7 +203,7 @@ def test_breaches_are_found(m: Measure, sentence: str) -> None:
 @pytest.mark.parametrize("bounds", [(0, 1), (0.0, 1.0)])
 def test_whole_bounds_do_not_make_whole_values(bounds: tuple[float, float]) -> None:
     @pm.measure(sense="min", bounds=bounds)
-    def half(groups: Grouping) -> float:
+    def half(groups: pm.groups.Grouping) -> float:
         return 0.5
 
     assert half(pm.group(example_table())) == 0.5

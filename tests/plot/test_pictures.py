@@ -23,7 +23,6 @@ from privmoo.errors import ProblemError
 from privmoo.front.front import Front
 from privmoo.front.knees import marked_knee
 from privmoo.plot.attainment import staircase
-from privmoo.recodings.recoding import identity_recoding
 
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
 
@@ -248,9 +247,8 @@ def test_losses_are_drawn_in_order_with_their_mean() -> None:
     )
     assert (np.diff(picture.losses) <= 0).all() and picture.mean == pytest.approx(CHOICE.loss)
     ax = CHOICE.plot_loss()
-    assert [bar.get_width() for bar in ax.patches if isinstance(bar, Rectangle)] == pytest.approx(
-        100 * picture.losses
-    )
+    bars = [bar for bar in ax.patches if isinstance(bar, Rectangle)]
+    assert [bar.get_width() for bar in bars] == pytest.approx(100 * picture.losses)
     assert [t.get_text() for t in ax.get_yticklabels()] == list(picture.names)
 
 
@@ -313,7 +311,7 @@ def test_many_values_are_limited_to_the_most_frequent() -> None:
         {"age": rng.integers(0, 5, 500), "town": rng.integers(0, 60, 500).astype(str)}
     )
     table = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.ordered()}, insensitive=["town"])
-    release = pm.make_release(table, identity_recoding(table))
+    release = pm.make_release(table, pm.recodings.identity_recoding(table))
     picture = plot.before_after_of(table, release, "town")
     assert len(picture.labels) == 20 and picture.labels[-1] == "41 others"
     assert picture.before.sum() == picture.after.sum() == 500

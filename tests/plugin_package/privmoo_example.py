@@ -21,7 +21,7 @@ class Lonely(pm.Measure):
     def __init__(self, below: int = 2) -> None:
         self.below = below
 
-    def batch(self, groups: pm.GroupBatch) -> np.ndarray:
+    def batch(self, groups: pm.groups.GroupBatch) -> np.ndarray:
         small = np.where(groups.sizes < self.below, groups.sizes, 0)
         return groups.reduce(small) / np.maximum(groups.reduce(groups.sizes), 1)
 
@@ -30,7 +30,7 @@ class Lonely(pm.Measure):
 
 
 @pm.measure(sense="min", bounds=(0, 1))
-def largest_group(groups: pm.Grouping) -> float:
+def largest_group(groups: pm.groups.Grouping) -> float:
     """The share of records in the largest QI-group."""
     return float(groups.sizes.max()) / groups.n_records
 
@@ -39,7 +39,7 @@ def largest_group(groups: pm.Grouping) -> float:
 class Pairs(pm.suppression.Suppression):
     """Groups of fewer than two persons are left out."""
 
-    def keep(self, groups: pm.GroupBatch) -> np.ndarray:
+    def keep(self, groups: pm.groups.GroupBatch) -> np.ndarray:
         return groups.sizes >= 2
 
 
@@ -63,9 +63,9 @@ class Halves(pm.problems.Cuts):
         return {**super().default_operators(), "mutation": FlipOne()}
 
 
-def all_in_one(table: pm.Table, k: int) -> pm.PartitionRecoding:
+def all_in_one(table: pm.Table, k: int) -> pm.recodings.PartitionRecoding:
     """Everybody in one class."""
-    return pm.cluster_recoding(table, np.zeros(table.n_records, np.int64))
+    return pm.recodings.cluster_recoding(table, np.zeros(table.n_records, np.int64))
 
 
 def villagers() -> pm.Table:

@@ -13,11 +13,12 @@ from scenery_clusters import people
 
 import privmoo as pm
 from privmoo.data.table import Table
-from privmoo.errors import MeasureError, ProblemError, ReleaseError
+from privmoo.errors import MeasureError, ProblemError, RecodingError
 from privmoo.front import Front
 from privmoo.measures import InformationLoss, KAnonymity, MinimumEntropy
 from privmoo.problems import MOOBAM, Clusters, ClustersWarning, Cuts, ScalarMOOBAM
 from privmoo.recodings.classes import PartitionRecoding, cluster_recoding, range_recoding
+from privmoo.release.release import Origin
 from privmoo.testing import check_problem, valid_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
@@ -92,7 +93,7 @@ def test_released_centroids_are_what_was_measured(assignment: Any) -> None:
             recoding,
             suppression=problem.suppression,
             measures=problem.measures,
-            claims=claims,
+            origin=Origin(claims=claims),
         )
         assert len(release.certificate.claims) == len(problem.measures)
         centres = {tuple(c) for c in problem.centroids.matrices(x)[0].round(6)}
@@ -166,7 +167,7 @@ def test_tables_that_clusters_cannot_use() -> None:
         ProblemError, match=r"column 'age' has missing values, which have no mean and no distance"
     ):
         Clusters(holes, 2)
-    with pytest.raises(ReleaseError, match=r"column 'age' has missing values, which have no mean"):
+    with pytest.raises(RecodingError, match=r"column 'age' has missing values, which have no mean"):
         cluster_recoding(holes, [0, 0, 1, 1])
     with pytest.raises(MeasureError, match=r"^loss: needs generalised values"):
         Clusters(TABLE, 5, objectives=[pm.GeneralLoss()]).evaluate(
@@ -203,7 +204,7 @@ def test_given_recodings_are_judged_as_their_releases_are() -> None:
             recoding,
             suppression=problem.suppression,
             measures=problem.measures,
-            claims=claims,
+            origin=Origin(claims=claims),
         )
         assert values[i, -1] == 120 - len(release.frame)
         assert problem.minimised(F[i]).tolist() == [claims["il"], claims["min_entropy"]]

@@ -13,12 +13,10 @@ from pymoo.optimize import minimize
 
 import privmoo as pm
 from privmoo.errors import CheckpointError, MeasureError, ProblemError
-from privmoo.groups.groups import GroupBatch
 from privmoo.learning import ForestAccuracy
 from privmoo.operators import ParameterCrossover, ParameterMutation, ParameterSampling
 from privmoo.problems import Cuts, Hybrid
 from privmoo.release.release import ReleaseWarning
-from privmoo.search import make_algorithm
 from privmoo.spaces.parameters import Parameter, ParameterSpace
 from privmoo.testing import check_operator, check_problem, example_hybrid_table, example_table
 
@@ -76,7 +74,7 @@ def test_its_operators_keep_to_the_contract() -> None:
         (lambda: Hybrid(TABLE, patterns=NAMES, k=(1, 9)), "k: must be a whole number of at least 2"),
         (lambda: Hybrid(TABLE, patterns=NAMES, k=(2, 199)), "in the violating partition"),
         (lambda: Hybrid(TABLE, patterns=NAMES, epsilon=(0, 1)), "epsilon_violating: must be above 0"),
-        (lambda: Hybrid(TABLE, patterns=["age"]), "no categorical quasi-identifier"),
+        (lambda: Hybrid(TABLE, patterns=["age"]), "not a categorical quasi-identifier"),
         (lambda: Hybrid(TABLE, patterns=NAMES, noise_seed=-1), "noise_seed: must be a whole number"),
         (lambda: Hybrid(TABLE, patterns=NAMES, k=5), "k: must be a smallest and a largest number"),
         (lambda: Hybrid(TABLE, patterns=NAMES, epsilon=3.0), "epsilon: must be a smallest"),
@@ -205,7 +203,7 @@ def test_a_front_knows_better_parameters_than_the_paper() -> None:
 def test_accuracy_of_a_forest_is_an_objective() -> None:
     measure = ForestAccuracy(trees=5)
     problem = Hybrid(TABLE, patterns=NAMES, objectives=[measure, pm.DisclosureRisk()])
-    algorithm = make_algorithm(problem, population=6)
+    algorithm = pm.search.make_algorithm(problem, population=6)
     front = pm.optimize(problem, algorithm, budget=2, seed=1, progress=False)
     values = front.column("accuracy")
     assert ((values > 0) & (values <= 1)).all()
@@ -217,7 +215,7 @@ def test_accuracy_of_a_forest_is_an_objective() -> None:
     assert np.isfinite(cuts.evaluate_measures(X)["accuracy"]).all()
 
 
-def _groups(problem: Hybrid, X: np.ndarray) -> GroupBatch:
+def _groups(problem: Hybrid, X: np.ndarray) -> pm.groups.GroupBatch:
     return problem.engine.groups(problem.candidates(X))[1]
 
 

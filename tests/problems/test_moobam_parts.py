@@ -7,20 +7,17 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import privmoo as pm
-from privmoo.groups.groups import Grouping
 from privmoo.problems import MOOBAM
-from privmoo.recodings.classes import cluster_recoding
-from privmoo.search import make_algorithm
 
 TABLE = pm.datasets.german_credit()
 
 
 @pm.measure(sense="min", needs=("sizes", "labels", "target"), bounds=(0, 1))
-def tree_error(groups: Grouping) -> float:
+def tree_error(groups: pm.groups.Grouping) -> float:
     """Share of records that a tree on the classes' means gets wrong."""
     view = groups.table
     labels = groups.labels[view.row_tuple]
-    classes = cluster_recoding(TABLE, labels)
+    classes = pm.recodings.cluster_recoding(TABLE, labels)
     features = classes.centres[classes.labels]
     target = view.target.row_codes if view.target is not None else np.zeros(len(labels))
     tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(features, target)
@@ -38,7 +35,9 @@ def test_closeness_linkage_and_learning_plug_in() -> None:
         objectives=[pm.RecordsAtRisk(0.05, count=True).named("linked"), tree_error],
         constraints=[pm.TCloseness() <= 0.45],
     )
-    front = pm.optimize(problem, make_algorithm(problem, population=20), 3, seed=1, progress=False)
+    front = pm.optimize(
+        problem, pm.search.make_algorithm(problem, population=20), 3, seed=1, progress=False
+    )
     found = front.to_frame()
     assert list(found.columns[:4]) == ["il", "min_entropy", "linked", "tree_error"]
     assert (found["t"] <= 0.45).all() and (found["k"] >= 5).all()
@@ -53,7 +52,7 @@ def test_a_loss_in_standard_deviations_keeps_the_categories() -> None:
     for scale in ("raw", "standard"):
         problem = MOOBAM(TABLE, 40, 5, scale=scale, loss_scale=scale)
         front = pm.optimize(
-            problem, make_algorithm(problem, population=20), 5, seed=1, progress=False
+            problem, pm.search.make_algorithm(problem, population=20), 5, seed=1, progress=False
         )
         picks[scale] = front.best("il").loss_per_attribute()
     assert picks["standard"]["job"] < picks["raw"]["job"]

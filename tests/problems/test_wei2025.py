@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,6 @@ import pytest
 import privmoo as pm
 from privmoo.datasets import wei2025_results
 from privmoo.problems import MOOBAM
-from privmoo.recodings.classes import PartitionRecoding
-from privmoo.search import make_algorithm
 
 RISKS = ["at_risk_05", "at_risk_075", "at_risk_10", "homogeneity"]
 # Population and generations; the last ten per cent at k = 20 on German credit take longer.
@@ -25,7 +24,7 @@ def table_of(data: str) -> pm.Table:
     return pm.datasets.german_credit() if data == "german" else pm.datasets.adult("wei")
 
 
-def baselines_of(data: str, k: int) -> list[PartitionRecoding]:
+def baselines_of(data: str, k: int) -> list[pm.recodings.PartitionRecoding]:
     table, b = table_of(data), pm.baselines
     return [
         b.mdav(table, k),
@@ -38,7 +37,7 @@ def baselines_of(data: str, k: int) -> list[PartitionRecoding]:
     ]
 
 
-def front_of(data: str, k: int, start: list[PartitionRecoding]) -> pm.Front:
+def front_of(data: str, k: int, start: list[pm.recodings.PartitionRecoding]) -> pm.Front:
     table = table_of(data)
     problem = MOOBAM(
         table,
@@ -49,7 +48,7 @@ def front_of(data: str, k: int, start: list[PartitionRecoding]) -> pm.Front:
     population, generations = LONGER.get((data, k), SEARCHES[data])
     return pm.optimize(
         problem,
-        make_algorithm(problem, population=population),
+        pm.search.make_algorithm(problem, population=population),
         generations,
         seed=1,
         progress=False,
@@ -89,15 +88,15 @@ def has_k_in_its_released_rows(front: pm.Front, k: int) -> None:
     assert (front.column("k") >= k).all()
     table = front[0].table
     for solution in (front[0], front[len(front) // 2], front[-1]):
-        released = solution.recoding.apply(table, np.arange(len(table)))
+        recoding: Any = solution.recoding
+        released = recoding.apply(table, np.arange(len(table)))
         sizes = released.astype(str).value_counts()
         assert sizes.min() >= k
-        assert isinstance(solution.recoding, PartitionRecoding)
-        assert len(sizes) == solution.recoding.n_classes
+        assert len(sizes) == recoding.n_classes
 
 
 def loses_a_tenth_less_than_any_baseline_without_homogeneous_classes(
-    front: pm.Front, known: list[PartitionRecoding]
+    front: pm.Front, known: list[pm.recodings.PartitionRecoding]
 ) -> None:
     problem = front.problem
     assert problem is not None

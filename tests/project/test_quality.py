@@ -7,7 +7,6 @@ import pytest
 from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
 
 import privmoo as pm
-from privmoo.search import SpreadSurvival, make_algorithm
 
 # A plain NSGA-II prototype with these hierarchies: 1,500 generations of 200.
 P1_PROTOTYPE = {0.10: 468, 0.20: 1033, 0.22: 1445, 0.30: 2256, 0.40: 4005}
@@ -63,8 +62,8 @@ def test_small_k_are_searched_as_well_as_large_ones() -> None:
     """Crowding by decades keeps survivors where k is small; on k itself they crowd at the large ones."""
     problem = pm.problems.BudgetSuppression(pm.datasets.german_credit(), max_suppression=0.05)
     counts = []
-    for survival in (SpreadSurvival(), RankAndCrowding()):
-        algorithm = make_algorithm(problem, "nsga2", population=40, survival=survival)
+    for survival in (pm.search.SpreadSurvival(), RankAndCrowding()):
+        algorithm = pm.search.make_algorithm(problem, "nsga2", population=40, survival=survival)
         algorithm.setup(problem, termination=("n_gen", 40), seed=1)
         while algorithm.has_next():
             algorithm.next()

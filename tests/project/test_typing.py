@@ -38,7 +38,7 @@ assert_type(pm.registry.names("measures"), list[str])
 
 
 @pm.measure(sense="min", bounds=(0, 1), label="small groups", percent=True)
-def small(groups: pm.groups.groups.Grouping) -> float:
+def small(groups: pm.groups.Grouping) -> float:
     return float((groups.sizes < 3).mean())
 
 

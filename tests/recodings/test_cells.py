@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,12 @@ from scenery_cells import obvious_risks, random_cells, random_table
 
 import privmoo as pm
 from privmoo.audit import disclosure_risks, kept_values, numbers_of_labels
-from privmoo.errors import AuditError, MeasureError, PrivmooError, ReleaseError
+from privmoo.errors import AuditError, MeasureError, PrivmooError, RecodingError, ReleaseError
 from privmoo.evaluation.engine import Engine
-from privmoo.recodings.candidates import Candidates
-from privmoo.recodings.cell_columns import CellColumn
+from privmoo.recodings.base import from_json
 from privmoo.recodings.cells import CellRecoding
+from privmoo.recodings.columns import Labels, Noised
 from privmoo.recodings.nodes import NodeCells, node_cells, numeric_columns
-from privmoo.recodings.recoding import cut_recoding, from_json
 from privmoo.release.release import ReleaseWarning
 
 MEASURES = [
@@ -79,11 +79,11 @@ def test_disclosure_risk_is_that_of_the_obvious_attack(seed: int) -> None:
     released = recoding.apply(table, rows)
     released["ill"] = table.frame["ill"].to_numpy()[rows]
     known = [name for name in table.qi_names if rng.random() < 0.6] or ["job"]
-    meanings = recoding.meanings(table)
+    meanings = recoding.meanings()
     noise = {
-        name: np.array(column.scales)[recoding.parts[rows]]
-        for name, column in zip(table.qi_names, recoding.columns, strict=True)
-        if column.scales
+        column.name: np.array(column.noise.scales)[recoding.parts[rows]]
+        for column in recoding.columns
+        if column.noise is not None
     }
     expected = obvious_risks(table, released, rows, meanings, "ill", known, noise)
     columns = dict(zip(table.qi_names, numeric_columns(table), strict=True))
@@ -131,7 +131,7 @@ def test_disclosure_risk_of_cuts_is_that_of_the_obvious_attack(seed: int) -> Non
         sensitive="ill",
     )
     bits = [rng.random(qi.n_leaves - 1) < 0.4 for qi in table.qis]
-    recoding = cut_recoding(table, bits)
+    recoding = pm.recodings.cut_recoding(table, bits)
     release = pm.make_release(
         table,
         recoding,
@@ -189,9 +189,9 @@ def test_cells_beyond_their_list_are_refused() -> None:
     rng = np.random.default_rng(3)
     table = random_table(rng)
     recoding = random_cells(table, rng)
-    wrong = CellColumn("nodes", recoding.columns[2].codes + 1000)
+    wrong = replace(recoding.columns[2], codes=recoding.columns[2].codes + 1000)
     stored = CellRecoding(table, [*recoding.columns[:2], wrong, *recoding.columns[3:]]).to_json()
-    with pytest.raises(ReleaseError, match="does not list"):
+    with pytest.raises(RecodingError, match="does not list"):
         from_json(table, stored)
 
 
@@ -214,9 +214,11 @@ def test_numbers_keep_their_type_and_text_of_digits_is_no_number() -> None:
     own = numeric_columns(table)
     assert [column is None for column in own] == [False, False, True, True, True]
     columns = [
-        CellColumn.of_numbers(own[j])
+        Noised.of_numbers(table, j, own[j])
         if own[j] is not None
-        else CellColumn("nodes", node_cells(table)[j].ids[0, table.tuples[table.row_tuple, j]])
+        else Labels.of_nodes(
+            table, j, node_cells(table)[j].ids[0, table.tuples[table.row_tuple, j]]
+        )
         for j in range(5)
     ]
     rows = CellRecoding(table, columns).apply(table, np.arange(12))
@@ -253,7 +255,7 @@ def test_measures_that_cannot_be_had_say_why() -> None:
     groups = Engine(view, needs={"labels"}).groups(recoding.candidate(view))[1]
     with pytest.raises(MeasureError, match="release means or noised numbers"):
         pm.GeneralLoss().values(groups)
-    clusters = Candidates(labels=np.zeros((1, table.n_tuples), np.int32))
+    clusters = pm.recodings.Candidates(labels=np.zeros((1, table.n_tuples), np.int32))
     with pytest.raises(MeasureError, match="originality: needs generalised values"):
         pm.Originality()(pm.group(table, clusters))
     wrong: dict[str, Any]
@@ -265,11 +267,11 @@ def test_measures_that_cannot_be_had_say_why() -> None:
     with pytest.raises(MeasureError, match="no sensitive attribute"):
         pm.DisclosureRisk().check(pm.Table(table.frame[["age"]], quasi_identifiers=["age"]))
     with pytest.raises(ReleaseError, match="single records cannot be left out"):
-        pm.make_release(table, recoding, published=np.ones(table.n_records, dtype=bool))
+        pm.make_release(table, recoding, suppression=np.ones(table.n_records, dtype=bool))
     pairs = pm.Table(pd.concat([table.frame] * 2), quasi_identifiers=["age", "sex"])
-    noised = CellColumn.of_numbers(np.arange(pairs.n_records, dtype=float))
-    stars = CellColumn("nodes", np.full(pairs.n_records, 2, np.int32))
-    with pytest.raises(ReleaseError, match="use view"):
+    noised = Noised.of_numbers(pairs, 0, np.arange(pairs.n_records, dtype=float))
+    stars = Labels.of_nodes(pairs, 1, np.full(pairs.n_records, 2, np.int32))
+    with pytest.raises(RecodingError, match="use view"):
         CellRecoding(pairs, [noised, stars]).candidate(pairs)
 
 

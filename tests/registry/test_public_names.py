@@ -64,6 +64,15 @@ def test_unknown_names_are_attribute_errors() -> None:
         _ = pm.Tabel  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("name", pm._MOVED)  # type: ignore[attr-defined]
+def test_names_of_the_first_version_say_where_they_are_now(name: str) -> None:
+    place: str = pm._MOVED[name]  # type: ignore[attr-defined]
+    room, attribute = place.split(".")
+    assert hasattr(getattr(pm, room), attribute)
+    with pytest.raises(AttributeError, match=f"privmoo.{name} is now privmoo.{place}"):
+        getattr(pm, name)
+
+
 def test_importing_privmoo_imports_nothing_else() -> None:
     code = "import sys, privmoo; dir(privmoo); print([m for m in ('pandas', 'numba') if m in sys.modules])"
     command = [sys.executable, "-c", code]

@@ -7,6 +7,7 @@ import json
 import warnings
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -15,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 
 import privmoo as pm
-from privmoo.errors import AuditError, FileError, ReleaseError
-from privmoo.recodings.recoding import cut_recoding, from_json, identity_recoding, level_recoding
-from privmoo.release.release import ReleaseWarning, make_release
+from privmoo.errors import AuditError, FileError, RecodingError, ReleaseError
+from privmoo.recodings.base import from_json
+from privmoo.release.release import Origin, ReleaseWarning, make_release
 
 DF = pd.DataFrame(
     {
@@ -45,7 +46,7 @@ def table(**more: object) -> pm.Table:
 
 def test_a_release_is_what_it_says() -> None:
     t = table()
-    recoding = cut_recoding(t, [[0, 0, 1, 0, 0, 1, 0], [0, 1, 0]])
+    recoding = pm.recodings.cut_recoding(t, [[0, 0, 1, 0, 0, 1, 0], [0, 1, 0]])
     release = make_release(t, recoding, suppression=pm.BelowThreshold(2), seed=1)
     assert list(release.frame) == ["age", "city", "ill", "cost"]
     assert sorted(set(release.frame["age"])) == ["20–22", "40–42", "60–61"]
@@ -61,7 +62,7 @@ def test_a_release_is_what_it_says() -> None:
 
 def test_order_is_shuffled_with_a_seed() -> None:
     t = table()
-    recoding = identity_recoding(t)
+    recoding = pm.recodings.identity_recoding(t)
     one, same, other = (make_release(t, recoding, seed=s) for s in (1, 1, 2))
     assert one.frame.equals(same.frame)
     assert not one.frame.equals(other.frame)
@@ -73,25 +74,25 @@ def test_order_is_shuffled_with_a_seed() -> None:
 def test_everything_suppressed_is_no_release() -> None:
     t = table()
     with pytest.raises(ReleaseError, match="all records would be suppressed"):
-        make_release(t, identity_recoding(t), suppression=pm.BelowThreshold(5))
+        make_release(t, pm.recodings.identity_recoding(t), suppression=pm.BelowThreshold(5))
 
 
 def test_a_false_claim_releases_nothing() -> None:
     t = table()
-    recoding = level_recoding(t, {"age": 1, "city": 1})
+    recoding = pm.recodings.level_recoding(t, {"age": 1, "city": 1})
     measures = [pm.KAnonymity(), pm.GeneralLoss(), pm.FrequencyDiversity()]
-    release = make_release(t, recoding, measures=measures, claims={"k": 4.0})
+    release = make_release(t, recoding, measures=measures, origin=Origin(claims={"k": 4.0}))
     assert {c.measure for c in release.certificate.claims} == {"k", "loss", "l"}
     with pytest.raises(AuditError, match=r"k: the optimiser claims 5, the audit .* measures 4"):
-        make_release(t, recoding, measures=measures, claims={"k": 5.0})
+        make_release(t, recoding, measures=measures, origin=Origin(claims={"k": 5.0}))
     with pytest.raises(AuditError, match="loss: the optimiser claims"):
-        make_release(t, recoding, measures=measures, claims={"loss": 0.1})
+        make_release(t, recoding, measures=measures, origin=Origin(claims={"loss": 0.1}))
 
 
 def test_wrong_labels_are_caught() -> None:
     t = table()
 
-    class Liar(type(identity_recoding(t))):  # type: ignore[misc]
+    class Liar(type(pm.recodings.identity_recoding(t))):  # type: ignore[misc]
         def apply(self, table: pm.Table, rows: np.ndarray) -> pd.DataFrame:
             frame = super().apply(table, rows)
             frame.loc[0, "city"] = "A" if frame.loc[0, "city"] != "A" else "B"
@@ -105,7 +106,7 @@ def test_wrong_labels_are_caught() -> None:
 def test_nearly_unique_insensitive_columns_are_flagged() -> None:
     t = table(insensitive=["cost"], identifiers=[], others="insensitive")
     with pytest.warns(ReleaseWarning, match="'name' has a nearly unique value"):
-        release = make_release(t, identity_recoding(t))
+        release = make_release(t, pm.recodings.identity_recoding(t))
     assert any("'name'" in w for w in release.certificate.warnings)
 
 
@@ -113,16 +114,16 @@ def test_second_different_release_warns() -> None:
     t = pm.Table(DF.assign(age=DF["age"] + 1), quasi_identifiers={"age": pm.Hierarchy.ordered()})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        make_release(t, identity_recoding(t))
-        make_release(t, identity_recoding(t))  # the same once more tells nothing new
+        make_release(t, pm.recodings.identity_recoding(t))
+        make_release(t, pm.recodings.identity_recoding(t))  # the same once more tells nothing new
     with pytest.warns(ReleaseWarning, match="release number 2 of the same table"):
-        make_release(t, level_recoding(t, [1]))
+        make_release(t, pm.recodings.level_recoding(t, [1]))
 
 
 def test_persons_are_counted_by_the_subject() -> None:
     df = pd.DataFrame({"who": list("aabbc"), "zip": list("11223"), "s": list("xyxyx")})
     t = pm.Table(df, quasi_identifiers={"zip": pm.Hierarchy.flat()}, subject="who", sensitive="s")
-    release = make_release(t, level_recoding(t, [0]), measures=[pm.KAnonymity()])
+    release = make_release(t, pm.recodings.level_recoding(t, [0]), measures=[pm.KAnonymity()])
     assert release.certificate.privacy["k"] == 1  # two rows, one person
     whole = pm.Table(
         df.assign(s=list("xyxyy")),
@@ -130,7 +131,9 @@ def test_persons_are_counted_by_the_subject() -> None:
         subject="who",
         sensitive="s",
     )
-    assert make_release(whole, level_recoding(whole, [1])).certificate.privacy["k"] == 3
+    assert (
+        make_release(whole, pm.recodings.level_recoding(whole, [1])).certificate.privacy["k"] == 3
+    )
 
 
 def test_published_records() -> None:
@@ -138,8 +141,8 @@ def test_published_records() -> None:
     published = np.array([1, 1, 0, 0, 1, 1, 0, 0], dtype=bool)
     release = make_release(
         t,
-        level_recoding(t, [1, 0]),
-        published=published,
+        pm.recodings.level_recoding(t, [1, 0]),
+        suppression=published,
         measures=[pm.KAnonymity(), pm.GeneralLoss(), pm.FrequencyDiversity()],
     )
     assert sorted(release.rows) == [0, 1, 4, 5]
@@ -148,7 +151,9 @@ def test_published_records() -> None:
 
 def test_granulated_age_counts_loss_in_base_intervals() -> None:
     t = pm.Table(DF, quasi_identifiers={"age": pm.Hierarchy.ordered(step=5)})
-    release = make_release(t, identity_recoding(t), measures=[pm.GeneralLoss()], shuffle=False)
+    release = make_release(
+        t, pm.recodings.identity_recoding(t), measures=[pm.GeneralLoss()], shuffle=False
+    )
     assert release.frame["age"].tolist()[:4] == ["20–24", "20–24", "20–24", "40–44"]
     assert release.certificate.utility["loss"] == 0
     assert release.certificate.method["loss_is_counted_in"] == {"age": "9 base intervals"}
@@ -156,7 +161,7 @@ def test_granulated_age_counts_loss_in_base_intervals() -> None:
 
 def test_writing(tmp_path) -> None:  # type: ignore[no-untyped-def]
     t = table()
-    release = make_release(t, level_recoding(t, {"age": 1, "city": 1}), seed=0)
+    release = make_release(t, pm.recodings.level_recoding(t, {"age": 1, "city": 1}), seed=0)
     files = release.write(tmp_path / "public.csv")
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(p.name for p in files)
     again = pd.read_csv(tmp_path / "public.csv")
@@ -181,7 +186,7 @@ def test_writing(tmp_path) -> None:  # type: ignore[no-untyped-def]
 
 def test_nothing_half_written(tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     t = table()
-    release = make_release(t, level_recoding(t, {"age": 1, "city": 1}))
+    release = make_release(t, pm.recodings.level_recoding(t, {"age": 1, "city": 1}))
 
     def fail(*args: object, **kwargs: object) -> None:
         raise OSError("disk full")
@@ -195,12 +200,12 @@ def test_nothing_half_written(tmp_path, monkeypatch) -> None:  # type: ignore[no
 def test_html_is_escaped() -> None:
     df = pd.DataFrame({"a": ["<script>alert(1)</script>", "b", "b"], "s": list("xyx")})
     t = pm.Table(df, quasi_identifiers={"a": pm.Hierarchy.flat()}, sensitive="s")
-    release = make_release(t, identity_recoding(t))
+    release = make_release(t, pm.recodings.identity_recoding(t))
     page = release._repr_html_()
     assert "<script>" not in page  # k is 1: no rows are shown
     df = pd.DataFrame({"a": ["<script>alert(1)</script>"] * 2 + ["b"] * 2, "s": list("xyyx")})
     t = pm.Table(df, quasi_identifiers={"a": pm.Hierarchy.flat()}, sensitive="s")
-    page = make_release(t, identity_recoding(t))._repr_html_()
+    page = make_release(t, pm.recodings.identity_recoding(t))._repr_html_()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
 
@@ -223,12 +228,12 @@ def test_labels_never_leak_a_value_outside_its_block(data: st.DataObject) -> Non
         },
     )
     levels = [data.draw(st.integers(0, qi.max_level)) for qi in t.qis]
-    recoding = level_recoding(t, levels)
+    recoding = pm.recodings.level_recoding(t, levels)
     assert from_json(t, json.loads(json.dumps(recoding.to_json()))).key() == recoding.key()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReleaseWarning)  # one test, many releases
         release = make_release(t, recoding, measures=[pm.KAnonymity(), pm.GeneralLoss()])
-    meanings = recoding.meanings(t)
+    meanings = recoding.meanings()
     for column in df:
         for label, value in zip(release.frame[column], df[column].iloc[release.rows], strict=True):
             assert pm.hierarchy.canonical(value) in meanings[column][str(label)]
@@ -253,7 +258,7 @@ def test_suppressed_values_are_not_told() -> None:
         insensitive="job",
     )
     release = make_release(
-        t, cut_recoding(t, [[0, 0, 1, 0, 1]]), suppression=pm.Budget(0.2), seed=1
+        t, pm.recodings.cut_recoding(t, [[0, 0, 1, 0, 1]]), suppression=pm.Budget(0.2), seed=1
     )
     told = release.certificate.to_json() + release.certificate.to_text()
     assert release.certificate.method["quasi_identifiers"] == {"age": "20–22 | 40–41"}
@@ -264,7 +269,7 @@ def test_suppressed_values_are_not_told() -> None:
 
 def test_the_seed_alone_does_not_undo_the_shuffle() -> None:
     t = table()
-    release = make_release(t, identity_recoding(t), seed=7)
+    release = make_release(t, pm.recodings.identity_recoding(t), seed=7)
     guess = np.argsort(np.random.default_rng(7).permutation(len(release)))
     assert not np.array_equal(release.rows[guess], np.arange(len(release)))
 
@@ -285,7 +290,7 @@ def test_what_is_hidden_among_persons_is_counted_in_persons() -> None:
         pm.RecordsAtRisk(tau=0.5),
         pm.Uniqueness(),
     ]
-    release = make_release(t, identity_recoding(t), measures=measures)
+    release = make_release(t, pm.recodings.identity_recoding(t), measures=measures)
     privacy = release.certificate.privacy
     assert (privacy["k"], privacy["uniqueness"]) == (1, 0.5)  # A is alone, in five rows
     assert privacy["prosecutor_risk"] == {"max": 1.0, "average": (5 + 1) / 10}
@@ -315,7 +320,9 @@ def test_the_file_has_the_k_that_is_certified(values, tmp_path) -> None:  # type
         quasi_identifiers={"q": pm.Hierarchy.ordered()},
         sensitive="s",
     )
-    release = make_release(t, identity_recoding(t), measures=[pm.KAnonymity(), pm.GeneralLoss()])
+    release = make_release(
+        t, pm.recodings.identity_recoding(t), measures=[pm.KAnonymity(), pm.GeneralLoss()]
+    )
     release.to_csv(tmp_path / "a.csv")
     spelled = pd.read_csv(tmp_path / "a.csv", dtype=str)["q"]
     assert release.certificate.privacy["k"] == 2
@@ -330,15 +337,11 @@ def test_missing_and_its_look_alikes() -> None:
             pm.Table(df, **roles)
 
 
-def test_published_and_a_policy_exclude_each_other() -> None:
+@pytest.mark.parametrize("wrong", [np.ones(7, dtype=bool), np.ones(8), "BelowThreshold"])
+def test_suppression_is_a_policy_or_a_mask_of_records(wrong: Any) -> None:
     t = table()
-    with pytest.raises(ReleaseError, match="give one of suppression and published"):
-        make_release(
-            t,
-            identity_recoding(t),
-            suppression=pm.BelowThreshold(3),
-            published=np.ones(8, dtype=bool),
-        )
+    with pytest.raises(ReleaseError, match="expected a policy, or True or False for each of 8 rec"):
+        make_release(t, pm.recodings.identity_recoding(t), suppression=wrong)
 
 
 def test_lowest_levels_are_kept() -> None:
@@ -354,16 +357,16 @@ def test_lowest_levels_are_kept() -> None:
     out: dict[str, np.ndarray] = {}
     problem._evaluate(below, out)
     assert out["G"][0, -1] > 0
-    with pytest.raises(ReleaseError, match="may have levels 3 to 5"):
-        level_recoding(t, [0])
-    with pytest.raises(ReleaseError, match="leave its levels 3 to 5"):
-        cut_recoding(t, [np.ones(2)])
+    with pytest.raises(RecodingError, match="may have levels 3 to 5"):
+        pm.recodings.level_recoding(t, [0])
+    with pytest.raises(RecodingError, match="leave its levels 3 to 5"):
+        pm.recodings.cut_recoding(t, [np.ones(2)])
 
 
 def test_the_top_level_of_a_single_value() -> None:
     df = pd.DataFrame({"q": ["a", "a"], "r": [1, 2]})
     t = pm.Table(df, quasi_identifiers={"q": pm.Hierarchy.flat(), "r": pm.Hierarchy.flat()})
-    release = make_release(t, level_recoding(t, [t.qis[0].max_level, 1]))
+    release = make_release(t, pm.recodings.level_recoding(t, [t.qis[0].max_level, 1]))
     assert set(release.frame["r"]) == {"*"}
 
 

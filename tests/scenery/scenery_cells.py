@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 import privmoo as pm
-from privmoo.recodings.cell_columns import CellColumn
 from privmoo.recodings.cells import CellRecoding
+from privmoo.recodings.columns import Intervals, Labels, Laplace, Noised, PublishedColumn
 from privmoo.recodings.nodes import node_cells, numeric_columns
 
 TREE = {"one": ["a"], "two": ["b", "c"], "three": ["d", "e", "f"]}
@@ -49,7 +48,8 @@ def random_table(rng: np.random.Generator, n: int | None = None, **roles: object
 
 def random_cells(table: pm.Table, rng: np.random.Generator) -> CellRecoding:
     """Every record at levels of its own; numbers with noise, or intervals of clusters."""
-    columns = []
+    columns: list[PublishedColumn] = []
+    parts = rng.integers(0, 2, table.n_records).astype(np.int8)
     owner = rng.integers(0, 1 + rng.integers(1, table.n_records), table.n_records)
     strict = rng.random() < 0.5
     for j, own in enumerate(numeric_columns(table)):
@@ -57,20 +57,20 @@ def random_cells(table: pm.Table, rng: np.random.Generator) -> CellRecoding:
             nodes = node_cells(table)[j]
             level = rng.integers(0, nodes.height, table.n_records, endpoint=True)
             leaves = table.tuples[table.row_tuple, j]
-            columns.append(CellColumn("nodes", nodes.ids[level, leaves]))
+            columns.append(Labels.of_nodes(table, j, nodes.ids[level, leaves]))
             continue
         step = 1.0 if table.qi_names[j] == "age" else 0.25
         noised = np.clip(own + step * rng.integers(-2, 3, len(own)), 18 if step == 1 else 0, 30)
         # Without scales the attacker takes numbers as they are.
         scales = tuple(rng.choice([0.1, 0.5, 3.0], 2)) if rng.random() < 0.7 else ()
+        noise = Laplace(scales=scales, parts=parts) if scales else None
         if not strict:
-            columns.append(replace(CellColumn.of_numbers(noised, step), scales=scales))
+            columns.append(Noised.of_numbers(table, j, noised, step=step, noise=noise))
             continue
         clusters, place = np.unique(owner, return_inverse=True)
         members = [noised[place == c] for c in range(len(clusters))]
-        intervals = CellColumn.of_intervals(_lows(members), _highs(members), place)
-        columns.append(replace(intervals, scales=scales))
-    parts = rng.integers(0, 2, table.n_records).astype(np.int8)
+        ends = (_lows(members), _highs(members))
+        columns.append(Intervals.of_classes(table, j, ends, place, noise=noise))
     return CellRecoding(table, columns, parts=parts)
 
 

@@ -17,8 +17,8 @@ from privmoo.hierarchy import Hierarchy
 from privmoo.measures import GeneralLoss, KAnonymity
 from privmoo.problem import AnonymizationProblem
 from privmoo.problems import Cuts
+from privmoo.recodings.blocks import BlockRecoding, level_recoding
 from privmoo.recodings.candidates import Candidates
-from privmoo.recodings.recoding import BlockRecoding, level_recoding
 from privmoo.suppression import Budget
 
 

@@ -21,7 +21,7 @@ from privmoo.measures import (
     GeneralLoss,
     KAnonymity,
 )
-from privmoo.recodings.recoding import BlockRecoding
+from privmoo.recodings.blocks import BlockRecoding
 from privmoo.search.algorithms import algorithm_names, describe_algorithm, make_algorithm
 from privmoo.search.optimization import optimize
 

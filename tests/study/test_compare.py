@@ -29,7 +29,6 @@ from scenery_runs import TABLE, Levels, small
 import privmoo as pm
 from privmoo._util.dominance import non_dominated
 from privmoo.errors import ProblemError
-from privmoo.search import make_algorithm
 from privmoo.study.indicators import INDICATORS
 
 
@@ -67,7 +66,7 @@ def test_what_exceeds_the_budget_does_not_count() -> None:
     )
     pm.optimize(
         problem,
-        make_algorithm(problem, "nsga2", population=25),
+        pm.search.make_algorithm(problem, "nsga2", population=25),
         pm.Evaluations(60),
         seed=4,
         progress=False,

@@ -101,7 +101,7 @@ def test_damaged_studies_are_refused(two: pm.Study, tmp_path: Path, part: str, v
             if name == "study.json":
                 content = json.dumps({**json.loads(content), part: value}).encode()
             other.writestr(name, content)
-    with pytest.raises(CheckpointError, match=r"b\.study' is damaged or no study"):
+    with pytest.raises(CheckpointError, match=r"b\.study' is damaged or not a study"):
         pm.Study.load(bad)
 
 
@@ -130,7 +130,7 @@ def test_false_facts_of_a_run_are_refused(
                 head["runs"][0] |= entry
                 content = json.dumps(head).encode()
             other.writestr(name, content)
-    with pytest.raises(CheckpointError, match=r"b\.study' is damaged or no study"):
+    with pytest.raises(CheckpointError, match=r"b\.study' is damaged or not a study"):
         pm.Study.load(bad)
 
 

@@ -15,7 +15,6 @@ from scenery_compare import SMALL, good, study
 from scenery_runs import TABLE, small
 
 import privmoo as pm
-from privmoo.groups.groups import GroupBatch
 from privmoo.study import processes
 from privmoo.study.worker import read
 
@@ -92,7 +91,7 @@ def rarity(power: int) -> pm.Measure:
         name = "rarity"
         sense = "min"
 
-        def batch(self, groups: GroupBatch) -> Any:
+        def batch(self, groups: pm.groups.GroupBatch) -> Any:
             return groups.reduce(1.0 / groups.sizes**power)
 
         def range(self, table: pm.Table) -> tuple[float, float]:
@@ -162,7 +161,7 @@ def test_an_answer_that_cannot_be_read_fails_its_run_only(monkeypatch: pytest.Mo
     monkeypatch.setattr(processes, "read", lambda stream: read(stream) and b"PK no outcome")
     found = study([SMALL], seeds=2, jobs=2)
     assert len(found.failures) == 2
-    assert "is damaged or no run" in found.failures["error"][0]
+    assert "is damaged or not a run" in found.failures["error"][0]
 
 
 def test_settings_of_known_operators_are_as_before() -> None:

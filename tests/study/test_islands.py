@@ -18,8 +18,6 @@ from scenery_runs import small
 
 import privmoo as pm
 from privmoo.errors import InfeasibleError, ProblemError
-from privmoo.recodings.recoding import identity_recoding
-from privmoo.study import optimize_islands
 
 OPTIONS: dict[str, Any] = {"budget": pm.Generations(8), "seeds": [3, 1, 7], "progress": False}
 
@@ -36,7 +34,7 @@ def same(one: pm.Front, other: pm.Front) -> None:
 
 def test_it_is_the_merge_of_single_searches() -> None:
     problem = small()
-    found = optimize_islands(problem, jobs=1, **OPTIONS)
+    found = pm.study.optimize_islands(problem, jobs=1, **OPTIONS)
     own = [pm.optimize(small(), budget=8, seed=seed, progress=False) for seed in (3, 1, 7)]
     merged = own[0].merge(*own[1:])
     assert found == merged
@@ -49,14 +47,14 @@ def test_it_is_the_merge_of_single_searches() -> None:
 
 
 def test_processes_do_not_matter() -> None:
-    one, two = (optimize_islands(small(), jobs=jobs, **OPTIONS) for jobs in (1, 2))
+    one, two = (pm.study.optimize_islands(small(), jobs=jobs, **OPTIONS) for jobs in (1, 2))
     same(one, two)
 
 
 def test_a_front_to_start_from_travels() -> None:
     problem = small()
     known = pm.optimize(problem, budget=3, seed=9, progress=False)
-    one, two = (optimize_islands(problem, jobs=n, start=known, **OPTIONS) for n in (1, 2))
+    one, two = (pm.study.optimize_islands(problem, jobs=n, start=known, **OPTIONS) for n in (1, 2))
     same(one, two)
     assert one.merge(known) == one
 
@@ -64,38 +62,40 @@ def test_a_front_to_start_from_travels() -> None:
 def test_a_failed_search_is_told_and_the_others_are_kept() -> None:
     options = {**OPTIONS, "seeds": [0, 1, 2, 3]}
     with pytest.warns(RuntimeWarning, match="the search with seed . failed"):
-        found = optimize_islands(small(), algorithm(Moody), jobs=2, **options)
+        found = pm.study.optimize_islands(small(), algorithm(Moody), jobs=2, **options)
     assert [one["seed"] for one in found.run["failed"]] == [1, 2]
     assert "tired" in found.run["failed"][0]["error"]
     assert "its process ended" in found.run["failed"][1]["error"]
     assert not found.run["reproducible"]
-    kept = optimize_islands(small(), algorithm(Moody), jobs=1, **{**OPTIONS, "seeds": [0, 3]})
+    kept = pm.study.optimize_islands(
+        small(), algorithm(Moody), jobs=1, **{**OPTIONS, "seeds": [0, 3]}
+    )
     assert found == kept
     with (
         pytest.warns(RuntimeWarning),
         pytest.raises(ProblemError, match=r"all searches failed, that with seed 1 with .*tired"),
     ):
-        optimize_islands(small(), algorithm(Moody), jobs=1, **{**OPTIONS, "seeds": [1]})
+        pm.study.optimize_islands(small(), algorithm(Moody), jobs=1, **{**OPTIONS, "seeds": [1]})
 
 
 def test_mistakes_are_said_at_once() -> None:
     for options, said in (
         ({"seeds": []}, "seeds: at least one"),
         ({"seeds": [1, 1]}, "given twice"),
-        ({"start": [identity_recoding(small().table)]}, "start: Cuts cannot start"),
+        ({"start": [pm.recodings.identity_recoding(small().table)]}, "start: Cuts cannot start"),
         ({"jobs": 0}, "jobs: must be"),
         ({"budget": "long"}, "budget"),
         ({"algorithm": "nsga9"}, "nsga9"),
         ({"client": 5}, r"client: must be a dask\.distributed\.Client"),
     ):
         with pytest.raises(ProblemError, match=said):
-            optimize_islands(small(), progress=False, **{"seeds": 2, **options})
+            pm.study.optimize_islands(small(), progress=False, **{"seeds": 2, **options})
     with pytest.raises(ProblemError, match="problem: must be"):
-        optimize_islands(3)  # type: ignore[arg-type]
+        pm.study.optimize_islands(3)  # type: ignore[arg-type]
     measures = pm.measures
     hopeless = small(constraints=[measures.KAnonymity() >= 200, measures.GeneralLoss() <= 0.01])
     with pytest.raises(InfeasibleError):
-        optimize_islands(hopeless, budget=2, seeds=2, jobs=1, progress=False)
+        pm.study.optimize_islands(hopeless, budget=2, seeds=2, jobs=1, progress=False)
 
 
 SCRIPT = """
@@ -104,7 +104,7 @@ import privmoo as pm
 from scenery_islands import Slow, algorithm
 from scenery_runs import small
 print("begin", flush=True)
-front = pm.optimize_islands(
+front = pm.study.optimize_islands(
     small(), algorithm(Slow), 100, seeds=2, jobs=int(sys.argv[1]), progress=False
 )
 print(len(front) > 0, front.run["stopped_by_hand"], [r["seed"] for r in front.run["merged"]])

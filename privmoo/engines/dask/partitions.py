@@ -157,12 +157,12 @@ def concat(frames: list[pd.DataFrame]) -> pd.DataFrame:
     return joined
 
 
-def merge_tallies(tallies: list[Tally | None], most: int | None = None) -> Tally | None:
+def merge_tallies(tallies: list[Tally | None], max_rows: int | None = None) -> Tally | None:
     """Return the sum of tallies; None where there are too many combinations.
 
     Args:
         tallies: Sums, or None where there were too many combinations already.
-        most: The largest number of combinations of a part.
+        max_rows: The largest number of combinations of a part.
     """
-    present = [one for one in tallies if one is not None]
-    return merged(present, concat, most) if len(present) == len(tallies) else None
+    present = [single for single in tallies if single is not None]
+    return merged(present, concat, max_rows) if len(present) == len(tallies) else None

@@ -109,7 +109,7 @@ class DaskSource:
         *,
         complete: Sequence[str] = (),
         others: Sequence[str] = (),
-        most: int,
+        max_rows: int,
     ) -> Counts:
         """Count partitions where they are; only distinct combinations travel. See `Source.count`.
 
@@ -118,17 +118,17 @@ class DaskSource:
             attributes: The sensitive attributes and the target.
             complete: Columns in which no value may be missing; other records are left out.
             others: Further columns that a copy will contain.
-            most: The largest number of rows of a part.
+            max_rows: The largest number of rows of a part.
         """
         used = [*keys, *attributes]
         count_partition = partial(
             tally, keys=list(keys), attributes=list(attributes), complete=list(complete)
         )
         tasks = self.partitions.tasks(used, count_partition)
-        merge = partial(merge_tallies, most=most)
+        merge = partial(merge_tallies, max_rows=max_rows)
         total: Tally | None = self.partitions.compute([merge_tree(tasks, merge)], used)[0]
         if total is None:
-            raise too_many_combinations(self.name, most)
+            raise too_many_combinations(self.name, max_rows)
         if not total.n_rows:
             raise TableError(f"{self.name}: has columns but no rows")
         return counts_of(total, keys, attributes, concat)

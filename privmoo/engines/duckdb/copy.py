@@ -13,21 +13,28 @@ from numpy.typing import NDArray
 
 from privmoo._util.spreadsheets import FORMULAS, safe_text
 from privmoo.data.source import CopyPlan, Counts
-from privmoo.engines.duckdb.counts import as_counted, count_rows
+from privmoo.engines.duckdb.counts import count_rows, counts_from
 from privmoo.engines.duckdb.files import CsvFiles, ParquetFiles
 from privmoo.engines.duckdb.noise import NoiseColumn, noise_sql
 from privmoo.engines.duckdb.session import Limits, Session, session
 from privmoo.engines.duckdb.sql import is_complete, name_of, reading, text_of
 
-__all__ = ["Written", "copy", "group_sizes", "place_of", "recount"]
+__all__ = ["CopiedFile", "copy", "group_sizes", "place_of", "recount"]
 
 IntArray = NDArray[np.int64]
 _CAST = {"whole": "BIGINT", "fraction": "DOUBLE"}
 
 
 @dataclass(frozen=True)
-class Written:
-    """The columns of a copy: their names there, their own names and their types."""
+class CopiedFile:
+    """The columns of a copy, as they are needed to read it back.
+
+    Attributes:
+        headings: The names of the columns in the file.
+        names: The names of the columns in the table.
+        types: The types of the columns in the file, as DuckDB calls them.
+        spreadsheets: Whether texts have an apostrophe where a spreadsheet would execute them.
+    """
 
     headings: list[str]
     names: list[str]
@@ -37,41 +44,48 @@ class Written:
 
 def copy(
     files: ParquetFiles | CsvFiles, limits: Limits, counts: Counts, plan: CopyPlan, path: Path
-) -> Written:
-    """Write the joined and sorted rows to one file; only what is kept joins."""
+) -> CopiedFile:
+    """Write the records with released values to one file, in their new order.
+
+    Args:
+        files: The records.
+        limits: What the session may use.
+        counts: What was counted.
+        plan: The released values and the order.
+        path: The file to write, `.csv` or `.parquet`.
+    """
     as_csv = path.suffix == ".csv"
-    with session(files.name, limits) as own:
-        own.connection.register("released", _released(counts, plan))
+    with session(files.name, limits) as opened:
+        opened.connection.register("released", _released(counts, plan))
         query = _copy_sql(files, counts, plan)
-        described = own.connection.sql(f"DESCRIBE {query}").fetchall()
+        described = opened.connection.sql(f"DESCRIBE {query}").fetchall()
         types = {str(row[0]): str(row[1]) for row in described}
-        shown, headings, kinds = [], [], []
+        expressions, headings, written_types = [], [], []
         for name in plan.columns:
-            value, kind = _shown(name, types[name], plan.spreadsheets, as_csv=as_csv)
+            value, written_type = _written_as(name, types[name], plan.spreadsheets, as_csv=as_csv)
             if as_csv and len(plan.columns) == 1:
-                # A missing value that is alone in its row would be an empty line, which is no row.
+                # A missing value that is alone in its row would be an empty line, which is not a row.
                 value = f"coalesce(CAST({value} AS VARCHAR), '')"
             heading = str(safe_text(name)) if plan.spreadsheets else name
-            shown.append(f"{value} AS {name_of(heading)}")
+            expressions.append(f"{value} AS {name_of(heading)}")
             headings.append(heading)
-            kinds.append(kind)
+            written_types.append(written_type)
         options = "FORMAT csv, HEADER true" if as_csv else "FORMAT parquet, COMPRESSION snappy"
         options += ", USE_TMP_FILE false, PER_THREAD_OUTPUT false"
-        command = (
-            f"COPY (SELECT {', '.join(shown)} FROM ({query})) TO {text_of(str(path))} ({options})"
-        )
-        own.run(lambda: own.connection.execute(command) and None, "write")
-    return Written(headings, list(plan.columns), kinds, plan.spreadsheets)
+        rows = f"SELECT {', '.join(expressions)} FROM ({query})"
+        command = f"COPY ({rows}) TO {text_of(str(path))} ({options})"
+        opened.run(lambda: opened.connection.execute(command) and None, "write")
+    return CopiedFile(headings, list(plan.columns), written_types, plan.spreadsheets)
 
 
 def _released(counts: Counts, plan: CopyPlan) -> Any:
-    """Original keys beside released values; texts as numbers of a dictionary, which sort in little room."""
+    """Return original keys beside released values; texts are dictionary-encoded, which saves memory."""
     import pyarrow as pa
 
     columns: dict[str, Any] = {}
-    kept = counts.engine_keys.take(pa.array(plan.rows))
+    kept_keys = counts.engine_keys.take(pa.array(plan.rows))
     for i, (name, values) in enumerate(plan.values.items()):
-        columns[f"k{i}"] = kept.column(name)
+        columns[f"k{i}"] = kept_keys.column(name)
         if isinstance(values.dtype, pd.CategoricalDtype):
             values = values.astype(values.cat.categories.dtype)
         array = pa.array(values, from_pandas=True)
@@ -86,7 +100,7 @@ def _released(counts: Counts, plan: CopyPlan) -> Any:
 
 
 def _copy_sql(files: ParquetFiles | CsvFiles, counts: Counts, plan: CopyPlan) -> str:
-    """The rows of the copy, in their order."""
+    """Return the query of the rows of the copy, in their order."""
     keys = list(plan.values)
     columns = []
     where, numbered = place_of(files)
@@ -119,7 +133,7 @@ def _copy_sql(files: ParquetFiles | CsvFiles, counts: Counts, plan: CopyPlan) ->
 
 
 def place_of(files: ParquetFiles | CsvFiles) -> tuple[str, str]:
-    """An expression that tells rows apart by where they stand, and the reading that has it."""
+    """Return an expression that tells rows apart by their position, and the relation that has it."""
     names = {name.lower() for name in files.columns}
     if isinstance(files, ParquetFiles) and not names & {"file_row_number", "filename"}:
         paths = ", ".join(text_of(str(path)) for path in files.paths)
@@ -131,64 +145,85 @@ def place_of(files: ParquetFiles | CsvFiles) -> tuple[str, str]:
     return 's."\x01row"', numbered
 
 
-def _shown(name: str, kind: str, spreadsheets: bool, *, as_csv: bool) -> tuple[str, str]:
-    """How a column is written, and its type there."""
-    own = name_of(name)
+def _written_as(name: str, kind: str, spreadsheets: bool, *, as_csv: bool) -> tuple[str, str]:
+    """Return the expression by which a column is written, and its type in the file."""
+    value = name_of(name)
     if kind.startswith("ENUM"):
-        own, kind = f"CAST({own} AS VARCHAR)", "VARCHAR"
+        value, kind = f"CAST({value} AS VARCHAR)", "VARCHAR"
     if as_csv and kind == "BOOLEAN":  # as pandas spells it
-        return f"CASE {own} WHEN true THEN 'True' WHEN false THEN 'False' END", "VARCHAR"
+        return f"CASE {value} WHEN true THEN 'True' WHEN false THEN 'False' END", "VARCHAR"
     if as_csv and kind in ("FLOAT", "DOUBLE"):  # not a number is missing, as pandas writes it
-        return f"CASE WHEN isnan({own}) THEN NULL ELSE {own} END", kind
+        return f"CASE WHEN isnan({value}) THEN NULL ELSE {value} END", kind
     if spreadsheets and kind == "VARCHAR":
         starts = ", ".join(f"chr({ord(c)})" for c in f"{FORMULAS}'")
-        own = f"CASE WHEN {own}[1] IN ({starts}) THEN concat('''', {own}) ELSE {own} END"
-    return own, kind
+        value = f"CASE WHEN {value}[1] IN ({starts}) THEN concat('''', {value}) ELSE {value} END"
+    return value, kind
 
 
 def recount(
     limits: Limits,
     path: Path,
-    written: Written,
+    written: CopiedFile,
     keys: Sequence[str],
     attributes: Sequence[str],
     others: Sequence[str],
 ) -> tuple[Counts, dict[str, tuple[int, int]]]:
-    """Counts of a copy by its own columns, and about how many values the other columns have."""
+    """Count a copy from its file.
+
+    Args:
+        limits: What the session may use.
+        path: The copy.
+        written: What `copy` returned.
+        keys: The quasi-identifiers.
+        attributes: The sensitive attributes and the target.
+        others: Further columns of the copy.
+
+    Returns:
+        The counts, and per column of `others` about how many distinct values and how many present
+        values it has.
+    """
 
     def plain(column: str, values: Any) -> pd.Series[Any]:
         return pd.Series(values.to_pandas(), name=column)
 
-    with session(path.name, limits) as own:
-        own.connection.execute(f"CREATE VIEW copied AS {_read_back(path, written)}")
-        table = own.arrow(count_rows("copied", keys, attributes), "audit")
-        unique = _spread(own, others)
-    return as_counted(table, keys, attributes, plain), unique
+    with session(path.name, limits) as opened:
+        opened.connection.execute(f"CREATE VIEW copied AS {_read_back(path, written)}")
+        table = opened.arrow(count_rows("copied", keys, attributes), "audit")
+        spread = _spread(opened, others)
+    return counts_from(table, keys, attributes, plain), spread
 
 
 def group_sizes(
-    limits: Limits, path: Path, written: Written, keys: Sequence[str]
+    limits: Limits, path: Path, written: CopiedFile, keys: Sequence[str]
 ) -> tuple[IntArray, IntArray]:
-    """Sizes of groups of a copy, and how many groups have each."""
+    """Return the sizes that groups of a copy have, and how many groups have each.
+
+    Args:
+        limits: What the session may use.
+        path: The copy.
+        written: What `copy` returned.
+        keys: The columns whose equal values form a group.
+    """
     names = ", ".join(name_of(key) for key in keys)
-    with session(path.name, limits) as own:
-        own.connection.execute(f"CREATE VIEW copied AS {_read_back(path, written)}")
-        found = own.arrow(
+    with session(path.name, limits) as opened:
+        opened.connection.execute(f"CREATE VIEW copied AS {_read_back(path, written)}")
+        result = opened.arrow(
             f"SELECT n, count(*) FROM (SELECT count(*) AS n FROM copied GROUP BY {names}) "
             "GROUP BY n ORDER BY n",
             "audit",
         )
-    sizes, groups = (column.to_numpy().astype(np.int64) for column in found.columns)
+    sizes, groups = (column.to_numpy().astype(np.int64) for column in result.columns)
     return sizes, groups
 
 
-def _read_back(path: Path, written: Written) -> str:
+def _read_back(path: Path, written: CopiedFile) -> str:
+    """Return the query that reads a copy with the names and values of the table."""
     columns = []
     for heading, name, kind in zip(written.headings, written.names, written.types, strict=True):
-        own = name_of(heading if path.suffix != ".csv" else name)
+        value = name_of(heading if path.suffix != ".csv" else name)
         if written.spreadsheets and kind == "VARCHAR":
-            own = f"CASE WHEN starts_with({own}, '''') THEN {own}[2:] ELSE {own} END"
-        columns.append(f"{own} AS {name_of(name)}")
+            value = f"CASE WHEN starts_with({value}, '''') THEN {value}[2:] ELSE {value} END"
+        columns.append(f"{value} AS {name_of(name)}")
     if path.suffix != ".csv":
         source = f"read_parquet({text_of(str(path))}, hive_partitioning=false)"
     else:
@@ -205,10 +240,11 @@ def _read_back(path: Path, written: Written) -> str:
     return f"SELECT {', '.join(columns)} FROM {source}"
 
 
-def _spread(own: Session, others: Sequence[str]) -> dict[str, tuple[int, int]]:
+def _spread(opened: Session, others: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return about how many distinct values, and how many present values, columns of a copy have."""
     if not others:
         return {}
     pieces = [f"approx_count_distinct({name_of(name)}), count({name_of(name)})" for name in others]
-    row = own.arrow(f"SELECT {', '.join(pieces)} FROM copied", "audit").to_pydict()
+    row = opened.arrow(f"SELECT {', '.join(pieces)} FROM copied", "audit").to_pydict()
     values: list[int] = [column[0] for column in row.values()]
     return {name: (values[2 * i], values[2 * i + 1]) for i, name in enumerate(others)}

@@ -1,4 +1,4 @@
-"""Counting in SQL: one GROUP BY with a grouping set for every attribute, and its result as counts."""
+"""Counting in SQL by one GROUP BY with a grouping set for every attribute."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from privmoo.data.source import Counts
 from privmoo.engines.duckdb.session import Session
 from privmoo.engines.duckdb.sql import name_of
 
-__all__ = ["as_counted", "count_rows", "fetch", "plain_numbers"]
+__all__ = ["count_rows", "counts_from", "fetch", "plain_numbers"]
 
 IntArray = NDArray[np.int64]
 Convert = Callable[[str, Any], "pd.Series[Any]"]
@@ -28,7 +28,14 @@ def count_rows(
     complete: str = "",
     facts: str = "",
 ) -> str:
-    """The query: combinations of keys with each attribute, by a condition and with further facts.
+    """Return the query that counts combinations of keys with each attribute.
+
+    Args:
+        table: The relation, in SQL.
+        keys: The quasi-identifiers.
+        attributes: The sensitive attributes and the target.
+        complete: A condition in SQL by which records are counted apart.
+        facts: Further aggregates in SQL, each with a comma before it.
 
     >>> count_rows("t", ["a"], ["s"]).replace(chr(1), "")
     'SELECT "a", "s", 0 AS "part", count(*) AS "count" FROM t GROUP BY "a", "s"'
@@ -50,78 +57,93 @@ def count_rows(
 
 
 def plain_numbers(others: Sequence[str]) -> str:
-    """Whether a CSV column is a plain number in every record, has a fraction, and a value at all."""
+    """Return aggregates that say whether CSV columns are plain numbers, with fractions, and not empty."""
     pieces = []
     for i, name in enumerate(others):
-        own = name_of(name)
+        value = name_of(name)
         pieces.append(
-            f", bool_and({own} IS NULL OR regexp_full_match({own}, '{PLAIN.pattern}')) AS \"\x01n{i}\""
-            f', bool_or(contains({own}, \'.\')) AS "\x01f{i}", count({own}) AS "\x01v{i}"'
+            f", bool_and({value} IS NULL OR regexp_full_match({value}, '{PLAIN.pattern}')) AS \"\x01n{i}\""
+            f', bool_or(contains({value}, \'.\')) AS "\x01f{i}", count({value}) AS "\x01v{i}"'
         )
     return "".join(pieces)
 
 
-def fetch(own: Session, query: str, most: int) -> Any | None:
-    """The result as an Arrow table, or None where it has too many rows."""
+def fetch(opened: Session, query: str, max_rows: int) -> Any | None:
+    """Return the result of a query as an Arrow table; None where it has too many rows.
+
+    Args:
+        opened: The session.
+        query: The query.
+        max_rows: The largest number of rows.
+    """
     import pyarrow as pa
 
-    reader = own.connection.sql(query).to_arrow_reader(2**17)
+    reader = opened.connection.sql(query).to_arrow_reader(2**17)
     batches, rows = [], 0
     for batch in reader:
         batches.append(batch)
         rows += len(batch)
-        if rows > most:
+        if rows > max_rows:
             return None
     return pa.Table.from_batches(batches, schema=reader.schema)
 
 
-def as_counted(
+def counts_from(
     table: Any,
     keys: Sequence[str],
     attributes: Sequence[str],
     convert: Convert,
     others: Sequence[str] = (),
 ) -> Counts:
-    """The result of the query as values, parts and counts."""
+    """Return the result of the query of `count_rows` as counts.
+
+    Args:
+        table: The result, as an Arrow table.
+        keys: The quasi-identifiers.
+        attributes: The sensitive attributes and the target.
+        convert: Turns the Arrow values of a column into those of a table in memory.
+        others: CSV columns of which the query has facts.
+    """
     kinds = {name: _kind(table, i) for i, name in enumerate(others)}
-    part = table.column("\x01part").to_numpy()
+    part_numbers = table.column("\x01part").to_numpy()
     if len(attributes) > 1:
-        table = table.take(np.argsort(part, kind="stable"))
-    sizes = np.bincount(part, minlength=max(len(attributes), 1))
+        table = table.take(np.argsort(part_numbers, kind="stable"))
+    sizes = np.bincount(part_numbers, minlength=max(len(attributes), 1))
     stops = np.cumsum(sizes)
     before = [slice(int(b - n), int(b)) for n, b in zip(sizes, stops, strict=True)]
-    counts = table.column("\x01count").to_numpy().astype(np.int64)
-    kept = np.ones(len(counts), dtype=bool)
+    weights = table.column("\x01count").to_numpy().astype(np.int64)
+    is_complete = np.ones(len(weights), dtype=bool)
     if "\x01complete" in table.column_names:
-        kept = table.column("\x01complete").to_numpy().astype(bool)
-    dropped = int(counts[before[0]][~kept[before[0]]].sum())
+        is_complete = table.column("\x01complete").to_numpy().astype(bool)
+    dropped = int(weights[before[0]][~is_complete[before[0]]].sum())
     series = {key: convert(key, table.column(key)) for key in keys}
     values = {
-        name: convert(name, table.column(name)[own])
-        for name, own in zip(attributes, before, strict=False)
+        name: convert(name, table.column(name)[part])
+        for name, part in zip(attributes, before, strict=False)
     }
-    kinds |= {name: _kind_of(own) for name, own in values.items()}
-    after = np.concatenate([[0], np.cumsum([int(kept[own].sum()) for own in before])])
+    kinds |= {name: _kind_of(column) for name, column in values.items()}
+    after = np.concatenate([[0], np.cumsum([int(is_complete[part].sum()) for part in before])])
     names = list(attributes) or [""]
-    raw = table.select([*keys, *attributes])
-    raw = raw if kept.all() else raw.filter(kept)
+    engine_keys = table.select([*keys, *attributes])
+    if not is_complete.all():
+        engine_keys = engine_keys.filter(is_complete)
     return Counts(
-        keys={name: own[kept].reset_index(drop=True) for name, own in series.items()},
-        engine_keys=raw,
+        keys={name: column[is_complete].reset_index(drop=True) for name, column in series.items()},
+        engine_keys=engine_keys,
         attributes={
-            name: own[kept[at]].reset_index(drop=True)
-            for (name, own), at in zip(values.items(), before, strict=False)
+            name: column[is_complete[part]].reset_index(drop=True)
+            for (name, column), part in zip(values.items(), before, strict=False)
         },
-        weights=counts[kept],
+        weights=weights[is_complete],
         parts={name: slice(int(after[i]), int(after[i + 1])) for i, name in enumerate(names)},
-        combinations=lambda: _numbered(raw, keys),
+        combinations=lambda: _numbered(engine_keys, keys),
         n_dropped=dropped,
         column_kinds=kinds,
     )
 
 
 def _numbered(table: Any, keys: Sequence[str]) -> IntArray:
-    """A number for every row, equal where all keys are."""
+    """Return a number for every row, equal where all keys are."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -136,7 +158,7 @@ def _numbered(table: Any, keys: Sequence[str]) -> IntArray:
 
 
 def _kind(table: Any, i: int) -> str:
-    """What a CSV column that is only copied would be in memory."""
+    """Return what a CSV column that is only copied would be in memory."""
     numbers = table.column(f"\x01n{i}").to_pylist()
     present = sum(table.column(f"\x01v{i}").to_pylist())
     if not present or not all(numbers):

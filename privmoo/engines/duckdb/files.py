@@ -1,4 +1,4 @@
-"""The files of a source: a file, a folder or a pattern of names, all of one kind and one shape."""
+"""The files of a source: all are of one kind and have the same columns."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ class CsvFiles:
 
 
 def find_files(source: str | Path) -> tuple[str, tuple[Path, ...]]:
-    """The kind of some files, and their paths in the order of their names.
+    """Return the kind of files, and their paths in the order of their names.
+
+    Args:
+        source: A file, a folder or a pattern.
 
     >>> find_files("nowhere/*.parquet")
     Traceback (most recent call last):
@@ -81,7 +84,7 @@ def find_files(source: str | Path) -> tuple[str, tuple[Path, ...]]:
 
 
 def _check_folders(source: str | Path, root: Path, paths: list[Path]) -> None:
-    """Raise where the names of folders below the root hold a column; its values are not told."""
+    """Raise where the names of folders below the root hold a column, without naming its values."""
     folders = (part for p in paths for part in p.relative_to(root).parent.parts)
     named = next((part for part in folders if "=" in part), None)
     if named is not None:
@@ -101,7 +104,12 @@ def _kind(path: Path) -> str:
 
 
 def open_parquet(name: str, paths: tuple[Path, ...]) -> ParquetFiles:
-    """Read the ends of Parquet files, which tell columns and rows, and compare them."""
+    """Read the footers of Parquet files, which name columns and rows, and compare them.
+
+    Args:
+        name: What the user passed, for messages.
+        paths: The files.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -109,7 +117,7 @@ def open_parquet(name: str, paths: tuple[Path, ...]) -> ParquetFiles:
     for path in paths:
         try:
             with pq.ParquetFile(path) as file:
-                own, rows = file.schema_arrow, file.metadata.num_rows
+                file_schema, rows = file.schema_arrow, file.metadata.num_rows
         except (OSError, ValueError, pa.ArrowException) as error:
             # What Arrow says may quote the file; the kind of error is enough.
             raise TableError(
@@ -117,22 +125,24 @@ def open_parquet(name: str, paths: tuple[Path, ...]) -> ParquetFiles:
             ) from None
         n_rows += rows
         if schema is None:
-            schema = own
-            twice = [column for column in own.names if own.names.count(column) > 1]
+            schema = file_schema
+            names = schema.names
+            twice = [column for column in names if names.count(column) > 1]
             if twice:
                 raise TableError(
                     f"{path}: column name {twice[0]!r} occurs more than once; rename one"
                 )
             continue
         for column in schema.names:
-            if column not in own.names:
+            if column not in file_schema.names:
                 raise TableError(f"{path}: lacks the column {column!r} that {paths[0]} has")
-            if not _alike(own.field(column).type, schema.field(column).type):
+            kind, first_kind = file_schema.field(column).type, schema.field(column).type
+            if not _alike(kind, first_kind):
                 raise TableError(
-                    f"{path}: column {column!r} is {own.field(column).type}, but "
-                    f"{schema.field(column).type} in {paths[0]}; write both with one type"
+                    f"{path}: column {column!r} is {kind}, but {first_kind} in {paths[0]}; write both "
+                    "with one type"
                 )
-        more = [column for column in own.names if column not in schema.names]
+        more = [column for column in file_schema.names if column not in schema.names]
         if more:
             raise TableError(f"{path}: has a column {more[0]!r} that {paths[0]} lacks")
     if not n_rows:
@@ -141,7 +151,12 @@ def open_parquet(name: str, paths: tuple[Path, ...]) -> ParquetFiles:
 
 
 def check_types(files: ParquetFiles, columns: Iterable[str]) -> None:
-    """Raise where the engine would make other values of a column without a word."""
+    """Raise where the engine would change the values of a column silently.
+
+    Args:
+        files: The files.
+        columns: The columns that are used.
+    """
     import pyarrow as pa
 
     for column in columns:
@@ -153,18 +168,18 @@ def check_types(files: ParquetFiles, columns: Iterable[str]) -> None:
             )
 
 
-def _alike(one: Any, other: Any) -> bool:
-    """Whether two types are one, but for how few different values are kept."""
+def _alike(first: Any, second: Any) -> bool:
+    """Return whether two types are the same, dictionary-encoded or not."""
     import pyarrow as pa
 
-    values = [t.value_type if pa.types.is_dictionary(t) else t for t in (one, other)]
+    values = [t.value_type if pa.types.is_dictionary(t) else t for t in (first, second)]
     texts = [pa.types.is_string(t) or pa.types.is_large_string(t) for t in values]
     return bool(values[0] == values[1] or all(texts))
 
 
 def _index_columns(schema: Any) -> list[str]:
-    known = schema.pandas_metadata or {}
-    return [column for column in known.get("index_columns", []) if isinstance(column, str)]
+    metadata = schema.pandas_metadata or {}
+    return [column for column in metadata.get("index_columns", []) if isinstance(column, str)]
 
 
 def open_csv(
@@ -175,13 +190,21 @@ def open_csv(
     encoding: str,
     missing_values: tuple[str, ...],
 ) -> CsvFiles:
-    """Read the headers of CSV files and compare them."""
+    """Read the headers of CSV files and compare them.
+
+    Args:
+        name: What the user passed, for messages.
+        paths: The files.
+        separator: The character between cells; by default it is found in the header.
+        encoding: The encoding of the text.
+        missing_values: What stands for a missing value.
+    """
     first: tuple[list[str], str] | None = None
     for path in paths:
-        header, found = read_header(path, separator=separator, encoding=encoding)
+        header, delimiter = read_header(path, separator=separator, encoding=encoding)
         if first is None:
-            first = header, found
-        elif first != (header, found):
+            first = header, delimiter
+        elif first != (header, delimiter):
             odd = [c for c in [*header, *first[0]] if (c in header) != (c in first[0])]
             why = f" (column {odd[0]!r})" if odd else ""
             raise TableError(f"{path}: its header is not that of {paths[0]}{why}")

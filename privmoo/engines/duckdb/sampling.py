@@ -25,7 +25,17 @@ def draw_from_files(
     secret: str,
     complete: Sequence[str],
 ) -> pd.DataFrame:
-    """So many records of files, in a random order; types are those of the whole columns."""
+    """Draw records of files at random, in a random order; types are those of the whole columns.
+
+    Args:
+        files: The records.
+        limits: What the session may use.
+        counts: What was counted.
+        columns: The columns of the records.
+        n: The number of records; all records if there are fewer.
+        secret: Determines the choice.
+        complete: Columns in which no value may be missing.
+    """
     names = ", ".join(f"s.{name_of(name)}" for name in columns)
     place, numbered = place_of(files)
     condition = f" WHERE {is_complete(files, complete)}" if complete else ""
@@ -33,24 +43,24 @@ def draw_from_files(
         f"SELECT {names} FROM (SELECT * FROM {numbered}{condition}) s "
         f"ORDER BY md5_number(concat({text_of(secret)}, '|', {place})) LIMIT {n}"
     )
-    with session(files.name, limits) as own:
-        found = own.arrow(query, "sample")
-    return pd.DataFrame({name: _typed(files, counts, name, found.column(name)) for name in columns})
+    with session(files.name, limits) as opened:
+        drawn = opened.arrow(query, "sample")
+    return pd.DataFrame({name: _typed(files, counts, name, drawn.column(name)) for name in columns})
 
 
 def _typed(
     files: ParquetFiles | CsvFiles, counts: Counts, name: str, values: Any
 ) -> pd.Series[Any]:
-    """A column of the sample; texts of a CSV are numbers only where they are in all of its records."""
+    """Return a column of the sample; texts of a CSV are numbers only where all records have numbers."""
     if isinstance(files, ParquetFiles):
         return to_pandas(files, name, values)
-    known = {**counts.keys, **counts.attributes}
-    if name in known:
+    counted = {**counts.keys, **counts.attributes}
+    if name in counted:
         part = counts.parts.get(name, slice(None)) if name in counts.attributes else slice(None)
         texts = pd.Series(counts.engine_keys.column(name)[part].to_pandas(), dtype="str")
         distinct = (~texts.duplicated()).to_numpy()
-        at = pd.Index(texts[distinct]).get_indexer(pd.Index(values.to_pandas(), dtype="str"))
-        return known[name][distinct].iloc[at].reset_index(drop=True)
+        places = pd.Index(texts[distinct]).get_indexer(pd.Index(values.to_pandas(), dtype="str"))
+        return counted[name][distinct].iloc[places].reset_index(drop=True)
     if (counts.column_kinds or {}).get(name) == "text":
         return pd.Series(values.to_pandas(), dtype="str", name=name)
     return to_pandas(files, name, values)

@@ -1,12 +1,8 @@
-"""One DuckDB session: limits, progress, Ctrl-C, and a folder for what does not fit into memory."""
+"""One DuckDB session: its limits, progress, Ctrl-C, and a folder for what does not fit into memory."""
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import socket
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from privmoo._util.checks import whole_number
-from privmoo._util.files import alive
+from privmoo._util.folders import new_folder, remove_folder
 from privmoo._util.progress_bar import new_bar
 from privmoo.data.source import DiskFullError
 from privmoo.errors import Hint, TableError
@@ -32,12 +28,12 @@ _FILE = re.compile(r"^\s*file = (.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Limits:
-    """What an engine may use.
+    """What a session may use.
 
     Attributes:
-        memory: Bytes for its tables; the process itself needs some 300 MB more.
-        threads: Threads; all cores by default.
-        temporary: Where a folder is made for what does not fit into memory, and removed.
+        memory: Bytes for its tables; the process itself needs about 300 MB more.
+        threads: The number of threads; all cores by default.
+        temporary: The folder in which it makes one for what does not fit into memory.
         progress: Whether progress is shown.
     """
 
@@ -54,13 +50,19 @@ class Limits:
         temporary: str | Path | None,
         progress: bool,
     ) -> Limits:
-        """Check what a user says.
+        """Check what a user passed to `Table.scan`.
+
+        Args:
+            memory: A size such as "1GB", or bytes.
+            threads: The number of threads; all cores by default.
+            temporary: A folder that exists; that of the system by default.
+            progress: Whether progress is shown.
 
         >>> Limits.read("2 GB", None, None, False).memory == 2**31
         True
         """
-        found = _SIZE.fullmatch(str(memory))
-        size = 0.0 if found is None else float(found[1]) * _UNITS[found[2].upper()]
+        match = _SIZE.fullmatch(str(memory))
+        size = 0.0 if match is None else float(match[1]) * _UNITS[match[2].upper()]
         if not 2**26 <= size < 2**60:
             raise TableError(
                 f"memory: must be a size of at least 64 MB such as '1GB', got {memory!r}"
@@ -74,7 +76,13 @@ class Limits:
 
 
 class Session:
-    """A connection, and the name of what it reads for messages."""
+    """A connection to DuckDB.
+
+    Args:
+        connection: The connection.
+        name: What it reads, for messages.
+        progress: Whether progress is shown.
+    """
 
     def __init__(self, connection: Any, name: str, *, progress: bool) -> None:
         self.connection = connection
@@ -82,14 +90,24 @@ class Session:
         self.progress = progress
 
     def arrow(self, query: str, what: str = "") -> Any:
-        """The whole result of a query as an Arrow table."""
+        """Return the whole result of a query as an Arrow table.
+
+        Args:
+            query: The query.
+            what: What the progress bar says; nothing is shown without it.
+        """
         return self.run(lambda: self.connection.sql(query).to_arrow_table(), what)
 
     def run(self, work: Callable[[], Result], what: str = "") -> Result:
-        """Do work on the connection in a thread, so that Ctrl-C reaches it at once."""
+        """Do work on the connection in a thread, so that Ctrl-C interrupts it at once.
+
+        Args:
+            work: Uses the connection.
+            what: What the progress bar says; nothing is shown without it.
+        """
         result: list[Result] = []
         failure: list[BaseException] = []
-        done = threading.Event()
+        finished = threading.Event()
 
         def target() -> None:
             try:
@@ -97,18 +115,18 @@ class Session:
             except BaseException as error:
                 failure.append(error)
             finally:
-                done.set()
+                finished.set()
 
         thread = threading.Thread(target=target, daemon=True)
         bar = _bar(what) if what and self.progress else None
         thread.start()
         try:
-            while not done.wait(0.2):
+            while not finished.wait(0.2):
                 if bar is not None:
                     bar.n = max(bar.n, min(100.0, self.connection.query_progress()))
                     bar.refresh()
         except BaseException:
-            while not done.wait(0.05):
+            while not finished.wait(0.05):
                 self.connection.interrupt()
             raise
         finally:
@@ -123,10 +141,19 @@ class Session:
 
 @contextmanager
 def session(name: str, limits: Limits) -> Iterator[Session]:
-    """A session in memory; its errors become one sentence, its temporary folder goes with it."""
+    """Open a session in memory; its temporary folder is removed at the end.
+
+    Args:
+        name: What the session reads, for messages.
+        limits: What the session may use.
+
+    Raises:
+        TableError: A query failed; the message is one sentence without values of the data.
+    """
     duckdb = _duckdb()
     try:
-        folder = own_folder(limits.temporary)
+        # An engine spills original records; nobody would look for those of a killed process.
+        folder = new_folder(limits.temporary, "privmoo-")
     except OSError as error:
         raise TableError(
             f"temporary: no folder can be made there ({error.strerror}); give another one"
@@ -137,7 +164,7 @@ def session(name: str, limits: Limits) -> Iterator[Session]:
             ":memory:",
             config={
                 "memory_limit": f"{limits.memory // 2**20}MiB",
-                "temp_directory": folder,
+                "temp_directory": str(folder),
                 "autoinstall_known_extensions": "false",
                 **({} if limits.threads is None else {"threads": str(limits.threads)}),
             },
@@ -150,20 +177,7 @@ def session(name: str, limits: Limits) -> Iterator[Session]:
     finally:
         if connection is not None:
             connection.close()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def own_folder(place: Path | None) -> str:
-    """A folder for what does not fit into memory; those that killed processes left there are removed.
-
-    What an engine spills are original records, which nobody would look for there.
-    """
-    host = re.sub(r"\W", "_", socket.gethostname())
-    for folder in Path(place or tempfile.gettempdir()).glob(f"privmoo-{host}-*-*"):
-        number = folder.name.removeprefix(f"privmoo-{host}-").split("-")[0]
-        if re.fullmatch("[1-9][0-9]{0,8}", number) and not alive(int(number)):
-            shutil.rmtree(folder, ignore_errors=True)
-    return tempfile.mkdtemp(prefix=f"privmoo-{host}-{os.getpid()}-", dir=place)
+        remove_folder(folder)
 
 
 def _duckdb() -> Any:
@@ -177,7 +191,13 @@ def _duckdb() -> Any:
 
 
 def sentence(error: Exception, name: str, limits: Limits) -> TableError:
-    """What an engine's error means; its own text may quote values of the data."""
+    """Return the error of the engine in one sentence; its own text may quote values of the data.
+
+    Args:
+        error: The error of DuckDB.
+        name: What the session reads.
+        limits: What the session may use.
+    """
     duckdb = _duckdb()
     text = str(error)
     if isinstance(error, duckdb.OutOfMemoryException) and "temp_directory" not in text:

@@ -1,4 +1,4 @@
-"""Files on one machine, counted and copied by DuckDB out of core."""
+"""Files on one machine as a source, counted and copied by DuckDB out of core."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.data.source import CopyPlan, Counts, SourceSample, too_many_combinations
-from privmoo.engines.duckdb.copy import Written, copy, group_sizes, recount
-from privmoo.engines.duckdb.counts import as_counted, count_rows, fetch, plain_numbers
+from privmoo.engines.duckdb.copy import CopiedFile, copy, group_sizes, recount
+from privmoo.engines.duckdb.counts import count_rows, counts_from, fetch, plain_numbers
 from privmoo.engines.duckdb.files import (
     CsvFiles,
     ParquetFiles,
@@ -35,7 +35,12 @@ _BEGIN = 2**18
 
 
 class DuckSource:
-    """Parquet or CSV files, read by DuckDB; a `Source`."""
+    """Parquet or CSV files, read by DuckDB; a `Source`.
+
+    Args:
+        files: The files.
+        limits: What a session of DuckDB may use.
+    """
 
     in_parts = False
 
@@ -55,7 +60,15 @@ class DuckSource:
         encoding: str = "utf-8-sig",
         missing_values: Sequence[str] = ("",),
     ) -> DuckSource:
-        """Find the files and read what they say of themselves."""
+        """Find the files and read their headers.
+
+        Args:
+            source: A file, a folder or a pattern.
+            limits: What a session of DuckDB may use.
+            separator: The character between cells of CSV; by default it is found in the header.
+            encoding: The encoding of CSV.
+            missing_values: What stands for a missing value in CSV.
+        """
         kind, paths = find_files(source)
         files: ParquetFiles | CsvFiles
         if kind == "Parquet":
@@ -88,17 +101,17 @@ class DuckSource:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name in messages."""
         return self.files.name
 
     @property
     def columns(self) -> list[str]:
-        """Its columns, in their order."""
+        """The names of the columns, in their order."""
         return list(self.files.columns)
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Names and sizes of the files, and the types of columns."""
+        """The names and sizes of the files, and the types of the columns."""
         files = self.files
         types = (
             {name: str(files.schema.field(name).type) for name in files.columns}
@@ -114,20 +127,25 @@ class DuckSource:
 
     @property
     def n_rows(self) -> int | None:
-        """Parquet files tell it, CSV files do not."""
+        """The number of rows, which Parquet files state; None of CSV files."""
         return self.files.n_rows if isinstance(self.files, ParquetFiles) else None
 
     def sample(self, columns: Sequence[str], n_rows: int) -> SourceSample:
-        """Rows of some row groups spread over Parquet files; of the beginnings of CSV files."""
+        """Read row groups spread over Parquet files, or the beginnings of CSV files.
+
+        Args:
+            columns: The columns to read.
+            n_rows: About how many rows.
+        """
         files = self.files
         if isinstance(files, ParquetFiles):
             return _parquet_sample(files, columns, n_rows)
         names = ", ".join(name_of(c) for c in columns)
-        with session(self.name, self.limits) as own:
-            few = CsvFiles(**{**vars(files), "paths": files.paths[:_SAMPLE_GROUPS]})
-            found = own.arrow(f"SELECT {names} FROM {reading(few)} LIMIT {n_rows}")
-        whole = len(files.paths) <= _SAMPLE_GROUPS and len(found) < n_rows
-        return SourceSample(found.to_pandas(), whole, _about_rows(files, len(found)))
+        with session(self.name, self.limits) as opened:
+            first = CsvFiles(**{**vars(files), "paths": files.paths[:_SAMPLE_GROUPS]})
+            rows = opened.arrow(f"SELECT {names} FROM {reading(first)} LIMIT {n_rows}")
+        complete = len(files.paths) <= _SAMPLE_GROUPS and len(rows) < n_rows
+        return SourceSample(rows.to_pandas(), complete, _estimated_rows(files, len(rows)))
 
     def count(
         self,
@@ -136,9 +154,17 @@ class DuckSource:
         *,
         complete: Sequence[str] = (),
         others: Sequence[str] = (),
-        most: int,
+        max_rows: int,
     ) -> Counts:
-        """One GROUP BY with a grouping set for every attribute."""
+        """Count by one GROUP BY with a grouping set for every attribute; see `Source.count`.
+
+        Args:
+            keys: The quasi-identifiers.
+            attributes: The sensitive attributes and the target.
+            complete: Columns in which no value may be missing; other records are left out.
+            others: Further columns that a copy will contain.
+            max_rows: The largest number of rows of a part.
+        """
         files = self.files
         if isinstance(files, ParquetFiles):
             check_types(files, [*keys, *attributes, *others])
@@ -150,13 +176,14 @@ class DuckSource:
             complete=is_complete(files, complete) if complete else "",
             facts=facts,
         )
-        with session(self.name, self.limits) as own:
-            table = own.run(lambda: fetch(own, query, most * max(len(attributes), 1)), "scan")
+        limit = max_rows * max(len(attributes), 1)
+        with session(self.name, self.limits) as opened:
+            table = opened.run(lambda: fetch(opened, query, limit), "scan")
         if table is None:
-            raise too_many_combinations(self.name, most)
+            raise too_many_combinations(self.name, max_rows)
         if not len(table):
             raise TableError(f"{self.name}: has a header but no rows")
-        return as_counted(
+        return counts_from(
             table,
             keys,
             attributes,
@@ -165,22 +192,28 @@ class DuckSource:
         )
 
     def first_rows(self, column: str, counts: Counts, *, complete: Sequence[str] = ()) -> IntArray:
-        """One more scan, for a message."""
+        """Find the first record of every value by one more scan; see `Source.first_rows`.
+
+        Args:
+            column: The column.
+            counts: The counts whose rows are meant.
+            complete: Columns in which no value may be missing.
+        """
         import pyarrow as pa
 
         part = counts.parts.get(column, slice(None))
         values = counts.engine_keys.column(column)[part]
-        with session(self.name, self.limits) as own:
+        with session(self.name, self.limits) as opened:
             place = pa.array(np.arange(len(values)))
-            own.connection.register("wanted", pa.table({"v": values, "at": place}))
-            found = own.arrow(
+            opened.connection.register("asked", pa.table({"v": values, "at": place}))
+            first = opened.arrow(
                 f"WITH numbered AS (SELECT row_number() OVER () - 1 AS n, {name_of(column)} AS v, "
                 f"{is_complete(self.files, complete)} AS c FROM {reading(self.files)}), "
                 "first AS (SELECT v, min(n) AS n FROM numbered WHERE c GROUP BY v) "
-                "SELECT first.n FROM wanted JOIN first ON wanted.v IS NOT DISTINCT FROM first.v "
-                "ORDER BY wanted.at"
+                "SELECT first.n FROM asked JOIN first ON asked.v IS NOT DISTINCT FROM first.v "
+                "ORDER BY asked.at"
             )
-        return np.asarray(found.column(0).to_numpy(), dtype=np.int64)
+        return np.asarray(first.column(0).to_numpy(), dtype=np.int64)
 
     def draw(
         self,
@@ -191,33 +224,61 @@ class DuckSource:
         *,
         complete: Sequence[str] = (),
     ) -> pd.DataFrame:
-        """One more scan, which keeps the records with the smallest hashes."""
+        """Draw the records with the smallest keyed hashes; see `Source.draw`.
+
+        Args:
+            counts: What was counted.
+            columns: The columns of the records.
+            n: The number of records; all records if there are fewer.
+            secret: Determines the choice.
+            complete: Columns in which no value may be missing.
+        """
         return draw_from_files(self.files, self.limits, counts, columns, n, secret, complete)
 
-    def copy(self, counts: Counts, plan: CopyPlan, path: Path) -> Written:
-        """One COPY of a join with the released values, sorted by a keyed hash."""
+    def copy(self, counts: Counts, plan: CopyPlan, path: Path) -> CopiedFile:
+        """Write one file by a join with the released values, sorted by a keyed hash; see `Source.copy`.
+
+        Args:
+            counts: What was counted.
+            plan: The released values and the order.
+            path: The file to write, `.csv` or `.parquet`.
+        """
         return copy(self.files, self.limits, counts, plan, path)
 
     def recount(
         self,
         path: Path,
-        written: Written,
+        written: CopiedFile,
         keys: Sequence[str],
         attributes: Sequence[str],
         others: Sequence[str],
     ) -> tuple[Counts, dict[str, tuple[int, int]]]:
-        """One GROUP BY on the copy."""
+        """Count a copy by one GROUP BY; see `Source.recount`.
+
+        Args:
+            path: The copy.
+            written: What `copy` returned.
+            keys: The quasi-identifiers.
+            attributes: The sensitive attributes and the target.
+            others: Further columns of the copy.
+        """
         return recount(self.limits, path, written, keys, attributes, others)
 
     def group_sizes(
-        self, path: Path, written: Written, keys: Sequence[str]
+        self, path: Path, written: CopiedFile, keys: Sequence[str]
     ) -> tuple[IntArray, IntArray]:
-        """A GROUP BY of a GROUP BY, out of core."""
+        """Count groups and then sizes, out of core; see `Source.group_sizes`.
+
+        Args:
+            path: The copy.
+            written: What `copy` returned.
+            keys: The columns whose equal values form a group.
+        """
         return group_sizes(self.limits, path, written, keys)
 
 
-def _about_rows(files: CsvFiles, least: int) -> int | None:
-    """About how many rows CSV files have, by the length of their first lines; unknown if packed."""
+def _estimated_rows(files: CsvFiles, at_least: int) -> int | None:
+    """Estimate the rows of CSV files by the length of their first lines; None for packed files."""
     if any(path.suffix == ".gz" for path in files.paths):
         return None
     begins = []
@@ -226,28 +287,30 @@ def _about_rows(files: CsvFiles, least: int) -> int | None:
             begins.append(file.read(_BEGIN))
     read = sum(map(len, begins))
     lines = sum(begin.count(b"\n") or begin.count(b"\r") for begin in begins)
-    return max(round(sum(path.stat().st_size for path in files.paths) / read * lines), least)
+    return max(round(sum(path.stat().st_size for path in files.paths) / read * lines), at_least)
 
 
 def _parquet_sample(files: ParquetFiles, columns: Sequence[str], n_rows: int) -> SourceSample:
-    """The first rows of row groups that are spread evenly."""
+    """Return the first rows of row groups that are spread evenly."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     chosen = np.unique(np.linspace(0, len(files.paths) - 1, _SAMPLE_GROUPS).astype(int))
-    each = max(1, _SAMPLE_GROUPS // len(chosen))
+    n_groups = max(1, _SAMPLE_GROUPS // len(chosen))
     frames = []
     for path in (files.paths[i] for i in chosen):
         try:
             with pq.ParquetFile(path) as file:
-                groups = np.unique(np.linspace(0, file.num_row_groups - 1, each).astype(int))
-                few = max(n_rows // (len(chosen) * len(groups)), 1)
+                groups = np.unique(np.linspace(0, file.num_row_groups - 1, n_groups).astype(int))
+                n_first = max(n_rows // (len(chosen) * len(groups)), 1)
                 for group in groups if file.num_row_groups else ():
-                    part = file.iter_batches(few, row_groups=[int(group)], columns=list(columns))
+                    part = file.iter_batches(
+                        n_first, row_groups=[int(group)], columns=list(columns)
+                    )
                     frames += [batch.to_pandas() for batch in itertools.islice(part, 1)]
         except (OSError, ValueError, pa.ArrowException) as error:
             raise TableError(
                 f"{path}: cannot be read as Parquet ({type(error).__name__}); is it whole?"
             ) from None
-    found = pd.concat(frames, ignore_index=True)[list(columns)]
-    return SourceSample(found, len(found) == files.n_rows)
+    rows = pd.concat(frames, ignore_index=True)[list(columns)]
+    return SourceSample(rows, len(rows) == files.n_rows)

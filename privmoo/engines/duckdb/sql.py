@@ -1,4 +1,4 @@
-"""How files are read in DuckDB's SQL, and their values as a table in memory would have them."""
+"""Reading files in DuckDB's SQL, with the values that a table in memory would have."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from privmoo.errors import TableError
 __all__ = ["encoding_of", "is_complete", "name_of", "reading", "text_of", "to_pandas"]
 
 _ENCODINGS = {"utf-8": "utf-8", "utf-8-sig": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1"}
-_NEVER = "\x01\x02no text is this\x02\x01"
+_NEVER = "\x01\x02never a cell\x02\x01"
 
 
 def name_of(column: str) -> str:
-    """A column's name in SQL.
+    """Return a column's name in SQL.
 
     >>> name_of('a"b')
     '"a""b"'
@@ -31,7 +31,7 @@ def name_of(column: str) -> str:
 
 
 def text_of(value: str) -> str:
-    """A text in SQL.
+    """Return a text in SQL.
 
     >>> text_of("it's")
     "'it''s'"
@@ -40,13 +40,18 @@ def text_of(value: str) -> str:
 
 
 def reading(files: ParquetFiles | CsvFiles, *, numbered: bool = False) -> str:
-    """The table function that reads files in their order; `numbered` adds where a row stands."""
+    """Return the table function that reads files in their order.
+
+    Args:
+        files: The files.
+        numbered: Whether Parquet rows get their file and their position in it.
+    """
     # DuckDB takes paths for patterns: a[1].csv would be a1.csv.
     paths = "[" + ", ".join(text_of(glob.escape(str(path))) for path in files.paths) + "]"
     if isinstance(files, ParquetFiles):
         more = ", file_row_number=true, filename=true" if numbered else ""
         return f"read_parquet({paths}, hive_partitioning=false{more})"
-    # An empty line is no row, but one of a single column would be taken for a missing value.
+    # An empty line is not a row, but that of a single column would be taken for a missing value.
     alone = len(files.columns) == 1
     nulls = ", ".join(text_of(v) for v in files.missing_values if not alone) or text_of(_NEVER)
     columns = ", ".join(f"{text_of(name)}: 'VARCHAR'" for name in files.columns)
@@ -63,20 +68,25 @@ def reading(files: ParquetFiles | CsvFiles, *, numbered: bool = False) -> str:
 
 
 def encoding_of(encoding: str) -> str:
-    """DuckDB's name of an encoding."""
+    """Return DuckDB's name of an encoding."""
     try:
-        found = _ENCODINGS.get(codecs.lookup(encoding).name)
+        name = _ENCODINGS.get(codecs.lookup(encoding).name)
     except LookupError:
-        raise TableError(f"encoding: {encoding!r} is not known to Python") from None
-    if found is None:
+        raise TableError(f"encoding: {encoding!r} is unknown to Python") from None
+    if name is None:
         raise TableError(
             f"encoding: a scan reads utf-8 and latin-1, not {encoding!r}; convert the file"
         )
-    return found
+    return name
 
 
 def is_complete(files: ParquetFiles | CsvFiles, columns: Iterable[str]) -> str:
-    """The condition that no value is missing; not a number is missing too, as in memory."""
+    """Return the condition that no value is missing; not-a-number is missing too, as in memory.
+
+    Args:
+        files: The files.
+        columns: The columns.
+    """
     import pyarrow as pa
 
     parts = []
@@ -92,7 +102,13 @@ def is_complete(files: ParquetFiles | CsvFiles, columns: Iterable[str]) -> str:
 
 
 def to_pandas(files: ParquetFiles | CsvFiles, column: str, values: Any) -> pd.Series[Any]:
-    """The values of a column as `Table.read_parquet` or `Table.read_csv` would have them."""
+    """Return the values of a column as `Table.read_parquet` or `Table.read_csv` would have them.
+
+    Args:
+        files: The files.
+        column: The column.
+        values: Its values, as Arrow has them.
+    """
     if isinstance(files, CsvFiles):
         text = pd.Series(values.to_pandas(), dtype="str")
         return numbers_where_exact(text.to_frame(column))[column]
@@ -107,36 +123,36 @@ def _as_in_memory(files: ParquetFiles, column: str, values: Any) -> pd.Series[An
     category = pa.types.is_dictionary(kind)
     if pa.types.is_null(kind):  # nothing but missing values, which engines give some type
         values = pa.nulls(len(values))
-    known = files.schema.pandas_metadata
+    metadata = files.schema.pandas_metadata
     try:
         values = values.cast(kind.value_type if category else kind, safe=False)
-        if known is None or category:
-            found = values.to_pandas()
+        if metadata is None or category:
+            converted = values.to_pandas()
         else:
-            own = [entry for entry in known["columns"] if entry.get("field_name") == column]
-            told = {**known, "columns": own, "index_columns": []}
-            schema = pa.schema([field]).with_metadata({b"pandas": json.dumps(told).encode()})
+            entries = [e for e in metadata["columns"] if e.get("field_name") == column]
+            of_column = {**metadata, "columns": entries, "index_columns": []}
+            schema = pa.schema([field]).with_metadata({b"pandas": json.dumps(of_column).encode()})
             table = pa.Table.from_arrays([values], schema=schema)
-            found = table.to_pandas()[column]
+            converted = table.to_pandas()[column]
     except (pa.ArrowException, ValueError):  # its text may quote a value
         raise TableError(
             f"{files.name}: the values of column {column!r} ({kind}) cannot be held by pandas; convert "
             "it to numbers, text or dates"
         ) from None
     if not category:
-        return pd.Series(found, name=column)
+        return pd.Series(converted, name=column)
     order = _categories(files.paths, column) if kind.ordered else None
-    if kind.ordered and (order is None or not set(found.dropna()) <= set(order)):
+    if kind.ordered and (order is None or not set(converted.dropna()) <= set(order)):
         raise TableError(
             f"{files.name}: column {column!r} is an ordered category whose parts do not share one "
             "order; write it as text and give the order as Hierarchy.ordered([...])"
         )
-    made = pd.Categorical(found, categories=order, ordered=bool(kind.ordered))
-    return pd.Series(made, name=column)
+    categorical = pd.Categorical(converted, categories=order, ordered=bool(kind.ordered))
+    return pd.Series(categorical, name=column)
 
 
 def _categories(paths: Sequence[Path], column: str) -> list[Any] | None:
-    """The order of an ordered category, as the file with most values has it; None if others differ."""
+    """Return the order of an ordered category in the file with most values; None if others differ."""
     import pyarrow.parquet as pq
 
     orders: list[list[Any]] = []
@@ -144,14 +160,14 @@ def _categories(paths: Sequence[Path], column: str) -> list[Any] | None:
         with pq.ParquetFile(path) as file:
             if not file.metadata.num_rows:
                 continue
-            found = file.read_row_group(0, columns=[column]).column(0)
-        own = found.unify_dictionaries().chunk(0).dictionary.to_pylist()
-        if own not in orders:
-            orders.append(own)
+            values = file.read_row_group(0, columns=[column]).column(0)
+        order = values.unify_dictionaries().chunk(0).dictionary.to_pylist()
+        if order not in orders:
+            orders.append(order)
     longest = max(orders, key=len)
     place = {value: i for i, value in enumerate(longest)}
-    for own in orders:
-        places = [place.get(value, -1) for value in own]
+    for order in orders:
+        places = [place.get(value, -1) for value in order]
         if -1 in places or places != sorted(places):
             return None
     return longest

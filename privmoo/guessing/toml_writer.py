@@ -1,4 +1,4 @@
-"""Writing TOML: strings, keys, values and comments that every reader takes as they were meant."""
+"""Write TOML: strings, keys, values and comments that every reader understands as they were meant."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WIDTH = 100
 
 
 def quoted(text: str) -> str:
-    r"""A text in quotes; signs that cannot be seen are spelled out.
+    r"""Return a text in quotes; invisible characters are spelled out.
 
     >>> print(quoted('a "b"\\\n'), quoted("\x00\x7f"), quoted("😀"))
     "a \"b\"\\\n" "\u0000\u007F" "😀"
@@ -35,7 +35,7 @@ def _sign(sign: str) -> str:
 
 
 def key(name: str) -> str:
-    """A key, in quotes where it must be.
+    """Return a key, in quotes where it needs them.
 
     >>> key("age"), key("native country"), key("")
     ('age', '"native country"', '""')
@@ -43,30 +43,30 @@ def key(name: str) -> str:
     return name if _BARE.fullmatch(name) else quoted(name)
 
 
-def value(given: object) -> str:
-    """A value: text, number, truth, list or table; long lists get lines of their own.
+def value(content: object) -> str:
+    """Return a text, number, truth value, list or table as TOML; long lists get lines of their own.
 
     >>> value({"kind": "intervals", "widths": [5, 10.0, 0.5], "open_ends": True})
     '{ kind = "intervals", widths = [5, 10, 0.5], open_ends = true }'
     """
-    if isinstance(given, str):
-        return quoted(given)
-    if isinstance(given, bool):
-        return "true" if given else "false"
-    if isinstance(given, int):
-        return str(given)
-    if isinstance(given, float):
-        return _number(given)
-    if isinstance(given, Mapping):
-        return "{ " + ", ".join(f"{key(k)} = {value(v)}" for k, v in given.items()) + " }"
-    if isinstance(given, Sequence):
-        return _list([value(entry) for entry in given])
-    raise TypeError(f"no value of TOML: {type(given).__name__}")
+    if isinstance(content, str):
+        return quoted(content)
+    if isinstance(content, bool):
+        return "true" if content else "false"
+    if isinstance(content, int):
+        return str(content)
+    if isinstance(content, float):
+        return _number(content)
+    if isinstance(content, Mapping):
+        return "{ " + ", ".join(f"{key(k)} = {value(v)}" for k, v in content.items()) + " }"
+    if isinstance(content, Sequence):
+        return _list([value(entry) for entry in content])
+    raise TypeError(f"not a value of TOML: {type(content).__name__}")
 
 
-def _number(given: float) -> str:
+def _number(number: float) -> str:
     # As 1e+16, a whole number would be longer to read and no more exact.
-    return str(int(given)) if given.is_integer() and abs(given) < 1e15 else repr(given)
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
 def _list(entries: list[str]) -> str:
@@ -83,7 +83,7 @@ def _list(entries: list[str]) -> str:
 
 
 def comment(text: str) -> str:
-    r"""One line of comment, whatever the text.
+    r"""Return one line of comment, whatever the text.
 
     >>> comment("two\nlines")
     '# two\\nlines'

@@ -1,4 +1,7 @@
-"""Clusters of at least k members that are similar in their quasi-identifiers and diverse in the rest."""
+"""Greedy k-member clusters by width: similar in their quasi-identifiers, diverse in the sensitive values.
+
+The same greedy walk with the spread around mean and mode as its price is in `growth_by_spread`.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
 
-__all__ = ["Units", "grow_members"]
+__all__ = ["Kinds", "grow_members"]
 
 
-class Units(NamedTuple):
+class Kinds(NamedTuple):
     """Kinds of records that are alike in quasi-identifiers, and in sensitive values if these are split.
 
     Attributes:
@@ -45,7 +48,7 @@ class Units(NamedTuple):
 
 
 @compiled()
-def _common_level(kinds: Units, j: int, a: int, b: int, level: int) -> int:
+def _common_level(kinds: Kinds, j: int, a: int, b: int, level: int) -> int:
     """The lowest level, from `level` on, at which two leaves of category j are under one node."""
     size = kinds.sizes[j]
     place = kinds.places[j] + level * size
@@ -57,7 +60,7 @@ def _common_level(kinds: Units, j: int, a: int, b: int, level: int) -> int:
 
 @compiled()
 def _width(
-    kinds: Units,
+    kinds: Kinds,
     unit: int,
     low: NDArray[np.float64],
     high: NDArray[np.float64],
@@ -83,7 +86,7 @@ def _width(
 
 @compiled()
 def _join(
-    kinds: Units,
+    kinds: Kinds,
     unit: int,
     low: NDArray[np.float64],
     high: NDArray[np.float64],
@@ -101,7 +104,7 @@ def _join(
 
 
 @compiled()
-def _tell(kinds: Units, unit: int, records: int, tally: NDArray[np.float64]) -> None:
+def _add_values(kinds: Kinds, unit: int, records: int, tally: NDArray[np.float64]) -> None:
     """Add the sensitive values of some records of a kind."""
     for e in range(kinds.starts[unit], kinds.starts[unit + 1]):
         tally[kinds.values[e]] += kinds.shares[e] * records
@@ -109,9 +112,9 @@ def _tell(kinds: Units, unit: int, records: int, tally: NDArray[np.float64]) -> 
 
 @compiled()
 def grow_members(
-    kinds: Units, units: NDArray[np.int64], k: int, diversity: float, whole: bool
+    kinds: Kinds, units: NDArray[np.int64], k: int, diversity: float, whole: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Which kind gives a record to which cluster, one entry per record of the given units.
+    """Which kind gives a record to which cluster, one entry per record of the units.
 
     A cluster starts with the kind farthest from the last record taken, and takes the record with the
     least `(1 - diversity) · width + diversity · excess`: width as above, in means over the
@@ -127,9 +130,9 @@ def grow_members(
     active = np.arange(n)
     n_active = n
     records = left.sum()
-    most = n if whole else records
-    n_clusters = max(min(records // k, most), 1)
-    of_unit, of_cluster = np.empty(most, np.int64), np.empty(most, np.int64)
+    room = n if whole else records
+    n_clusters = max(min(records // k, room), 1)
+    of_unit, of_cluster = np.empty(room, np.int64), np.empty(room, np.int64)
     lows, highs = np.empty((n_clusters, p)), np.empty((n_clusters, p))
     levels, members = np.zeros((n_clusters, c), np.int64), np.empty(n_clusters, np.int64)
     tally = np.zeros(kinds.n_values)
@@ -146,8 +149,8 @@ def grow_members(
         best, farthest = active[0], -1.0
         for i in range(n_active):
             unit = units[active[i]]
-            own = kinds.numbers[last]
-            far = _width(kinds, unit, own, own, last, nothing, np.inf)
+            numbers = kinds.numbers[last]
+            far = _width(kinds, unit, numbers, numbers, last, nothing, np.inf)
             if far > farthest:
                 best, farthest = active[i], far
         low, high = lows[cluster], highs[cluster]
@@ -164,19 +167,19 @@ def grow_members(
             of_cluster[entry] = cluster
             entry += 1
             taken = left[best] if whole else 1
-            _tell(kinds, unit, taken, tally)
+            _add_values(kinds, unit, taken, tally)
             size += taken
             left[best] -= taken
             if left[best] == 0:
-                kept = 0
+                n_left = 0
                 for i in range(n_active):
                     if active[i] != best:
-                        active[kept] = active[i]
-                        kept += 1
-                n_active = kept
+                        active[n_left] = active[i]
+                        n_left += 1
+                n_active = n_left
             if size >= k or n_active == 0:
                 break
-            least = np.inf
+            best_cost = np.inf
             for i in range(n_active):
                 unit = units[active[i]]
                 excess = 0.0
@@ -184,11 +187,11 @@ def grow_members(
                     value = kinds.values[e]
                     excess += kinds.shares[e] * (tally[value] / size - usual[value])
                 cost = diversity * excess / max(s, 1)
-                if cost < least:
-                    limit = (least - cost) / scale if scale > 0 else np.inf
+                if cost < best_cost:
+                    limit = (best_cost - cost) / scale if scale > 0 else np.inf
                     cost += scale * _width(kinds, unit, low, high, first, levels[cluster], limit)
-                    if cost < least:
-                        best, least = active[i], cost
+                    if cost < best_cost:
+                        best, best_cost = active[i], cost
         last = units[best]
         records -= size
         cluster += 1
@@ -198,7 +201,7 @@ def grow_members(
     for i in range(n_active):
         unit = units[active[i]]
         for _ in range(1 if whole else left[active[i]]):
-            chosen, least = 0, np.inf
+            chosen, chosen_cost = 0, np.inf
             for grown in range(cluster):
                 before = 0.0
                 for j in range(p):
@@ -208,8 +211,8 @@ def grow_members(
                 widened = _width(
                     kinds, unit, lows[grown], highs[grown], members[grown], levels[grown], np.inf
                 ) - before  # fmt: skip
-                if widened < least:
-                    chosen, least = grown, widened
+                if widened < chosen_cost:
+                    chosen, chosen_cost = grown, widened
             _join(kinds, unit, lows[chosen], highs[chosen], members[chosen], levels[chosen])
             of_unit[entry] = unit
             of_cluster[entry] = chosen

@@ -73,7 +73,7 @@ _LONGEST = 40
 
 
 def in_order(values: Iterable[str]) -> list[str] | None:
-    """The values in their natural order, None where there is none; unknown ones come last.
+    """Return the values in their natural order, None where there is none; unknown ones come last.
 
     >>> in_order(["high", "low", "medium"])
     ['low', 'medium', 'high']
@@ -85,23 +85,23 @@ def in_order(values: Iterable[str]) -> list[str] | None:
     """
     plain = {value: value.strip().lower() for value in values}
     unknown = sorted(value for value, text in plain.items() if text in _UNKNOWN)
-    known = {value: text for value, text in plain.items() if text not in _UNKNOWN}
-    if len(known) < 2 or len(set(known.values())) < len(known):
+    words = {value: text for value, text in plain.items() if text not in _UNKNOWN}
+    if len(words) < 2 or len(set(words.values())) < len(words):
         return None
     for rungs in _RUNGS:
-        if set(known.values()) <= set(rungs):
-            return sorted(known, key=lambda value: rungs.index(known[value])) + unknown
-    places = {value: _place(text) for value, text in known.items()}
-    found = {value: place for value, place in places.items() if place is not None}
-    if len(found) < len(known) or len(set(found.values())) < len(known):
+        if set(words.values()) <= set(rungs):
+            return sorted(words, key=lambda value: rungs.index(words[value])) + unknown
+    places = {value: _place(text) for value, text in words.items()}
+    ranges = {value: place for value, place in places.items() if place is not None}
+    if len(ranges) < len(words) or len(set(ranges.values())) < len(words):
         return None
-    if all(low == high for low, high in found.values() if math.isfinite(high)):
-        return None if len(found) > 50 else sorted(found, key=lambda v: found[v]) + unknown
-    return sorted(found, key=lambda value: found[value]) + unknown
+    if all(low == high for low, high in ranges.values() if math.isfinite(high)):
+        return None if len(ranges) > 50 else sorted(ranges, key=lambda v: ranges[v]) + unknown
+    return sorted(ranges, key=lambda value: ranges[value]) + unknown
 
 
 def _place(text: str) -> tuple[float, float] | None:
-    """Where a range begins and ends."""
+    """Return where a range begins and ends."""
     if len(text) > _LONGEST:
         return None
     if text in _NOTHING:

@@ -1,4 +1,4 @@
-"""Which role a column has: by its name, by its values, and on the safe side where neither tells."""
+"""Guess the role of a column by its name and its values; an unknown role excludes the column."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from privmoo.guessing.column_facts import Facts
 from privmoo.guessing.proposals import Proposal, propose
-from privmoo.guessing.shapes import Facts
-from privmoo.guessing.toml_text import quoted
+from privmoo.guessing.toml_writer import quoted
 from privmoo.guessing.vocabulary import Meaning, meanings
 
 __all__ = ["ColumnGuess", "decide", "propose_some", "without_twins"]
@@ -20,7 +20,7 @@ _AT_MOST = 5
 
 @dataclass(frozen=True)
 class ColumnGuess:
-    """What was guessed of one column.
+    """The guess about one column.
 
     Attributes:
         name: The column.
@@ -29,7 +29,7 @@ class ColumnGuess:
         hierarchy: How a quasi-identifying column may be generalised.
         target: Whether it looks like what learners predict.
         subject: Whether it looks like the key of persons who have several rows.
-        unsure: Whether nothing told what the column is.
+        unsure: Whether the role is unknown.
     """
 
     name: str
@@ -42,55 +42,55 @@ class ColumnGuess:
 
 
 def decide(facts: Facts) -> ColumnGuess:
-    """The role of one column, looked at alone.
+    """Guess the role of one column, looked at alone.
 
     >>> import pandas as pd
-    >>> from privmoo.guessing.shapes import facts_of
+    >>> from privmoo.guessing.column_facts import facts_of
     >>> decide(facts_of(pd.Series(["f", "m"] * 9), "sex")).reason
     'the name says sex; 2 distinct values'
     """
     name = facts.name
-    said = meanings(name)
+    name_meanings = meanings(name)
     if facts.data is None:
-        return ColumnGuess(name, "identifying", f"{facts.trouble}; left out until it is cleaned")
+        return ColumnGuess(name, "identifying", f"{facts.trouble}; excluded until you clean it")
     if facts.n_values == 1:
-        return ColumnGuess(name, "identifying", "the same value in every row, which tells nothing")
+        return ColumnGuess(name, "identifying", "the same value in every row, which says nothing")
     if facts.shape:
         reason = f"most values look like {facts.shape}"
-        return ColumnGuess(name, "identifying", reason, subject=_of_persons(facts, said))
-    identifying = _identifying(facts, said)
+        return ColumnGuess(name, "identifying", reason, subject=_of_persons(facts, name_meanings))
+    identifying = _identifying(facts, name_meanings)
     if identifying is not None:
         return identifying
-    sensitive = [meaning for meaning in said if meaning.role == "sensitive"]
-    quasi = [meaning for meaning in said if meaning.role == "quasi-identifying"]
+    sensitive = [meaning for meaning in name_meanings if meaning.role == "sensitive"]
+    quasi = [meaning for meaning in name_meanings if meaning.role == "quasi-identifying"]
     strong = [meaning for meaning in quasi if meaning.strong]
-    target = facts.n_values == 2 and any(meaning.role == "target" for meaning in said)
+    target = facts.n_values == 2 and any(meaning.role == "target" for meaning in name_meanings)
     if sensitive and not strong:
         reason = f"the name says {sensitive[0].says}; {_count(facts)}"
         if facts.unique:
-            reason += (
-                ", so exact that others may know a person by them: round them or leave them out"
-            )
+            reason += ", so exact that others may recognise a person by them: round them or leave them out"
         return ColumnGuess(name, "sensitive", reason, target=target)
     if quasi:
-        return _quasi(facts, f"the name says {(strong or quasi)[0].says}", said)
+        return _quasi(facts, f"the name says {(strong or quasi)[0].says}", name_meanings)
     if target:
         reason = "the name says class; 2 distinct values, proposed as what learners predict"
         return ColumnGuess(name, "insensitive", reason, target=True)
-    direct = [meaning for meaning in said if meaning.role == "identifying"]
+    direct = [meaning for meaning in name_meanings if meaning.role == "identifying"]
     if direct:
         reason = f"the name says {direct[0].says}, though it has {_count(facts)} only"
         return ColumnGuess(name, "identifying", reason)
     return _by_values(facts)
 
 
-def _identifying(facts: Facts, said: Sequence[Meaning]) -> ColumnGuess | None:
-    """A column that names persons, by its name or as free text."""
-    direct = [meaning for meaning in said if meaning.role == "identifying"]
-    numbers = any(meaning.role == "number" for meaning in said)
-    others = [meaning for meaning in said if meaning.role in ("quasi-identifying", "sensitive")]
-    strong = any(meaning.strong for meaning in said)
-    place = any(meaning.place for meaning in said)
+def _identifying(facts: Facts, name_meanings: Sequence[Meaning]) -> ColumnGuess | None:
+    """Return the guess about a column that names persons, by its name or as free text; else None."""
+    direct = [meaning for meaning in name_meanings if meaning.role == "identifying"]
+    numbers = any(meaning.role == "number" for meaning in name_meanings)
+    others = [
+        meaning for meaning in name_meanings if meaning.role in ("quasi-identifying", "sensitive")
+    ]
+    strong = any(meaning.strong for meaning in name_meanings)
+    place = any(meaning.place for meaning in name_meanings)
     if direct and not facts.few and not (place and not facts.unique):
         return ColumnGuess(facts.name, "identifying", f"the name says {direct[0].says}")
     if facts.free_text:
@@ -100,21 +100,21 @@ def _identifying(facts: Facts, said: Sequence[Meaning]) -> ColumnGuess | None:
         reason = "the name says id"
         if facts.unique:
             reason += ", and nearly every value occurs once"
-        subject = _of_persons(facts, said)
+        subject = _of_persons(facts, name_meanings)
         if subject:
             reason += "; some occur in several rows: if they are persons, name them as subject"
         return ColumnGuess(facts.name, "identifying", reason, subject=subject)
     return None
 
 
-def _of_persons(facts: Facts, said: Sequence[Meaning]) -> bool:
-    """Whether the column may tell persons apart who have several rows."""
+def _of_persons(facts: Facts, name_meanings: Sequence[Meaning]) -> bool:
+    """Return whether the column may distinguish persons who have several rows."""
     several = facts.n_distinct >= 10 and 0.02 < facts.share < 1
-    return several and any(meaning.role == "person" for meaning in said)
+    return several and any(meaning.role == "person" for meaning in name_meanings)
 
 
-def _quasi(facts: Facts, because: str, said: Sequence[Meaning]) -> ColumnGuess:
-    hierarchy = propose(facts, frozenset(meaning.says for meaning in said))
+def _quasi(facts: Facts, because: str, name_meanings: Sequence[Meaning]) -> ColumnGuess:
+    hierarchy = propose(facts, frozenset(meaning.says for meaning in name_meanings))
     if facts.unique and not facts.dates and (hierarchy is None or hierarchy.kind == "flat"):
         reason = f"{because}, but nearly every value occurs once"
         return ColumnGuess(facts.name, "identifying", reason)
@@ -128,7 +128,7 @@ def _quasi(facts: Facts, because: str, said: Sequence[Meaning]) -> ColumnGuess:
 
 
 def _by_values(facts: Facts) -> ColumnGuess:
-    """The role of a column whose name says nothing."""
+    """Guess the role of a column whose name says nothing."""
     if facts.dates:
         return _quasi(facts, "", ())
     if facts.sexes:
@@ -137,7 +137,7 @@ def _by_values(facts: Facts) -> ColumnGuess:
         return _quasi(facts, "digits of one length, like ZIP codes", ())
     if facts.unique and (facts.kind != "number" or facts.whole):
         return ColumnGuess(facts.name, "identifying", "nearly every value occurs once")
-    reason = f"cannot be told ({_count(facts)}), so it is left out; give it a role to keep it"
+    reason = f"role unknown ({_count(facts)}); excluded until you assign one"
     return ColumnGuess(facts.name, "identifying", reason, unsure=True)
 
 
@@ -155,16 +155,23 @@ def _count(facts: Facts) -> str:
 
 
 def without_twins(columns: list[ColumnGuess], facts: dict[str, Facts]) -> list[ColumnGuess]:
-    """Leave out quasi-identifying columns that say the same as another one, such as codes beside words."""
-    kept: list[Facts] = []
+    """Exclude quasi-identifying columns that say the same as another one, such as codes beside words.
+
+    Args:
+        columns: The guesses.
+        facts: The facts about every column, by name.
+    """
+    distinct: list[Facts] = []
     twins: dict[str, str] = {}
     quasi = [facts[column.name] for column in columns if column.role == "quasi-identifying"]
-    for own in sorted(quasi, key=lambda facts: facts.kind != "text"):  # words before codes
-        twin = next((other for other in kept if _same(own, other)), None)
+    for candidate in sorted(quasi, key=lambda facts: facts.kind != "text"):  # words before codes
+        twin = next((earlier for earlier in distinct if _same(candidate, earlier)), None)
         if twin is None:
-            kept.append(own)
+            distinct.append(candidate)
         else:
-            twins[own.name] = f"says the same as column {quoted(twin.name)}, so it is left out"
+            twins[candidate.name] = (
+                f"says the same as column {quoted(twin.name)}, so it is excluded"
+            )
     return [
         ColumnGuess(column.name, "identifying", twins[column.name])
         if column.name in twins
@@ -173,28 +180,39 @@ def without_twins(columns: list[ColumnGuess], facts: dict[str, Facts]) -> list[C
     ]
 
 
-def _same(one: Facts, other: Facts) -> bool:
-    """Whether each value of one column goes with one value of the other."""
-    n = one.n_values
-    if one.data is None or other.data is None or n != other.n_values or n < 3 or one.rows < 10 * n:
+def _same(first: Facts, second: Facts) -> bool:
+    """Return whether each value of the first column goes with one value of the second."""
+    n = first.n_values
+    if (
+        first.data is None
+        or second.data is None
+        or n != second.n_values
+        or n < 3
+        or first.rows < 10 * n
+    ):
         return False
-    pairs = (one.data.codes + 1) * (n + 1) + other.data.codes + 1
+    pairs = (first.data.codes + 1) * (n + 1) + second.data.codes + 1
     # Most columns differ in their first rows already.
     return all(len(np.unique(pairs[:rows])) <= n for rows in (1_000, len(pairs)))
 
 
 def propose_some(columns: list[ColumnGuess], facts: dict[str, Facts]) -> list[ColumnGuess]:
-    """Where no column looks quasi-identifying: those that tell most among columns of few values."""
+    """Propose quasi-identifying columns where none looks like one: those with most values among few.
+
+    Args:
+        columns: The guesses.
+        facts: The facts about every column, by name.
+    """
     unsure = [column for column in columns if column.unsure]
     few = [c for c in unsure if facts[c.name].n_values <= _FEW and not facts[c.name].unique]
     chosen = sorted(few or unsure, key=lambda c: -facts[c.name].n_distinct)[:_AT_MOST]
-    found = {}
+    proposals = {}
     for column in chosen:
         hierarchy = propose(facts[column.name], frozenset())
         if hierarchy is not None:
             count = _count(facts[column.name])
-            reason = f"cannot be told ({count}); proposed because no other column looks better"
-            found[column.name] = replace(
+            reason = f"role unknown ({count}); proposed because no other column looks better"
+            proposals[column.name] = replace(
                 column, role="quasi-identifying", reason=reason, hierarchy=hierarchy
             )
-    return [found.get(column.name, column) for column in columns]
+    return [proposals.get(column.name, column) for column in columns]

@@ -1,4 +1,4 @@
-"""What the values of a column look like: counted exactly, their shapes looked at in a sample."""
+"""Facts about the values of a column: counts are exact, shapes come from a sample."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Facts", "facts_of"]
 SAMPLE = 2_000
 """How many distinct values are looked at for their shape."""
 MOST_LEAVES = 100_000
-"""More distinct values than these keep a search from getting anywhere."""
+"""With more distinct values than this a search gets nowhere."""
 _MOST = 0.9
 
 _SHAPES = {
@@ -44,11 +44,11 @@ _SEXES = re.compile(
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of the values of one column.
+    """The facts about the values of one column.
 
     Attributes:
         name: The column.
-        rows: Number of rows.
+        rows: The number of rows.
         data: The distinct values; None where they cannot be used.
         trouble: Why they cannot be used, as the end of a reason.
         shape: What most of the values are, of the things that identify a person.
@@ -74,34 +74,34 @@ class Facts:
 
     @property
     def n_distinct(self) -> int:
-        """Number of distinct values, missing ones not counted."""
+        """The number of distinct values, missing ones not counted."""
         return 0 if self.data is None else len(self.data.values)
 
     @cached_property
     def n_values(self) -> int:
-        """Number of distinct values, where missing counts as one."""
+        """The number of distinct values, where missing counts as one."""
         return self.n_distinct + (self.data is not None and self.data.has_missing)
 
     @property
     def kind(self) -> str:
-        """As in `Distinct`."""
+        """The kind of the values, as in `Distinct`."""
         return "empty" if self.data is None else self.data.kind
 
     @cached_property
     def share(self) -> float:
-        """Distinct values by present ones: 1 if every value occurs once."""
+        """Distinct values divided by present ones: 1 if every value occurs once."""
         if self.data is None:
             return 0.0
         return self.n_distinct / max(int((self.data.codes >= 0).sum()), 1)
 
     @property
     def unique(self) -> bool:
-        """Whether nearly every value occurs once; three rows cannot tell."""
+        """Whether nearly every value occurs once; a few rows are not enough to say so."""
         return self.share > _MOST and self.n_distinct >= 10
 
     @property
     def repeated(self) -> bool:
-        """Whether there are many values, each of them in some rows, as keys of persons are."""
+        """Whether there are many values, each of them in several rows, like keys of persons."""
         return self.n_distinct >= 10 and 0.02 < self.share < _MOST
 
     @property
@@ -129,7 +129,11 @@ class Facts:
 
 
 def facts_of(column: pd.Series[Any], name: str) -> Facts:
-    """Look at a column.
+    """Return the facts about a column.
+
+    Args:
+        column: The values.
+        name: The column's name.
 
     >>> facts = facts_of(pd.Series(["ann@example.org", "bob@example.org"]), "contact")
     >>> facts.shape, facts.n_distinct
@@ -171,7 +175,7 @@ def facts_of(column: pd.Series[Any], name: str) -> Facts:
 
 
 def _sample(data: Distinct) -> list[str]:
-    """Some of the distinct values, evenly spread and always the same."""
+    """Return a sample of the distinct values, evenly spread and always the same."""
     if len(data.values) > SAMPLE:
         places = np.linspace(0, len(data.values) - 1, SAMPLE).astype(int)
         data = data._replace(values=[data.values[place] for place in places])
@@ -189,8 +193,8 @@ def _shape(values: list[str]) -> str:
 def _dates(values: list[str]) -> str:
     if all(len(value) < 40 and _ISO.fullmatch(value) for value in values):
         return "iso"
-    found = [_OTHER_DATE.fullmatch(value) for value in values]
-    parts = [(int(match[1]), int(match[3])) for match in found if match is not None]
+    matches = [_OTHER_DATE.fullmatch(value) for value in values]
+    parts = [(int(match[1]), int(match[3])) for match in matches if match is not None]
     if len(parts) < len(values) or min(min(pair) for pair in parts) < 1:
         return ""
     first, second = max(pair[0] for pair in parts), max(pair[1] for pair in parts)

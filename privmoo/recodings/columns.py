@@ -1,0 +1,470 @@
+"""Published columns: what a release publishes of one quasi-identifier, by kind."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from privmoo.data.columns import QIColumn
+from privmoo.data.table import Table
+from privmoo.hierarchy.canonical import canonical
+from privmoo.recodings.nodes import NodeCells, node_cells, whole_columns
+
+__all__ = [
+    "Intervals",
+    "Labels",
+    "Laplace",
+    "Noised",
+    "PublishedColumn",
+    "RoundedLaplace",
+    "Scope",
+    "Values",
+]
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+Scope = Literal["value", "class", "tuple", "record"]
+_WORDS_OF_SCOPE = {
+    "class": "range of each class",
+    "tuple": "value or node of its hierarchy, tuple by tuple",
+    "record": "value or node of its hierarchy, record by record",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Laplace:
+    """The Laplace distribution of the noise on a column.
+
+    Attributes:
+        scales: The scale in every part of the column.
+        parts: The part of every record or tuple; all are in the first part if None.
+    """
+
+    scales: tuple[float, ...]
+    parts: NDArray[np.int8] | None = None
+
+    def scale_of(self, units: NDArray[Any]) -> FloatArray:
+        """Return the scale for some records or tuples."""
+        scales = np.array(self.scales)
+        return np.full(len(units), scales[0]) if self.parts is None else scales[self.parts[units]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundedLaplace(Laplace):
+    """Laplace noise that is rounded and cut at the ends of the domain.
+
+    Attributes:
+        step: The unit to which noise is rounded.
+        low: The smallest number of the domain.
+        high: The largest number of the domain.
+    """
+
+    step: float
+    low: float
+    high: float
+
+    def unchanged(self, values: NDArray[Any], units: NDArray[Any]) -> FloatArray:
+        """Compute the probability that the noise leaves a number as it is.
+
+        At an end of the domain, noise beyond it is cut.
+
+        Args:
+            values: The numbers before noise.
+            units: The record or tuple of every number.
+
+        >>> noise = RoundedLaplace(scales=(1.0,), step=1.0, low=0.0, high=9.0)
+        >>> noise.unchanged(np.array([5, 9]), np.array([0, 0])).round(3).tolist()
+        [0.393, 0.697]
+        """
+        inside = -np.expm1(-0.5 * self.step / self.scale_of(units))
+        ends = (values == self.low).astype(int) + (values == self.high)
+        digits = max(0, -math.floor(math.log10(self.step)))
+        possible = (
+            (np.round(values, digits) == values) & (values >= self.low) & (values <= self.high)
+        )
+        return np.where(possible, inside + ends * (1 - inside) / 2, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedColumn(ABC):
+    """What a recoding publishes of one quasi-identifier.
+
+    A column has distinct cells. `codes` says which cell every unit is published as; `scope` says what
+    the units are: leaves of the hierarchy, classes, distinct tuples or records.
+
+    Attributes:
+        qi: The quasi-identifier.
+        codes: The cell of every unit.
+        scope: The unit that has one cell: a `"value"`, a `"class"`, a `"tuple"` or a `"record"`.
+        noise: The distribution of the noise; None without noise or where it is not known.
+    """
+
+    qi: QIColumn
+    codes: NDArray[Any]
+    scope: Scope = "record"
+    noise: Laplace | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the quasi-identifier."""
+        return self.qi.name
+
+    @property
+    @abstractmethod
+    def n_cells(self) -> int:
+        """The number of cells."""
+
+    @abstractmethod
+    def series(self, codes: NDArray[Any]) -> pd.Series[Any]:
+        """Return the published values of some cells."""
+
+    @abstractmethod
+    def describe(self, released: Collection[str] | None = None) -> str:
+        """Describe in words what is published.
+
+        Args:
+            released: The values that are released; all values of the column by default. A certificate
+                must not name a value that only suppressed records have.
+        """
+
+    def meanings(self) -> Mapping[str, Sequence[str]] | None:
+        """Return the leaves that every published label stands for; None where values are published."""
+        return None
+
+    def level_shares(self) -> FloatArray | None:
+        """Return level over height of every cell; None where cells are not nodes of a hierarchy."""
+        return None
+
+    def levels(self) -> dict[str, float] | None:
+        """Return level over height of every published label; None where there is none."""
+        return None
+
+    def _count(self, released: Collection[str] | None) -> int:
+        """The number of different published values."""
+        return len(np.unique(self.codes)) if released is None else len(released)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels(PublishedColumn):
+    """Labels that stand for neighbouring leaves.
+
+    Attributes:
+        labels: The text of every cell.
+        start: The first leaf of every cell.
+        stop: The leaf after its last one.
+        shares: Level over height of every cell; None where labels are not of levels.
+    """
+
+    labels: Sequence[str]
+    start: IntArray
+    stop: IntArray
+    shares: FloatArray | None = None
+
+    @classmethod
+    def of_nodes(
+        cls, table: Table, j: int, codes: NDArray[np.int32], scope: Scope = "record"
+    ) -> Labels:
+        """Publish nodes of a hierarchy.
+
+        Args:
+            table: The table of the quasi-identifier.
+            j: The place of the quasi-identifier.
+            codes: The node of every unit, numbered as in `node_cells`.
+            scope: The unit that has one node.
+        """
+        nodes = node_cells(table)[j]
+        shares = np.asarray(nodes.level / max(nodes.height, 1))
+        return cls(
+            qi=table.qis[j],
+            codes=codes,
+            scope=scope,
+            labels=nodes.labels,
+            start=nodes.start,
+            stop=nodes.stop,
+            shares=shares,
+        )
+
+    @property
+    def n_cells(self) -> int:
+        """The number of labels."""
+        return len(self.labels)
+
+    @property
+    def widths(self) -> IntArray:
+        """The number of leaves of every cell."""
+        return np.asarray(self.stop - self.start)
+
+    def series(self, codes: NDArray[Any]) -> pd.Series[Any]:
+        """Return the labels of some cells."""
+        return pd.Series(np.array(self.labels, dtype=object)[codes], dtype="str")
+
+    def describe(self, released: Collection[str] | None = None) -> str:
+        """List the blocks, such as `17–29 | 30–44 | 45–90`, or count the different labels."""
+        if self.scope != "value":
+            return f"{_WORDS_OF_SCOPE[self.scope]} ({self._count(released)} different)"
+        labels = [label for label in self.labels if released is None or label in released]
+        if self.n_cells == 1 and self.qi.n_leaves > 1:
+            return "* (fully suppressed)"
+        if self.n_cells == self.qi.n_leaves:
+            if self.qi.exact:
+                return f"as it is ({len(labels)} values)"
+            return f"base intervals as they are ({len(labels)})"
+        return " | ".join(labels)
+
+    def meanings(self) -> dict[str, Sequence[str]]:
+        """Return the leaves of every label that is used."""
+        return {
+            self.labels[cell]: list(self.qi.leaves[self.start[cell] : self.stop[cell]])
+            for cell in np.unique(self.codes)
+        }
+
+    def level_shares(self) -> FloatArray | None:
+        """Return level over height of every label."""
+        return self.shares
+
+    def levels(self) -> dict[str, float] | None:
+        """Return level over height by label."""
+        if self.shares is None:
+            return None
+        return dict(zip(self.labels, self.shares.tolist(), strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Values(PublishedColumn):
+    """Values that stand for themselves, such as the mean of a class.
+
+    Attributes:
+        values: The value of every class.
+        statistic: What the value is of its class, such as `"mean"`.
+    """
+
+    values: NDArray[Any]
+    statistic: str
+    scope: Scope = "class"
+
+    @property
+    def n_cells(self) -> int:
+        """The number of classes."""
+        return len(self.values)
+
+    def series(self, codes: NDArray[Any]) -> pd.Series[Any]:
+        """Return the values of some classes."""
+        values = self.values[codes]
+        return pd.Series(values, dtype="str" if values.dtype == object else None)
+
+    def describe(self, released: Collection[str] | None = None) -> str:
+        """Name the statistic, with the number of values or, for categories, the values."""
+        values = [str(value) for value in pd.unique(self.values)]
+        count = len(values) if released is None else len(released)
+        if self.values.dtype != object:
+            return f"{self.statistic} of each class ({count} different)"
+        if released is not None:
+            values = [value for value in values if value in released]
+        return f"{self.statistic} of each class ({', '.join(sorted(values))})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noised(PublishedColumn):
+    """Numbers with noise.
+
+    Attributes:
+        numbers: The number of every cell; None where noise is drawn when the records are written.
+        whole: Whether whole numbers are published.
+    """
+
+    numbers: FloatArray | None
+    whole: bool = False
+
+    @classmethod
+    def of_numbers(
+        cls,
+        table: Table,
+        j: int,
+        values: FloatArray,
+        *,
+        step: float | None = None,
+        noise: Laplace | None = None,
+    ) -> Noised:
+        """Publish one number per record.
+
+        Args:
+            table: The table of the quasi-identifier.
+            j: The place of the quasi-identifier.
+            values: The number of every record.
+            step: If the numbers are multiples of it, this spares the search for equal ones.
+            noise: The distribution of the noise.
+        """
+        low, high = float(values.min()), float(values.max())
+        if step == 1.0 and high - low < len(values):
+            numbers = np.asarray(low + np.arange(int(high - low) + 1), np.float64)
+            codes = np.rint(values - low).astype(np.int32)
+        else:
+            numbers, inverse = np.unique(values, return_inverse=True)
+            codes = inverse.astype(np.int32)
+        whole = whole_columns(table)[j]
+        return cls(qi=table.qis[j], codes=codes, noise=noise, numbers=numbers, whole=whole)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the noise is drawn already."""
+        return self.numbers is not None
+
+    @property
+    def n_cells(self) -> int:
+        """The number of different numbers."""
+        return 0 if self.numbers is None else len(self.numbers)
+
+    @property
+    def ends(self) -> tuple[FloatArray, FloatArray]:
+        """Both ends of every cell: the number itself."""
+        numbers = np.empty(0) if self.numbers is None else self.numbers
+        return numbers, numbers
+
+    def series(self, codes: NDArray[Any]) -> pd.Series[Any]:
+        """Return some numbers; those of whole-number columns are whole numbers."""
+        numbers = self.ends[0][codes]
+        return pd.Series(numbers.astype(np.int64) if self.whole else numbers)
+
+    def describe(self, released: Collection[str] | None = None) -> str:
+        """Say that there is noise, and how many numbers differ if they are drawn."""
+        count = f" ({self._count(released)} different)" if self.is_drawn else ""
+        return f"number with noise{count}"
+
+    def level_shares(self) -> FloatArray:
+        """Return 0 for every number."""
+        return np.zeros(self.n_cells)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intervals(PublishedColumn):
+    """Intervals of numbers with noise.
+
+    Attributes:
+        low: The lower end of every interval.
+        high: The upper end of every interval.
+        nodes: The nodes of the hierarchy.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    nodes: NodeCells
+
+    @classmethod
+    def of_classes(
+        cls,
+        table: Table,
+        j: int,
+        ends: tuple[FloatArray, FloatArray],
+        classes: IntArray,
+        *,
+        noise: Laplace | None = None,
+    ) -> Intervals:
+        """Publish the interval of every record's class.
+
+        Args:
+            table: The table of the quasi-identifier.
+            j: The place of the quasi-identifier.
+            ends: The lower and the upper end of every class.
+            classes: The class of every record.
+            noise: The distribution of the noise on the numbers that the intervals cover.
+        """
+        distinct, place = np.unique(np.column_stack(ends), axis=0, return_inverse=True)
+        codes = place.ravel()[classes].astype(np.int32)
+        return cls(
+            qi=table.qis[j],
+            codes=codes,
+            noise=noise,
+            low=distinct[:, 0].copy(),
+            high=distinct[:, 1].copy(),
+            nodes=node_cells(table)[j],
+        )
+
+    @property
+    def n_cells(self) -> int:
+        """The number of different intervals."""
+        return len(self.low)
+
+    @property
+    def ends(self) -> tuple[FloatArray, FloatArray]:
+        """Both ends of every cell."""
+        return self.low, self.high
+
+    def labels(self) -> list[str]:
+        """Return the text of every cell."""
+        return [
+            canonical(a) if a == b else f"{canonical(a)}–{canonical(b)}"
+            for a, b in zip(self.low.tolist(), self.high.tolist(), strict=True)
+        ]
+
+    def series(self, codes: NDArray[Any]) -> pd.Series[Any]:
+        """Return some intervals as text."""
+        return pd.Series(np.array(self.labels(), dtype=object)[codes], dtype="str")
+
+    def describe(self, released: Collection[str] | None = None) -> str:
+        """Say that there is noise, and how many intervals differ."""
+        return f"interval of numbers with noise ({self._count(released)} different)"
+
+    def meanings(self) -> dict[str, Sequence[str]]:
+        """Return the leaves in every interval, or the nearest leaf where there is none in it."""
+        numbers = np.asarray(self.qi.numbers)
+        order = np.argsort(numbers, kind="stable")[: int((~np.isnan(numbers)).sum())]
+        ranked = numbers[order]
+        first = np.searchsorted(ranked, self.low)
+        last = np.searchsorted(ranked, self.high, "right")
+        place = np.empty(len(numbers), np.int64)
+        place[order] = np.arange(len(order))
+        nearest = place[_nearest(numbers, (self.low + self.high) / 2)]
+        is_empty = first >= last
+        first, last = np.where(is_empty, nearest, first), np.where(is_empty, nearest + 1, last)
+        return {
+            label: _LeafRange(self.qi.leaves, order, int(a), int(b))
+            for label, a, b in zip(self.labels(), first, last, strict=True)
+        }
+
+    def level_shares(self) -> FloatArray:
+        """Return the lowest level at which one node covers both ends, over height."""
+        numbers, nodes = np.asarray(self.qi.numbers), self.nodes
+        low, high = (_nearest(numbers, ends) for ends in self.ends)
+        differ = nodes.start[nodes.ids[:, low]] != nodes.start[nodes.ids[:, high]]
+        levels = np.where(self.low == self.high, 0, np.maximum(differ.sum(axis=0), 1))
+        return np.asarray(levels / max(nodes.height, 1))
+
+    def levels(self) -> dict[str, float]:
+        """Return level over height by label."""
+        return dict(zip(self.labels(), self.level_shares().tolist(), strict=True))
+
+
+class _LeafRange(Sequence[str]):
+    """Some neighbouring leaves, without a copy for each of many intervals."""
+
+    def __init__(
+        self, leaves: Sequence[str], order: NDArray[np.intp], start: int, stop: int
+    ) -> None:
+        self._leaves, self._order, self._range = leaves, order, range(start, stop)
+
+    def __len__(self) -> int:
+        return len(self._range)
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [self._leaves[self._order[place]] for place in self._range[i]]
+        return self._leaves[self._order[self._range[i]]]
+
+
+def _nearest(numbers: FloatArray, values: FloatArray) -> NDArray[np.intp]:
+    """The place of the nearest number for every value."""
+    order = np.argsort(numbers, kind="stable")
+    order = order[~np.isnan(numbers[order])]
+    ranked = numbers[order]
+    right = np.clip(np.searchsorted(ranked, values), 1, max(len(ranked) - 1, 1))
+    left = right - 1
+    right = np.minimum(right, len(ranked) - 1)
+    closer = np.abs(values - ranked[left]) <= np.abs(values - ranked[right])
+    return np.asarray(order[np.where(closer, left, right)])

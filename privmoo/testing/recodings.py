@@ -1,0 +1,69 @@
+"""The conformance suite of recodings."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+
+from privmoo import registry
+from privmoo.data.table import Table
+from privmoo.evaluation.engine import Engine
+from privmoo.measures import KAnonymity
+from privmoo.recodings.base import Recoding, from_json
+from privmoo.release.release import ReleaseWarning, make_release
+
+__all__ = ["check_recoding", "check_storage"]
+
+
+def check_recoding(recoding: Recoding, table: Table) -> None:
+    """Raise an AssertionError with one sentence where a recoding does not keep to the protocol.
+
+    A recoding must publish and describe every quasi-identifier; be readable from a file under its
+    registered name; and be released, so that the audit of the released rows finds the k that the
+    optimiser computes.
+
+    Args:
+        recoding: The recoding.
+        table: The records that it was made for.
+
+    >>> from privmoo.recodings import identity_recoding
+    >>> from privmoo.testing import example_table
+    >>> check_recoding(identity_recoding(example_table()), example_table())
+    """
+    assert isinstance(recoding, Recoding), f"{recoding!r} is not a privmoo Recoding"
+    described = set(recoding.describe())
+    assert described == set(table.qi_names), "describe() must name every quasi-identifier"
+    published = [column.name for column in recoding.columns]
+    assert published == table.qi_names, (
+        "columns must hold one column per quasi-identifier, in order"
+    )
+    check_storage(recoding, table)
+    view = recoding.view(table)
+    _, groups = Engine(view, threads=1).groups(recoding.candidate(view))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReleaseWarning)  # a table may be released once more here
+        release = make_release(table, recoding, measures=[KAnonymity()])
+    (claim,) = [claim for claim in release.certificate.claims if claim.measure == "k"]
+    k = int(groups[0].sizes.min())
+    assert claim.audited == k, (
+        f"the released rows have k = {claim.audited:g}, the QI-groups k = {k}"
+    )
+
+
+def check_storage(recoding: Recoding, table: Table) -> None:
+    """Raise an AssertionError where a recoding is another one after it was stored.
+
+    Args:
+        recoding: The recoding.
+        table: The records that it was made for.
+    """
+    stored = json.loads(json.dumps(recoding.to_json()))
+    name = stored.get("kind")
+    assert registry.contains("recodings", str(name)), f"no recoding is registered as {name!r}"
+    again = from_json(table, stored)
+    assert again.key() == recoding.key(), "the key must be the same after the recoding was stored"
+    rows = np.arange(table.n_records)
+    same = again.apply(table, rows).equals(recoding.apply(table, rows))
+    assert same, "the recoding must be the same after it was stored"
