@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import warnings
 from collections import Counter, defaultdict
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
