@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo import registry
 from privmoo._util.files import replacing
 from privmoo._util.packing import Packed, pack, plain
 from privmoo.data.table import Table
 from privmoo.errors import CheckpointError, PluginError, ProblemError
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, quantities_of
 from privmoo.measures.base import Measure
+from privmoo.measures.names import measure_by_name
 from privmoo.recodings.base import Recoding, from_json
 from privmoo.suppression import Suppression
 from privmoo.suppression import policy_from as described_policy
@@ -209,18 +211,17 @@ def policy_from(described: Any) -> Suppression:
 
 
 def measures_from(quantities: Iterable[Quantity]) -> list[Measure]:
-    """Return the built-in measures among recorded quantities, so that a release checks a file's claims.
+    """Make the registered measures among recorded quantities, so that a release checks their values.
 
     A file is refused if it gives the name of such a measure to something else, which would not be
-    checked.
+    checked. A measure of a plug-in that is not installed, or does not work, is left out.
 
     Raises:
         CheckpointError: A quantity has the name of a measure but is not that measure.
     """
-    from privmoo.measures import measure_by_name, names
-
-    reserved = {name: (name, "after") for name in names()}
-    reserved |= {f"{name}_before": (name, "before") for name in names()}
+    names = registry.names("measures")
+    reserved = {name: (name, "after") for name in names}
+    reserved |= {f"{name}_before": (name, "before") for name in names}
     measures: list[Measure] = []
     for q in quantities:
         if reserved.get(q.key, (q.name, q.stage)) != (q.name, q.stage):
@@ -228,23 +229,32 @@ def measures_from(quantities: Iterable[Quantity]) -> list[Measure]:
                 f"front: the file records {q.name!r} {q.stage} suppression under the name {q.key!r} of "
                 "another measure; use Front.load(path, problem=…)"
             )
-        if q.name not in names():
+        if q.name not in names:
             continue
-        stage = {} if q.stage == "after" else {"stage": q.stage}
         try:
-            built = measure_by_name(q.name, **{**q.parameters, **stage})
-            built = built if built.key == q.key else built.named(q.key)
+            built = _measure_of(q)
+        except PluginError:
+            continue
         except _WRONG:
             if q.name in _OF_POPULATIONS and isinstance(q.parameters.get("population"), str):
                 continue  # only the problem has the population, and no audit could check it
             built = None
-        if built is None or built.sense != q.sense:
+        if built is None or (built.sense, built.stage) != (q.sense, q.stage):
             raise CheckpointError(
                 f"front: the measure {q.key!r} in the file is not a valid {q.name!r}; use "
                 "Front.load(path, problem=…)"
             )
         measures.append(built)
     return measures
+
+
+def _measure_of(quantity: Quantity) -> Measure:
+    parameters = dict(quantity.parameters)
+    has_stages = isinstance(registry.load("measures", quantity.name), type)
+    if has_stages and quantity.stage != "after":
+        parameters["stage"] = quantity.stage
+    measure = measure_by_name(quantity.name, **parameters)
+    return measure if measure.key == quantity.key else measure.named(quantity.key)
 
 
 def recoding_from(table: Table, described: Mapping[str, Any], index: int) -> Recoding:

@@ -14,9 +14,9 @@ from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch, Segments, Stage
 from privmoo.kernels import diversity as kernels
 from privmoo.kernels.sizes import weighted_sums
+from privmoo.kernels.suppression import group_diversity
 from privmoo.measures.base import FloatArray
 from privmoo.measures.value_measure import ValueMeasure
-from privmoo.suppression.ranks import diversity_of_groups
 
 __all__ = [
     "Alpha",
@@ -27,6 +27,7 @@ __all__ = [
     "PSensitivity",
     "RecursiveDiversity",
     "WeightedDiversity",
+    "diversity_of_groups",
 ]
 
 
@@ -289,3 +290,15 @@ def _least_entropy(groups: GroupBatch, segments: Segments) -> FloatArray:
         out,
     )
     return out
+
+
+def diversity_of_groups(groups: GroupBatch) -> FloatArray:
+    """Return ℓ of every group: records over the count of its most frequent value.
+
+    Of several attributes the smallest ℓ counts.
+    """
+    diversity = np.full(len(groups.sizes), np.inf)
+    for name in groups.table.sensitive:
+        segments = groups.segments[name]
+        group_diversity(groups.starts, groups.stops, groups.records, segments, diversity)
+    return diversity

@@ -9,7 +9,6 @@ from privmoo.suppression.budget import Budget
 from privmoo.suppression.explicit_records import ExplicitRecords
 from privmoo.suppression.kl_budget import KLBudget
 from privmoo.suppression.no_suppression import NoSuppression
-from privmoo.suppression.ranks import diversity_of_groups
 from privmoo.suppression.violating_groups import ViolatingGroups
 
 __all__ = [
@@ -21,6 +20,5 @@ __all__ = [
     "NoSuppression",
     "Suppression",
     "ViolatingGroups",
-    "diversity_of_groups",
     "policy_from",
 ]

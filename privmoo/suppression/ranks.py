@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
 from privmoo.groups.groups import GroupBatch
-from privmoo.kernels.suppression import group_diversity, keep_above, keep_within_budget
+from privmoo.kernels.suppression import keep_above, keep_within_budget
+from privmoo.measures.diversity import diversity_of_groups
 
 __all__ = [
     "Property",
     "above",
     "above_thresholds",
     "check_property",
-    "diversity_of_groups",
     "ranks",
     "within",
 ]
@@ -93,15 +93,3 @@ def within(
     keep = np.empty(len(groups.sizes), np.bool_)
     keep_within_budget(groups.starts, groups.stops, keys[0], keys[1], groups.records, limit, keep)
     return keep
-
-
-def diversity_of_groups(groups: GroupBatch) -> NDArray[np.float64]:
-    """Return ℓ of every group: records over the count of its most frequent value.
-
-    Of several attributes the smallest ℓ counts.
-    """
-    diversity = np.full(len(groups.sizes), np.inf)
-    for name in groups.table.sensitive:
-        segments = groups.segments[name]
-        group_diversity(groups.starts, groups.stops, groups.records, segments, diversity)
-    return diversity

@@ -31,6 +31,7 @@ from privmoo.testing import (
     check_operator,
     check_policy,
     check_problem,
+    check_recoding,
     example_table,
 )
 
@@ -157,6 +158,43 @@ def test_a_policy_is_one_file(add_file: AddFile, tmp_path: Path) -> None:
     loaded = pm.Front.load(tmp_path / "a.front", table=problem.table)
     assert loaded[0].suppression == policy
     assert loaded[0].release(seed=1).frame.equals(front[0].release(seed=1).frame)
+
+
+RECODING = """
+    import numpy as np
+    from privmoo.recodings.blocks import BlockRecoding
+
+    __all__ = ["HalvedRecoding"]
+
+    class HalvedRecoding(BlockRecoding):
+        name = "halved"
+
+        @classmethod
+        def of(cls, table):
+            sizes = [qi.n_leaves for qi in table.qis]
+            return cls(table.qis, [np.arange(n) >= n // 2 for n in sizes])
+
+        def to_json(self):
+            return {"kind": self.name}
+
+        @classmethod
+        def from_json(cls, table, data):
+            return cls.of(table)
+"""
+
+
+def test_a_recoding_is_one_file(add_file: AddFile, tmp_path: Path) -> None:
+    add_file("recodings/halved.py", RECODING)
+    frame = pd.DataFrame({"age": np.arange(40) // 2, "ill": list("abcd") * 10})
+    table = pm.Table(frame, quasi_identifiers={"age": pm.Hierarchy.ordered()}, sensitive="ill")
+    recoding = registry.load("recodings", "halved").of(table)
+    check_recoding(recoding, table)
+    stored = pm.recodings.from_json(table, recoding.to_json())
+    release = pm.make_release(table, stored, measures=[pm.KAnonymity(), pm.GeneralLoss()])
+    assert release.certificate.claims[0].audited == 20
+    assert set(release.frame["age"]) == {"0–9", "10–19"}
+    release.to_csv(tmp_path / "a.csv")
+    assert pm.audit.audit(pd.read_csv(tmp_path / "a.csv"), quasi_identifiers=["age"]).k == 20
 
 
 BASELINE = """
