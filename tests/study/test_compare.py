@@ -81,7 +81,7 @@ def test_what_exceeds_the_budget_does_not_count() -> None:
 def test_what_a_candidate_brings_along_counts_with_it() -> None:
     """A vector of levels is one evaluation, with all its thresholds; those after the budget are not."""
     problem = pm.problems.Levels(TABLE, max_suppression=0.3)
-    six = pm.Solver.algorithm("nsga2", population=6)
+    six: Any = pm.Solver.algorithm("nsga2", population=6)
     found = study(six, problem, seeds=[2], budget=8)
     heard: list[np.ndarray] = []
     problem.callback = lambda X, out: heard.append(X)
