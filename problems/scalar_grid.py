@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -22,6 +22,7 @@ from privmoo.front import Front
 from privmoo.problem import AnonymizationProblem
 from privmoo.problems.scalar_mo_obam import ScalarMOOBAM
 from privmoo.recodings.classes import PartitionRecoding
+from privmoo.registry import load
 from privmoo.search import make_algorithm, optimize
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class ScalarGrid:
     recodings: dict[int, PartitionRecoding] = field(repr=False)
 
     def front(self, problem: AnonymizationProblem) -> Front:
-        """The front of all that was found, by the objectives of a problem such as `MOOBAM`."""
+        """Return the front of all solutions, by the objectives of a problem such as `MOOBAM`."""
         if not self.recodings:
             raise ProblemError("grid: no swarm found a feasible solution, so there is no front")
         evaluations = int(self.frame["evaluations"].sum())
@@ -56,13 +57,17 @@ class ScalarGrid:
         return Front.of(problem, known=list(self.recodings.values()), run=facts)
 
     def plot(self, k: int, values: Sequence[str] = ("il", "at_risk_05", "homogeneity")) -> Figure:
-        """Heat maps over number of clusters and λ (Wei et al. 2025, Figure 3), one per value."""
-        from privmoo.plot.heat_maps import plot_heat_maps
+        """Draw heat maps over number of clusters and λ (Wei et al. 2025, Figure 3), one per value.
 
-        own = self.frame[self.frame["k"] == k]
-        if own.empty:
+        Args:
+            k: The smallest class size whose swarms are drawn.
+            values: The columns of `frame` to draw.
+        """
+        swarms = self.frame[self.frame["k"] == k]
+        if swarms.empty:
             raise ProblemError(f"k: the grid has no swarms for k = {k}")
-        return plot_heat_maps(own, x="n_clusters", y="lam", values=values)
+        plot_heat_maps: Callable[..., Figure] = load("views", "plot_heat_maps")
+        return plot_heat_maps(swarms, x="n_clusters", y="lam", values=values)
 
 
 def scalar_grid(
@@ -95,14 +100,14 @@ def scalar_grid(
         scaled: Whether to use the scaled form of 2024; one more swarm at λ = 0 per n_clusters and k finds
             its least loss (1 if nothing feasible), and its evaluations count for the first λ.
         penalty: See `ScalarMOOBAM`.
-        scale: Of distances.
+        scale: The scale of distances.
         release: `"centroid"` or `"mean"`.
-        particles: Of every swarm.
-        iterations: Of every swarm.
+        particles: The number of particles of every swarm.
+        iterations: The number of iterations of every swarm.
         seed: Makes the grid repeatable.
         progress: Whether to show a bar.
         checkpoint: A folder for the logs of the swarms; the same call continues a grid that was stopped.
-        threads: For the evaluation; all cores by default.
+        threads: The number of threads of the evaluation; all cores by default.
 
     >>> import privmoo as pm
     >>> grid = scalar_grid(pm.datasets.german_credit(), n_clusters=[4], k=[5], lam=[0.1], particles=10,
@@ -111,9 +116,9 @@ def scalar_grid(
     [[5, 4, 0.1, 50, True]]
     """
     lists: dict[str, Any] = {"n_clusters": n_clusters, "k": k, "lam": lam}
-    for name, given in lists.items():
-        if isinstance(given, str) or not isinstance(given, Sequence) or not len(given):
-            raise ProblemError(f"{name}: give a list of at least one number, got {given!r}")
+    for name, numbers in lists.items():
+        if isinstance(numbers, str) or not isinstance(numbers, Sequence) or not len(numbers):
+            raise ProblemError(f"{name}: give a list of at least one number, got {numbers!r}")
     whole_number("seed", seed, at_least=0)
     common: dict[str, Any] = {
         "penalty": penalty,
@@ -129,40 +134,40 @@ def scalar_grid(
         folder.mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, Any]] = []
     recodings: dict[int, PartitionRecoding] = {}
-    least: dict[tuple[int, int], tuple[float, int]] = {}
-    with _bar(len(cells), shown=progress) as bar:
+    smallest_losses: dict[tuple[int, int], tuple[float, int]] = {}
+    with _bar(len(cells), disable=not progress) as bar:
         for size, number, weight in cells:
             bar.set_postfix_str(f"k = {size}, {number} clusters, λ = {weight:g}")
             swarm = _Swarm(table, number, size, common, particles, iterations, seed, folder)
             extra = 0
-            if scaled and (number, size) not in least:
+            if scaled and (number, size) not in smallest_losses:
                 first = swarm.run(0.0, None)
                 if first.stopped:
                     break
-                least[number, size] = (first.loss, first.evaluations)
+                smallest_losses[number, size] = (first.loss, first.evaluations)
                 extra = first.evaluations
-            loss = least[number, size][0] if scaled else None
-            found = swarm.run(weight, loss)
-            if found.stopped:
+            loss = smallest_losses[number, size][0] if scaled else None
+            outcome = swarm.run(weight, loss)
+            if outcome.stopped:
                 break
-            if found.recoding is not None:
-                recodings[len(rows)] = found.recoding
-            own = {**found.row, "evaluations": found.evaluations + extra, "least_loss": loss}
-            rows.append({"k": size, "n_clusters": number, "lam": weight, **own})
+            if outcome.recoding is not None:
+                recodings[len(rows)] = outcome.recoding
+            facts = {**outcome.row, "evaluations": outcome.evaluations + extra, "least_loss": loss}
+            rows.append({"k": size, "n_clusters": number, "lam": weight, **facts})
             bar.update()
     return ScalarGrid(pd.DataFrame(rows, columns=_COLUMNS), recodings)
 
 
-def _bar(total: int, *, shown: bool) -> Any:
+def _bar(total: int, *, disable: bool) -> Any:
     with warnings.catch_warnings():
         # Without ipywidgets, tqdm falls back to text and says so at length.
         warnings.simplefilter("ignore")
         from tqdm.auto import tqdm
-    return tqdm(total=total, disable=not shown, unit="swarm")
+    return tqdm(total=total, disable=disable, unit="swarm")
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Outcome:
     row: dict[str, Any]
     evaluations: int
     recoding: PartitionRecoding | None = None
@@ -185,7 +190,7 @@ class _Swarm:
     seed: int
     folder: Path | None
 
-    def run(self, lam: float, least_loss: float | None) -> _Found:
+    def run(self, lam: float, least_loss: float | None) -> _Outcome:
         problem = ScalarMOOBAM(
             self.table,
             self.n_clusters,
@@ -212,14 +217,14 @@ class _Swarm:
         except InfeasibleError:
             nothing = dict.fromkeys((*_MEASURED, "classes"), math.nan)
             seconds = time.perf_counter() - began
-            return _Found({"feasible": False, **nothing, "seconds": seconds}, planned)
+            return _Outcome({"feasible": False, **nothing, "seconds": seconds}, planned)
         except KeyboardInterrupt:
-            return _Found({}, 0, stopped=True)
+            return _Outcome({}, 0, stopped=True)
         best = front[0]
-        recoding = problem.recoding(best.x)
+        recoding = problem.space.recoding(best.x)
         row = {name: best.values[name] for name in _MEASURED}
         seconds = time.perf_counter() - began
-        return _Found(
+        return _Outcome(
             {"feasible": True, **row, "classes": recoding.n_classes, "seconds": seconds},
             int(front.run["evaluations"]),
             recoding,

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
 
-__all__ = ["Kinds", "grow_members"]
+__all__ = ["WidthKinds", "grow_members"]
 
 
-class Kinds(NamedTuple):
+class WidthKinds(NamedTuple):
     """Kinds of records that are alike in quasi-identifiers, and in sensitive values if these are split.
 
     Attributes:
@@ -48,7 +48,7 @@ class Kinds(NamedTuple):
 
 
 @compiled()
-def _common_level(kinds: Kinds, j: int, a: int, b: int, level: int) -> int:
+def _common_level(kinds: WidthKinds, j: int, a: int, b: int, level: int) -> int:
     """The lowest level, from `level` on, at which two leaves of category j are under one node."""
     size = kinds.sizes[j]
     place = kinds.places[j] + level * size
@@ -60,7 +60,7 @@ def _common_level(kinds: Kinds, j: int, a: int, b: int, level: int) -> int:
 
 @compiled()
 def _width(
-    kinds: Kinds,
+    kinds: WidthKinds,
     unit: int,
     low: NDArray[np.float64],
     high: NDArray[np.float64],
@@ -86,7 +86,7 @@ def _width(
 
 @compiled()
 def _join(
-    kinds: Kinds,
+    kinds: WidthKinds,
     unit: int,
     low: NDArray[np.float64],
     high: NDArray[np.float64],
@@ -104,7 +104,7 @@ def _join(
 
 
 @compiled()
-def _add_values(kinds: Kinds, unit: int, records: int, tally: NDArray[np.float64]) -> None:
+def _add_values(kinds: WidthKinds, unit: int, records: int, tally: NDArray[np.float64]) -> None:
     """Add the sensitive values of some records of a kind."""
     for e in range(kinds.starts[unit], kinds.starts[unit + 1]):
         tally[kinds.values[e]] += kinds.shares[e] * records
@@ -120,7 +120,9 @@ class _Grown(NamedTuple):
 
 
 @compiled()
-def _farthest(kinds: Kinds, units: NDArray[np.int64], active: NDArray[np.int64], last: int) -> int:
+def _farthest(
+    kinds: WidthKinds, units: NDArray[np.int64], active: NDArray[np.int64], last: int
+) -> int:
     """The active unit farthest from another one, the first of equals; its place among the units."""
     best, farthest = active[0], -1.0
     nothing = np.zeros(kinds.leaves.shape[1], np.int64)
@@ -133,7 +135,7 @@ def _farthest(kinds: Kinds, units: NDArray[np.int64], active: NDArray[np.int64],
 
 
 @compiled()
-def _least_widened(kinds: Kinds, grown: _Grown, unit: int) -> int:
+def _least_widened(kinds: WidthKinds, grown: _Grown, unit: int) -> int:
     """The cluster that a unit widens least, the first of equals."""
     lows, highs, members, levels = grown
     chosen, chosen_cost = 0, np.inf
@@ -153,7 +155,7 @@ def _least_widened(kinds: Kinds, grown: _Grown, unit: int) -> int:
 
 @compiled()
 def grow_members(
-    kinds: Kinds, units: NDArray[np.int64], k: int, diversity: float, whole: bool
+    kinds: WidthKinds, units: NDArray[np.int64], k: int, diversity: float, whole: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Which kind gives a record to which cluster, one entry per record of the units.
 

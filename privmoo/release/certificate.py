@@ -207,7 +207,7 @@ class Homogeneity:
             columns: The quasi-identifiers that it goes by.
         """
         sensitive = audit.to_dict().get("sensitive", {})
-        return cls({name: found["homogeneity"] for name, found in sensitive.items()}, columns)
+        return cls({name: of["homogeneity"] for name, of in sensitive.items()}, columns)
 
 
 @dataclass(frozen=True, kw_only=True)

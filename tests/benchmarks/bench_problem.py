@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import resource
 import time
+from typing import Any
 
 import numpy as np
 from candidates import machine
@@ -33,7 +34,9 @@ class Trivial(Problem):
     def __init__(self, n_bits: int) -> None:
         super().__init__(n_var=n_bits, n_obj=2, xl=0, xu=1, vtype=bool)
 
-    def _evaluate(self, X: np.ndarray, out: dict, *args: object, **kwargs: object) -> None:
+    def _evaluate(
+        self, X: np.ndarray, out: dict[str, Any], *args: object, **kwargs: object
+    ) -> None:
         ones = X.sum(axis=1)
         out["F"] = np.column_stack([ones, self.n_var - ones + X[:, 0]])
 
@@ -93,7 +96,9 @@ def speed() -> None:
     print(f"\n## Problem 1 on Adult, {POPULATION} × {GENERATIONS}, {problem.n_var} bits\n")
     print("| part | seconds |\n| --- | --- |")
     print(f"| all | {total:.1f} |")
-    print(f"| evaluation ({len(problem.cache):,} distinct candidates) | {evaluation.seconds:.1f} |")
+    print(
+        f"| evaluation ({len(problem.evaluator.cache):,} distinct candidates) | {evaluation.seconds:.1f} |"
+    )
     print(f"| sampling, crossover, mutation | {operators.seconds:.2f} |")
     print(f"| archive and front | {bookkeeping.seconds:.2f} |")
     rest = outside - operators.seconds - bookkeeping.seconds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -87,10 +88,11 @@ def has_k_in_its_released_rows(front: pm.Front, k: int) -> None:
     assert (front.column("k") >= k).all()
     table = front[0].table
     for solution in (front[0], front[len(front) // 2], front[-1]):
-        released = solution.recoding.apply(table, np.arange(len(table)))
+        recoding: Any = solution.recoding
+        released = recoding.apply(table, np.arange(len(table)))
         sizes = released.astype(str).value_counts()
         assert sizes.min() >= k
-        assert len(sizes) == solution.recoding.n_classes
+        assert len(sizes) == recoding.n_classes
 
 
 def loses_a_tenth_less_than_any_baseline_without_homogeneous_classes(
@@ -98,7 +100,7 @@ def loses_a_tenth_less_than_any_baseline_without_homogeneous_classes(
 ) -> None:
     problem = front.problem
     assert problem is not None
-    _, _, values = problem.judge_recodings(known)
+    values = problem.evaluator.judge_recodings(known).values
     measured = pd.DataFrame(values[:, :-1], columns=[m.key for m in problem.measures])
     best = measured.loc[measured["homogeneity"] == 0, "il"].min()
     own = front.to_frame()
