@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.crossover import Crossover
+from pymoo.core.problem import Problem
 
-from privmoo.spaces.cuts import space_of
+from privmoo.operators.space import space_of
 
 __all__ = ["AttributeExchange"]
 
@@ -35,13 +36,13 @@ class AttributeExchange(Crossover):  # type: ignore[misc]  # pymoo has no types
 
     def _do(
         self,
-        problem: Any,
+        problem: Problem,
         X: NDArray[Any],
         *args: Any,
         random_state: Any = None,
         **kwargs: Any,
     ) -> NDArray[np.bool_]:
-        space = space_of(problem)
+        space = space_of(problem, "cuts")
         rng = np.random.default_rng(random_state)
         parents = space.bits(np.concatenate(X)).reshape(X.shape)
         swap = rng.random((X.shape[1], space.n_attributes)) < 0.5

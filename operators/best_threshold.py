@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
+from pymoo.core.problem import Problem
 
-from privmoo.errors import ProblemError
-from privmoo.spaces.levels import levels_of
+from privmoo.operators.space import space_of
 
 __all__ = ["BestThreshold"]
 
@@ -39,22 +39,19 @@ class BestThreshold(Mutation):  # type: ignore[misc]  # pymoo has no types
 
     def _do(
         self,
-        problem: Any,
+        problem: Problem,
         X: NDArray[Any],
         *args: Any,
         random_state: Any = None,
         **kwargs: Any,
     ) -> NDArray[Any]:
-        if not hasattr(problem, "bits"):
-            raise ProblemError(
-                f"operator: works on problems that choose records, got {type(problem).__name__}"
-            )
+        space = space_of(problem, "records")
         rng = np.random.default_rng(random_state)
         children = np.array(self.mutation._do(problem, X, random_state=rng))
-        space = levels_of(problem)
         largest = max(2, space.table.n_records)
         thresholds = np.floor(largest ** (rng.random(len(X)) ** 2))
-        own = problem.publishing(space.levels(children), thresholds)
-        some = own[:, space.table.n_qis :].any(axis=1)  # above all groups, nothing would be left
-        children[some] = own[some]
+        published = space.publishing(space.levels(children), thresholds)
+        # Above the size of all groups, nothing would be left.
+        not_empty = published[:, space.table.n_qis :].any(axis=1)
+        children[not_empty] = published[not_empty]
         return children

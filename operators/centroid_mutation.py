@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
+from pymoo.core.problem import Problem
 
 from privmoo._util.checks import fraction
-from privmoo.spaces.centroids import centroids_of
+from privmoo.operators.space import space_of
 
 __all__ = ["CentroidMutation"]
 
@@ -40,13 +41,13 @@ class CentroidMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
 
     def _do(
         self,
-        problem: Any,
+        problem: Problem,
         X: NDArray[Any],
         *args: Any,
         random_state: Any = None,
         **kwargs: Any,
     ) -> NDArray[np.float64]:
-        space = centroids_of(problem)
+        space = space_of(problem, "centroids")
         rng = np.random.default_rng(random_state)
         children = np.array(X, dtype=np.float64)
         matrices = space.matrices(X)
@@ -54,12 +55,12 @@ class CentroidMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
         hit = rng.random((n, clusters)) < np.maximum(self.rate, 1 / clusters)
         column = rng.integers(width, size=(n, clusters))
         rows = space.draw_records(rng, (n, clusters))
-        drawn = space.space.points[rows, column] * space.space.units[column]
-        own = np.take_along_axis(matrices, column[..., None], axis=2)[..., 0]
+        drawn = space.coordinates.points[rows, column] * space.coordinates.units[column]
+        current = np.take_along_axis(matrices, column[..., None], axis=2)[..., 0]
         span = (space.high - space.low)[column]
-        near = own + rng.normal(size=(n, clusters)) * self.reach * span
+        near = current + rng.normal(size=(n, clusters)) * self.reach * span
         step = space.numeric[column] & (rng.random((n, clusters)) < 0.5)
-        value = np.where(hit, np.where(step, near, drawn), own)
+        value = np.where(hit, np.where(step, near, drawn), current)
         np.put_along_axis(matrices, column[..., None], value[..., None], axis=2)
         children[:, : space.n_centroid_variables] = matrices.reshape(n, -1)
         space.vary_demands(children, rng, 0.3)

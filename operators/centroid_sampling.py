@@ -6,10 +6,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pymoo.core.problem import Problem
 from pymoo.core.sampling import Sampling
 
 from privmoo.errors import ProblemError
-from privmoo.spaces.centroids import centroids_of
+from privmoo.operators.space import space_of
 
 __all__ = ["CentroidSampling"]
 
@@ -38,34 +39,34 @@ class CentroidSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
 
     def _do(
         self,
-        problem: Any,
+        problem: Problem,
         n_samples: int,
         *args: Any,
         random_state: Any = None,
         **kwargs: Any,
     ) -> NDArray[np.float64]:
-        space = centroids_of(problem)
+        space = space_of(problem, "centroids")
         rng = np.random.default_rng(random_state)
-        most = space.n_clusters
-        used = np.full(n_samples, most)
+        largest = space.n_clusters
+        used = np.full(n_samples, largest)
         if self.vary:
-            least = min(2, most)
+            smallest = min(2, largest)
             steps = (rng.permutation(n_samples) + rng.random(n_samples)) / max(n_samples, 1)
-            used = np.rint(least * (most / least) ** steps).astype(np.int64)
-        X = np.empty((n_samples, problem.n_var))
+            used = np.rint(smallest * (largest / smallest) ** steps).astype(np.int64)
+        X = np.empty((n_samples, space.n_variables))
         for i in range(n_samples):
             if self.of == "values":
                 rows = space.draw_records(rng, (int(used[i]), space.table.n_qis))
                 columns = np.arange(space.table.n_qis)
-                drawn = space.space.points[rows, columns] * space.space.units
+                drawn = space.coordinates.points[rows, columns] * space.coordinates.units
             else:
                 n = min(int(used[i]), space.table.n_tuples)
                 chosen = rng.permutation(space.table.n_tuples)[:n]
-                drawn = space.space.points[chosen] * space.space.units
+                drawn = space.coordinates.points[chosen] * space.coordinates.units
             low, high = space.demands.T
             demands = rng.integers(low.astype(np.int64), high.astype(np.int64), endpoint=True)
             # The smallest demands allow most, so they are tried most; passes have no such order.
             demands = np.where(rng.random(len(demands)) < [0.5, 0.5, 0.0][: len(low)], low, demands)
-            X[i] = space.encode(drawn)
+            X[i] = space.from_centres(drawn)
             X[i, space.n_centroid_variables :] = demands
         return X

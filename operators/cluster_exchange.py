@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.crossover import Crossover
+from pymoo.core.problem import Problem
 
-from privmoo.spaces.centroids import centroids_of
+from privmoo.operators.space import space_of
+
+if TYPE_CHECKING:
+    from privmoo.spaces.centroids import CentroidSpace
 
 __all__ = ["ClusterExchange"]
 
@@ -36,13 +40,13 @@ class ClusterExchange(Crossover):  # type: ignore[misc]  # pymoo has no types
 
     def _do(
         self,
-        problem: Any,
+        problem: Problem,
         X: NDArray[Any],
         *args: Any,
         random_state: Any = None,
         **kwargs: Any,
     ) -> NDArray[np.float64]:
-        space = centroids_of(problem)
+        space = space_of(problem, "centroids")
         rng = np.random.default_rng(random_state)
         children = np.array(X, dtype=np.float64)
         end = space.n_centroid_variables
@@ -52,9 +56,9 @@ class ClusterExchange(Crossover):  # type: ignore[misc]  # pymoo has no types
             ends = space.draw(rng, 2)
             sides = [_nearer_to_first(matrix, ends, space) for matrix in pair]
             for child, (a, b) in enumerate(((0, 1), (1, 0))):
-                own = np.concatenate([pair[a][sides[a]], pair[b][~sides[b]]])
-                own = rng.permutation(own, axis=0) if len(own) else pair[a][:1]
-                children[child, i, :end] = space.encode(own)[:end]
+                centroids = np.concatenate([pair[a][sides[a]], pair[b][~sides[b]]])
+                centroids = rng.permutation(centroids, axis=0) if len(centroids) else pair[a][:1]
+                children[child, i, :end] = space.from_centres(centroids)[:end]
             swap = rng.random(X.shape[2] - end) < 0.5
             children[0, i, end:] = np.where(swap, X[1, i, end:], X[0, i, end:])
             children[1, i, end:] = np.where(swap, X[0, i, end:], X[1, i, end:])
@@ -62,9 +66,9 @@ class ClusterExchange(Crossover):  # type: ignore[misc]  # pymoo has no types
 
 
 def _nearer_to_first(
-    matrix: NDArray[np.float64], ends: NDArray[np.float64], space: Any
+    matrix: NDArray[np.float64], ends: NDArray[np.float64], space: CentroidSpace
 ) -> NDArray[np.bool_]:
-    unit, numeric = space.space.units, space.numeric
+    unit, numeric = space.coordinates.units, space.numeric
     distances = []
     for end in ends:
         gap = (matrix - end) / unit

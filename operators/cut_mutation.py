@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
+from pymoo.core.problem import Problem
 
 from privmoo._util.checks import fraction, whole_number
 from privmoo.kernels.cuts import mutate_cuts
-from privmoo.spaces.cuts import CutSpace, space_of
+from privmoo.operators.space import space_of
+
+if TYPE_CHECKING:
+    from privmoo.spaces.cuts import CutSpace
 
 __all__ = ["CutMutation"]
 
@@ -55,13 +59,13 @@ class CutMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
 
     def _do(
         self,
-        problem: Any,
+        problem: Problem,
         X: NDArray[Any],
         *args: Any,
         random_state: Any = None,
         **kwargs: Any,
     ) -> NDArray[np.bool_]:
-        space = space_of(problem)
+        space = space_of(problem, "cuts")
         rng = np.random.default_rng(random_state)
         shape = (len(X), space.n_attributes)
         touched = rng.random(shape) < self._rates(space)

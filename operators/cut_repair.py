@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pymoo.core.problem import Problem
 from pymoo.core.repair import Repair
 
-from privmoo.spaces.cuts import space_of
+from privmoo.operators.space import space_of
 
 __all__ = ["CutRepair"]
 
@@ -28,5 +29,5 @@ class CutRepair(Repair):  # type: ignore[misc]  # pymoo has no types
     [[True, True, True]]
     """
 
-    def _do(self, problem: Any, X: NDArray[Any], **kwargs: Any) -> NDArray[Any]:
-        return space_of(problem).repair(X).astype(np.asarray(X).dtype, copy=False)
+    def _do(self, problem: Problem, X: NDArray[Any], **kwargs: Any) -> NDArray[Any]:
+        return space_of(problem, "cuts").repair(X).astype(np.asarray(X).dtype, copy=False)

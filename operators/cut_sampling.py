@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pymoo.core.problem import Problem
 from pymoo.core.sampling import Sampling
 
 from privmoo.kernels.cuts import grow_cuts
-from privmoo.spaces.cuts import space_of
+from privmoo.operators.space import space_of
 
 __all__ = ["CutSampling"]
 
@@ -32,13 +33,13 @@ class CutSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
 
     def _do(
         self,
-        problem: Any,
+        problem: Problem,
         n_samples: int,
         *args: Any,
         random_state: Any = None,
         **kwargs: Any,
     ) -> NDArray[np.bool_]:
-        space = space_of(problem)
+        space = space_of(problem, "cuts")
         rng = np.random.default_rng(random_state)
         shape = (n_samples, space.n_attributes)
         steps = (rng.permutation(n_samples) + rng.random(n_samples)) / max(n_samples, 1)

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
+from pymoo.core.problem import Problem
 
 from privmoo._util.checks import fraction
-from privmoo.spaces.levels import levels_of
+from privmoo.operators.space import space_of
 
 __all__ = ["EliteSteps"]
 
@@ -18,7 +19,7 @@ class EliteSteps(Mutation):  # type: ignore[misc]  # pymoo has no types
     """Some children become neighbours of the levels behind the front; the others are mutated as usual.
 
     A vector of levels is worth its whole staircase of thresholds, of which an individual has one. The
-    problem knows whose stairs are not dominated (`problem.elite`); a few steps from those, or from a mix of
+    space knows whose stairs are not dominated (`space.elite`); a few steps from those, or from a mix of
     two of them, to the next or any other level of one attribute each, is where better ones are likely.
 
     Args:
@@ -31,7 +32,7 @@ class EliteSteps(Mutation):  # type: ignore[misc]  # pymoo has no types
     >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200"]}),
     ...                  quasi_identifiers={"zip": pm.Hierarchy.masking()})
     >>> problem = Levels(table, max_suppression=1.0)
-    >>> problem.elite.add(np.array([[1]]), np.array([[-2.0, 0.5]]))
+    >>> problem.space.elite.add(np.array([[1]]), np.array([[-2.0, 0.5]]))
     >>> operator = EliteSteps(LevelMutation(0.0), share=1.0)
     >>> int(operator._do(problem, np.array([[3, 1]]), random_state=1)[0, 0]) in (0, 2)
     True
@@ -44,27 +45,27 @@ class EliteSteps(Mutation):  # type: ignore[misc]  # pymoo has no types
 
     def _do(
         self,
-        problem: Any,
+        problem: Problem,
         X: NDArray[Any],
         *args: Any,
         random_state: Any = None,
         **kwargs: Any,
     ) -> NDArray[Any]:
-        space = levels_of(problem)
+        space = space_of(problem, "levels")
         rng = np.random.default_rng(random_state)
         children = np.array(self.mutation._do(problem, X, random_state=rng))
-        elite = problem.elite.levels
+        elite = space.elite.levels
         movable = np.flatnonzero(space.highest > space.lowest)
         if not len(elite) or not len(movable):
             return children
         for i in np.flatnonzero(rng.random(len(X)) < self.share):
-            one, two = elite[rng.integers(len(elite), size=2)]
-            own = np.where(rng.random(len(one)) < 0.5 * rng.integers(2), two, one)
+            first, second = elite[rng.integers(len(elite), size=2)]
+            levels = np.where(rng.random(len(first)) < 0.5 * rng.integers(2), second, first)
             for _ in range(min(int(rng.geometric(0.6)), len(movable))):
                 j = rng.choice(movable)
                 low, high = int(space.lowest[j]), int(space.highest[j])
-                others = [level for level in range(low, high + 1) if level != own[j]]
-                near = [level for level in others if abs(level - own[j]) == 1]
-                own[j] = rng.choice(near if rng.random() < 0.5 else others)
-            children[i, : len(own)] = own
+                others = [level for level in range(low, high + 1) if level != levels[j]]
+                near = [level for level in others if abs(level - levels[j]) == 1]
+                levels[j] = rng.choice(near if rng.random() < 0.5 else others)
+            children[i, : len(levels)] = levels
         return children

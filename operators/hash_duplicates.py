@@ -27,8 +27,8 @@ class HashDuplicates(DuplicateElimination):  # type: ignore[misc]  # pymoo has n
     def _do(self, pop: Any, other: Any, is_duplicate: NDArray[np.bool_]) -> NDArray[np.bool_]:
         keys = _keys(self.func(pop))
         if other is not None:
-            known = set(_keys(self.func(other)))
-            is_duplicate |= np.fromiter((key in known for key in keys), np.bool_, len(keys))
+            other_keys = set(_keys(self.func(other)))
+            is_duplicate |= np.fromiter((key in other_keys for key in keys), np.bool_, len(keys))
             return is_duplicate
         seen: set[Hashable] = set()
         for i, key in enumerate(keys):

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.crossover import Crossover
+from pymoo.core.problem import Problem
 
-from privmoo.spaces.levels import levels_of
+from privmoo.operators.space import space_of
 
 __all__ = ["LevelCrossover"]
 
@@ -37,17 +38,18 @@ class LevelCrossover(Crossover):  # type: ignore[misc]  # pymoo has no types
 
     def _do(
         self,
-        problem: Any,
+        problem: Problem,
         X: NDArray[Any],
         *args: Any,
         random_state: Any = None,
         **kwargs: Any,
     ) -> NDArray[Any]:
-        n_levels = len(levels_of(problem).lowest)
+        space = space_of(problem, "levels")
+        n_levels = len(space.lowest)
         rng = np.random.default_rng(random_state)
         mother, father = X
         swap = rng.random(mother.shape) < 0.5
         children = np.stack([np.where(swap, father, mother), np.where(swap, mother, father)])
-        if X.shape[2] > n_levels + 1:
+        if "records" in space.kinds:
             children[:, :, n_levels:] = np.maximum(mother, father)[:, n_levels:]
         return children

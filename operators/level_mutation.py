@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
+from pymoo.core.problem import Problem
 
 from privmoo._util.checks import fraction
-from privmoo.spaces.levels import levels_of
+from privmoo.operators.space import space_of
 
 __all__ = ["LevelMutation"]
 
@@ -39,13 +40,13 @@ class LevelMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
 
     def _do(
         self,
-        problem: Any,
+        problem: Problem,
         X: NDArray[Any],
         *args: Any,
         random_state: Any = None,
         **kwargs: Any,
     ) -> NDArray[Any]:
-        space = levels_of(problem)
+        space = space_of(problem, "levels")
         rng = np.random.default_rng(random_state)
         n_levels = len(space.lowest)
         children = np.array(X)
@@ -61,11 +62,11 @@ class LevelMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
         hit = rng.random(shape) < max(self.rate, 1 / n_levels if self.step else 0.0)
         children[:, :n_levels] = np.where(hit, changed, levels)
         rest = children[:, n_levels:]
-        if rest.shape[1] == 1:
+        if "threshold" in space.kinds:
             factor = np.exp(rng.normal(size=rest.shape))
             new = np.clip(np.rint(rest * factor), 1, space.table.n_records)
             children[:, n_levels:] = np.where(rng.random(rest.shape) < 0.5, new, rest)
-        elif rest.shape[1]:
+        elif "records" in space.kinds:
             flips = rng.random(rest.shape) < self.rate
             children[:, n_levels:] = np.where(flips, 1 - rest, rest)
         return children

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pymoo.core.problem import Problem
 from pymoo.core.sampling import Sampling
 
-from privmoo.spaces.levels import levels_of
+from privmoo.operators.space import space_of
 
 __all__ = ["LevelSampling"]
 
@@ -37,28 +38,27 @@ class LevelSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
 
     def _do(
         self,
-        problem: Any,
+        problem: Problem,
         n_samples: int,
         *args: Any,
         random_state: Any = None,
         **kwargs: Any,
     ) -> NDArray[np.int64]:
-        space = levels_of(problem)
+        space = space_of(problem, "levels")
         rng = np.random.default_rng(random_state)
         n_levels, n_records = len(space.lowest), space.table.n_records
-        X = np.empty((n_samples, problem.n_var), np.int64)
+        X = np.empty((n_samples, space.n_variables), np.int64)
         shape = (n_samples, n_levels)
         X[:, :n_levels] = rng.integers(space.lowest, space.highest, shape, endpoint=True)
         top = rng.random(shape) < rng.random((n_samples, 1))
         X[:, :n_levels] = np.where(top, space.highest, X[:, :n_levels])
-        both = 2 if self.ends else 0
-        X[:both][:1, :n_levels], X[:both][1:2, :n_levels] = space.lowest, space.highest
-        rest = problem.n_var - n_levels
-        if rest == 1:
+        n_ends = 2 if self.ends else 0
+        X[:n_ends][:1, :n_levels], X[:n_ends][1:2, :n_levels] = space.lowest, space.highest
+        if "threshold" in space.kinds:
             X[:, -1] = np.rint(n_records ** rng.random(n_samples) ** 2)
-            X[:both, -1] = 1
-        elif rest:
+            X[:n_ends, -1] = 1
+        elif "records" in space.kinds:
             density = rng.random((n_samples, 1)) ** 0.3
-            density[:both] = 1.0
-            X[:, n_levels:] = rng.random((n_samples, rest)) < density
+            density[:n_ends] = 1.0
+            X[:, n_levels:] = rng.random((n_samples, n_records)) < density
         return X

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
+from pymoo.core.problem import Problem
 
 from privmoo._util.checks import fraction
-from privmoo.spaces.centroids import centroids_of
+from privmoo.operators.space import space_of
 
 __all__ = ["LloydStep"]
 
@@ -40,21 +41,23 @@ class LloydStep(Mutation):  # type: ignore[misc]  # pymoo has no types
 
     def _do(
         self,
-        problem: Any,
+        problem: Problem,
         X: NDArray[Any],
         *args: Any,
         random_state: Any = None,
         **kwargs: Any,
     ) -> NDArray[np.float64]:
-        space = centroids_of(problem)
+        space = space_of(problem, "centroids")
         rng = np.random.default_rng(random_state)
         children = np.array(X, dtype=np.float64)
         end = space.n_centroid_variables
-        for i, classes in enumerate(space.decode(X)):
+        for i, classes in enumerate(space.decode(X, release="mean")):
             used = np.unique(classes.labels)
-            own = classes.centres[used]
-            free = min(space.n_clusters - len(own), round(self.share * len(own)) + 1)
+            centroids = classes.centres[used]
+            free = min(space.n_clusters - len(centroids), round(self.share * len(centroids)) + 1)
             if free > 0 and rng.random() < self.explore:
-                own = np.concatenate([own, space.draw(rng, int(rng.integers(1, free + 1)))])
-            children[i, :end] = space.encode(own)[:end]
+                centroids = np.concatenate(
+                    [centroids, space.draw(rng, int(rng.integers(1, free + 1)))]
+                )
+            children[i, :end] = space.from_centres(centroids)[:end]
         return children

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pymoo.core.problem import Problem
 from pymoo.core.repair import Repair
 
-from privmoo.spaces.centroids import centroids_of
+from privmoo.operators.space import space_of
 
 __all__ = ["MergeRepair"]
 
@@ -30,6 +31,6 @@ class MergeRepair(Repair):  # type: ignore[misc]  # pymoo has no types
     [[40.25, 40.25]]
     """
 
-    def _do(self, problem: Any, X: NDArray[Any], **kwargs: Any) -> NDArray[np.float64]:
-        space = centroids_of(problem)
+    def _do(self, problem: Problem, X: NDArray[Any], **kwargs: Any) -> NDArray[np.float64]:
+        space = space_of(problem, "centroids")
         return np.stack([space.merged(x) for x in np.asarray(X, dtype=np.float64)])

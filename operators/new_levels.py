@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.duplicate import DuplicateElimination
 
-from privmoo.spaces.levels import LevelSpace
+if TYPE_CHECKING:
+    from privmoo.spaces.levels import LevelSpace
 
 __all__ = ["NewLevels"]
 
@@ -41,19 +42,19 @@ class NewLevels(DuplicateElimination):  # type: ignore[misc]  # pymoo has no typ
     def do(self, pop: Any, *args: Any, **kwargs: Any) -> Any:
         """Drop what is known, and remember the rest."""
         result = super().do(pop, *args, **kwargs)
-        kept = result[0] if isinstance(result, tuple) else result
-        if len(kept):
-            self._seen.update(self._keys(kept))
+        remaining = result[0] if isinstance(result, tuple) else result
+        if len(remaining):
+            self._seen.update(self._keys(remaining))
         return result
 
     def _do(self, pop: Any, other: Any, is_duplicate: NDArray[np.bool_]) -> NDArray[np.bool_]:
         if other is not None:
             return is_duplicate  # whoever is there has been remembered
-        own: set[bytes] = set()
+        batch: set[bytes] = set()
         for i, key in enumerate(self._keys(pop)):
-            if key in self._seen or key in own:
+            if key in self._seen or key in batch:
                 is_duplicate[i] = True
-            own.add(key)
+            batch.add(key)
         return is_duplicate
 
     def _keys(self, pop: Any) -> list[bytes]:

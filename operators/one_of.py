@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
+from pymoo.core.problem import Problem
 
 from privmoo.errors import ProblemError
 
@@ -30,19 +31,19 @@ class OneOf(Mutation):  # type: ignore[misc]  # pymoo has no types
         self, mutations: Sequence[Mutation], weights: Sequence[float] | None = None
     ) -> None:
         super().__init__()
-        given = np.ones(len(mutations)) if weights is None else np.asarray(weights, dtype=float)
-        if not len(mutations) or given.shape != (len(mutations),):
+        shares = np.ones(len(mutations)) if weights is None else np.asarray(weights, dtype=float)
+        if not len(mutations) or shares.shape != (len(mutations),):
             raise ProblemError(
-                f"weights: one for each of {len(mutations)} mutations, got {given.size}"
+                f"weights: one for each of {len(mutations)} mutations, got {shares.size}"
             )
-        if not (np.isfinite(given).all() and (given >= 0).all() and given.sum() > 0):
+        if not (np.isfinite(shares).all() and (shares >= 0).all() and shares.sum() > 0):
             raise ProblemError("weights: must be numbers from 0, not all of them 0")
         self.mutations = list(mutations)
-        self.weights = (given / given.sum()).tolist()
+        self.weights = (shares / shares.sum()).tolist()
 
     def _do(
         self,
-        problem: Any,
+        problem: Problem,
         X: NDArray[Any],
         *args: Any,
         random_state: Any = None,

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.crossover import Crossover
+from pymoo.core.problem import Problem
 
 from privmoo._util.checks import fraction
-from privmoo.spaces.parameters import parameters_of
+from privmoo.operators.space import space_of
 
 __all__ = ["ParameterCrossover"]
 
@@ -35,9 +36,9 @@ class ParameterCrossover(Crossover):  # type: ignore[misc]  # pymoo has no types
         self.alpha = alpha
 
     def _do(
-        self, problem: Any, X: NDArray[Any], *args: Any, random_state: Any = None, **kwargs: Any
+        self, problem: Problem, X: NDArray[Any], *args: Any, random_state: Any = None, **kwargs: Any
     ) -> NDArray[np.float64]:
-        space = parameters_of(problem)
+        space = space_of(problem, "parameters")
         rng = np.random.default_rng(random_state)
         first, second = X
         swap = rng.random(first.shape) < 0.5
@@ -45,5 +46,5 @@ class ParameterCrossover(Crossover):  # type: ignore[misc]  # pymoo has no types
         reach = rng.uniform(-self.alpha, 1 + self.alpha, (2, *first.shape))
         mixed = [space.from_unit(a + part * (b - a)) for part in reach]
         taken = [np.where(swap, second, first), np.where(swap, first, second)]
-        both = [np.where(space.whole, t, m) for t, m in zip(taken, mixed, strict=True)]
-        return np.stack([space.clean(child) for child in both])
+        children = [np.where(space.whole, t, m) for t, m in zip(taken, mixed, strict=True)]
+        return np.stack([space.clean(child) for child in children])

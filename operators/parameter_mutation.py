@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
+from pymoo.core.problem import Problem
 
 from privmoo._util.checks import fraction
-from privmoo.spaces.parameters import parameters_of
+from privmoo.operators.space import space_of
 
 __all__ = ["ParameterMutation"]
 
@@ -36,14 +37,14 @@ class ParameterMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
         self.rate, self.width, self.anew = rate, width, anew
 
     def _do(
-        self, problem: Any, X: NDArray[Any], *args: Any, random_state: Any = None, **kwargs: Any
+        self, problem: Problem, X: NDArray[Any], *args: Any, random_state: Any = None, **kwargs: Any
     ) -> NDArray[np.float64]:
-        space = parameters_of(problem)
+        space = space_of(problem, "parameters")
         rng = np.random.default_rng(random_state)
         moved = space.from_unit(space.to_unit(X) + rng.normal(0.0, self.width, X.shape))
         step = X + rng.choice([-1.0, 1.0], X.shape)
         moved = np.where(space.whole & (moved == X), step, moved)
         fresh = space.from_unit(rng.random(X.shape))
         changed = np.where(rng.random(X.shape) < self.anew, fresh, moved)
-        hit = rng.random(X.shape) < max(self.rate, 1 / len(space))
+        hit = rng.random(X.shape) < max(self.rate, 1 / space.n_variables)
         return space.clean(np.where(hit, changed, X))

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pymoo.core.problem import Problem
 from pymoo.core.sampling import Sampling
 
-from privmoo.spaces.parameters import parameters_of
+from privmoo.operators.space import space_of
 
 __all__ = ["ParameterSampling"]
 
@@ -23,10 +24,10 @@ class ParameterSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
     """
 
     def _do(
-        self, problem: Any, n_samples: int, *args: Any, random_state: Any = None, **kwargs: Any
+        self, problem: Problem, n_samples: int, *args: Any, random_state: Any = None, **kwargs: Any
     ) -> NDArray[np.float64]:
-        space = parameters_of(problem)
+        space = space_of(problem, "parameters")
         rng = np.random.default_rng(random_state)
-        shape = (n_samples, len(space))
+        shape = (n_samples, space.n_variables)
         strata = np.argsort(rng.random(shape), axis=0)
         return space.from_unit((strata + rng.random(shape)) / max(n_samples, 1))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
+from pymoo.core.problem import Problem
 
 from privmoo._util.checks import fraction
-from privmoo.spaces.centroids import CentroidSpace, centroids_of
+from privmoo.operators.space import space_of
+
+if TYPE_CHECKING:
+    from privmoo.spaces.centroids import CentroidSpace
 
 __all__ = ["SplitMergeDrop"]
 
@@ -39,13 +43,13 @@ class SplitMergeDrop(Mutation):  # type: ignore[misc]  # pymoo has no types
 
     def _do(
         self,
-        problem: Any,
+        problem: Problem,
         X: NDArray[Any],
         *args: Any,
         random_state: Any = None,
         **kwargs: Any,
     ) -> NDArray[np.float64]:
-        space = centroids_of(problem)
+        space = space_of(problem, "centroids")
         rng = np.random.default_rng(random_state)
         children = np.array(X, dtype=np.float64)
         end = space.n_centroid_variables
@@ -55,12 +59,12 @@ class SplitMergeDrop(Mutation):  # type: ignore[misc]  # pymoo has no types
             n = int(rng.integers(1, max(2, round(self.share * len(used)) + 1)))
             kind = rng.integers(3)
             if kind == 0:
-                own = np.concatenate([space.draw(rng, n), matrix[rng.permutation(used)]])
+                centroids = np.concatenate([space.draw(rng, n), matrix[rng.permutation(used)]])
             elif kind == 1:
-                own = _merge(matrix[used], n, space, rng)
+                centroids = _merge(matrix[used], n, space, rng)
             else:
-                own = matrix[rng.permutation(used)[: max(1, len(used) - n)]]
-            children[i, :end] = space.encode(own)[:end]
+                centroids = matrix[rng.permutation(used)[: max(1, len(used) - n)]]
+            children[i, :end] = space.from_centres(centroids)[:end]
         space.vary_demands(children, rng, 0.3)
         return children
 
@@ -68,13 +72,15 @@ class SplitMergeDrop(Mutation):  # type: ignore[misc]  # pymoo has no types
 def _merge(
     matrix: NDArray[np.float64], n: int, space: CentroidSpace, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    own = matrix.copy()
-    for _ in range(min(n, len(own) - 1)):
-        a = int(rng.integers(len(own)))
-        gap = (own - own[a]) / space.space.units
+    centroids = matrix.copy()
+    for _ in range(min(n, len(centroids) - 1)):
+        a = int(rng.integers(len(centroids)))
+        gap = (centroids - centroids[a]) / space.coordinates.units
         distance = np.where(space.numeric, gap**2, gap != 0).sum(axis=1)
         distance[a] = np.inf
         b = int(distance.argmin())
-        own[a, space.numeric] = (own[a, space.numeric] + own[b, space.numeric]) / 2
-        own = np.delete(own, b, axis=0)
-    return own
+        centroids[a, space.numeric] = (
+            centroids[a, space.numeric] + centroids[b, space.numeric]
+        ) / 2
+        centroids = np.delete(centroids, b, axis=0)
+    return centroids

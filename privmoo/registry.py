@@ -120,7 +120,6 @@ KINDS = tuple(_KINDS)
 
 _VIEWS = {
     "audit_table": "privmoo.analysis.original_risk:audit_table",
-    "engine": "privmoo.evaluation.engine:Engine",
     "explore": "privmoo.explorer.widget:explore",
     "plot_attainment": "privmoo.plot.attainment:plot_attainment",
     "plot_attainment_difference": "privmoo.plot.attainment_difference:plot_attainment_difference",

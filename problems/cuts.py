@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
@@ -21,10 +16,7 @@ from privmoo.measures import (
     SuppressedShare,
     WeightedK,
 )
-from privmoo.operators import CutMutation, CutSampling, HashDuplicates, LunacekCrossover
 from privmoo.problem import AnonymizationProblem
-from privmoo.recodings.blocks import BlockRecoding
-from privmoo.recodings.candidates import Candidates
 from privmoo.spaces.cuts import CutSpace
 from privmoo.suppression import Suppression
 
@@ -41,12 +33,12 @@ class Cuts(AnonymizationProblem):
     Args:
         table: The records; every quasi-identifier needs a hierarchy.
         objectives: Measures to optimise; k and general loss by default.
-        constraints: Such as `KAnonymity() >= 5`.
+        constraints: Bounds such as `KAnonymity() >= 5`.
         suppression: Which records are left out; none by default.
         extras: Further measures to record; k, ℓ, weighted-k and the parts of the loss by default.
-        threads: For the evaluation; all cores by default.
+        threads: The number of threads of the evaluation; all cores by default.
 
-    >>> import pandas as pd, privmoo as pm
+    >>> import numpy as np, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 40, 41]}),
     ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
     >>> problem = Cuts(table)
@@ -54,6 +46,8 @@ class Cuts(AnonymizationProblem):
     >>> measured["k"].tolist(), measured["loss"].round(3).tolist()
     ([2.0], [0.333])
     """
+
+    space: CutSpace
 
     def __init__(
         self,
@@ -65,64 +59,33 @@ class Cuts(AnonymizationProblem):
         extras: Iterable[Measure] | None = None,
         threads: int | None = None,
     ) -> None:
-        if not isinstance(table, Table):
-            raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
-        self.space = CutSpace(table)
-        if self.space.n_bits == 0:
+        space = CutSpace(table)
+        if space.n_bits == 0:
             raise ProblemError(
                 "table: every quasi-identifier has a single value, so there is nothing to generalise"
             )
-        if extras is None:
-            extras = [
-                KAnonymity(),
-                WeightedK(),
-                GeneralLoss(),
-                GeneralizationLoss(),
-                SuppressedShare(),
-            ]
-            if table.sensitive:
-                extras.append(FrequencyDiversity())
-            parts = (*(objectives or ()), *(getattr(c, "measure", c) for c in constraints))
-            wanted = {getattr(part, "key", None) for part in parts}
-            extras = [extra for extra in extras if extra.key not in wanted]
         super().__init__(
             table,
-            objectives=objectives if objectives is not None else (KAnonymity(), GeneralLoss()),
+            space=space,
+            objectives=objectives,
             constraints=constraints,
             suppression=suppression,
             extras=extras,
             threads=threads,
-            n_var=self.space.n_bits,
-            xl=0,
-            xu=1,
-            vtype=bool,
         )
 
-    def candidates(self, X: NDArray[Any]) -> Candidates:
-        """Blocks of leaves from bits."""
-        return Candidates(blocks=self.space.blocks(self.space.bits(X)))
+    def default_objectives(self) -> Sequence[Measure]:
+        """Return k and general loss."""
+        return KAnonymity(), GeneralLoss()
 
-    def valid(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        """Whether every block is a node of its tree, within the bounds of its attribute."""
-        return self.space.valid(self.space.bits(X))
-
-    def recoding(self, x: NDArray[Any]) -> BlockRecoding:
-        """The cut of every quasi-identifier."""
-        blocks = self.space.blocks(self.space.bits(np.asarray(x)[None, :]))[0]
-        offsets = np.cumsum([0, *(qi.n_leaves for qi in self.table.qis)])
-        parts = [blocks[a:b] for a, b in pairwise(offsets)]
-        return BlockRecoding(self.table.qis, parts)
-
-    def keys(self, X: NDArray[Any]) -> list[bytes]:
-        """The bits themselves: different cuts are different recodings."""
-        packed = np.packbits(self.space.bits(X), axis=1)
-        return [row.tobytes() for row in packed]
-
-    def default_operators(self) -> dict[str, Any]:
-        """Tree-aware sampling, Lunacek crossover, valid mutation, duplicates by hash."""
-        return {
-            "sampling": CutSampling(),
-            "crossover": LunacekCrossover(),
-            "mutation": CutMutation(),
-            "eliminate_duplicates": HashDuplicates(),
-        }
+    def default_extras(self) -> Sequence[Measure]:
+        """Return k, weighted-k, the parts of the loss, and ℓ where there is a sensitive attribute."""
+        diversity = [FrequencyDiversity()] if self.table.sensitive else []
+        return [
+            KAnonymity(),
+            WeightedK(),
+            GeneralLoss(),
+            GeneralizationLoss(),
+            SuppressedShare(),
+            *diversity,
+        ]

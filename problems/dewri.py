@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
@@ -22,19 +22,25 @@ from privmoo.suppression import BelowAverage, Budget, KLBudget
 __all__ = ["AnySuppression", "BudgetSuppression", "KLSafe", "ZeroSuppression"]
 
 Property = Literal["k", "l"]
+Loss = Literal["total", "generalization"]
+Stage = Literal["before", "after"]
 
 
-def _average(privacy: Property, stage: Literal["before", "after"] = "after") -> Measure:
+def _average(privacy: Property, stage: Stage = "after") -> Measure:
     return WeightedK(stage=stage) if privacy == "k" else WeightedDiversity(stage=stage)
 
 
-def _least(privacy: Property) -> Measure:
+def _smallest(privacy: Property) -> Measure:
     return KAnonymity() if privacy == "k" else FrequencyDiversity()
 
 
-def _check(privacy: str, name: str = "privacy") -> None:
-    if privacy not in ("k", "l"):
-        raise ProblemError(f"{name}: must be 'k' or 'l', got {privacy!r}")
+def _loss(loss: Loss) -> Measure:
+    return GeneralLoss() if loss == "total" else GeneralizationLoss()
+
+
+def _check(name: str, value: str, words: tuple[str, str] = ("k", "l")) -> None:
+    if value not in words:
+        raise ProblemError(f"{name}: must be {words[0]!r} or {words[1]!r}, got {value!r}")
 
 
 class ZeroSuppression(Cuts):
@@ -43,23 +49,21 @@ class ZeroSuppression(Cuts):
     Args:
         table: The records.
         privacy: `"k"` for weighted-k, `"l"` for its analogue by ℓ-diversity.
-        threads: For the evaluation.
+        threads: The number of threads of the evaluation.
 
     >>> import privmoo as pm
     >>> ZeroSuppression(pm.datasets.german_credit()).objective_names
     ['weighted_k', 'loss']
     """
 
+    stated: ClassVar[tuple[str, ...]] = ("privacy",)
+
     def __init__(
         self, table: Table, *, privacy: Property = "k", threads: int | None = None
     ) -> None:
-        _check(privacy)
+        _check("privacy", privacy)
         self.privacy = privacy
         super().__init__(table, objectives=(_average(privacy), GeneralLoss()), threads=threads)
-
-    def parameters(self) -> dict[str, Any]:
-        """The privacy property."""
-        return {"privacy": self.privacy}
 
 
 class BudgetSuppression(Cuts):
@@ -73,12 +77,14 @@ class BudgetSuppression(Cuts):
         max_suppression: η, the largest share of records left out.
         privacy: `"k"`, or `"l"` for ℓ-diversity.
         loss: `"total"` or `"generalization"`.
-        threads: For the evaluation.
+        threads: The number of threads of the evaluation.
 
     >>> import privmoo as pm
     >>> BudgetSuppression(pm.datasets.german_credit(), max_suppression=0.05).suppression
     Budget(fraction=0.05, by='k')
     """
+
+    stated: ClassVar[tuple[str, ...]] = ("max_suppression", "privacy", "loss")
 
     def __init__(
         self,
@@ -86,30 +92,18 @@ class BudgetSuppression(Cuts):
         *,
         max_suppression: float = 0.1,
         privacy: Property = "k",
-        loss: Literal["total", "generalization"] = "total",
+        loss: Loss = "total",
         threads: int | None = None,
     ) -> None:
-        _check(privacy)
-        if loss not in ("total", "generalization"):
-            raise ProblemError(f"loss: must be 'total' or 'generalization', got {loss!r}")
+        _check("privacy", privacy)
+        _check("loss", loss, ("total", "generalization"))
         self.max_suppression, self.privacy, self.loss = max_suppression, privacy, loss
         super().__init__(
             table,
-            objectives=(
-                _least(privacy),
-                GeneralLoss() if loss == "total" else GeneralizationLoss(),
-            ),
+            objectives=(_smallest(privacy), _loss(loss)),
             suppression=Budget(max_suppression, by=privacy),
             threads=threads,
         )
-
-    def parameters(self) -> dict[str, Any]:
-        """Budget, privacy property and kind of loss."""
-        return {
-            "max_suppression": self.max_suppression,
-            "privacy": self.privacy,
-            "loss": self.loss,
-        }
 
 
 class AnySuppression(Cuts):
@@ -121,13 +115,14 @@ class AnySuppression(Cuts):
     Args:
         table: The records.
         privacy: `"k"`, or `"l"` for ℓ-diversity.
-        threads: For the evaluation.
+        threads: The number of threads of the evaluation.
 
     >>> import privmoo as pm
     >>> AnySuppression(pm.datasets.german_credit()).objective_names
     ['weighted_k_before', 'generalization_loss', 'suppression']
     """
 
+    stated: ClassVar[tuple[str, ...]] = ("privacy",)
     # Thousands of trade-offs in three objectives: better and faster here than NSGA-II
     # (notebooks/solver_comparison.ipynb).
     default_algorithm = "sms-emoa"
@@ -136,7 +131,7 @@ class AnySuppression(Cuts):
     def __init__(
         self, table: Table, *, privacy: Property = "k", threads: int | None = None
     ) -> None:
-        _check(privacy)
+        _check("privacy", privacy)
         self.privacy = privacy
         super().__init__(
             table,
@@ -144,10 +139,6 @@ class AnySuppression(Cuts):
             suppression=BelowAverage(by=privacy),
             threads=threads,
         )
-
-    def parameters(self) -> dict[str, Any]:
-        """The privacy property."""
-        return {"privacy": self.privacy}
 
 
 class KLSafe(Cuts):
@@ -165,12 +156,14 @@ class KLSafe(Cuts):
         max_suppression: η, the largest share of records left out.
         prefer: The more desired property, `"k"` or `"l"`.
         loss: `"total"` (generalization and suppression) or `"generalization"`.
-        threads: For the evaluation.
+        threads: The number of threads of the evaluation.
 
     >>> import privmoo as pm
     >>> KLSafe(pm.datasets.german_credit()).objective_names
     ['k', 'l', 'loss']
     """
+
+    stated: ClassVar[tuple[str, ...]] = ("max_suppression", "prefer", "loss")
 
     default_population = 500
 
@@ -180,28 +173,15 @@ class KLSafe(Cuts):
         *,
         max_suppression: float = 0.1,
         prefer: Property = "k",
-        loss: Literal["total", "generalization"] = "total",
+        loss: Loss = "total",
         threads: int | None = None,
     ) -> None:
-        _check(prefer, "prefer")
-        if loss not in ("total", "generalization"):
-            raise ProblemError(f"loss: must be 'total' or 'generalization', got {loss!r}")
+        _check("prefer", prefer)
+        _check("loss", loss, ("total", "generalization"))
         self.max_suppression, self.prefer, self.loss = max_suppression, prefer, loss
         super().__init__(
             table,
-            objectives=(
-                KAnonymity(),
-                FrequencyDiversity(),
-                GeneralLoss() if loss == "total" else GeneralizationLoss(),
-            ),
+            objectives=(KAnonymity(), FrequencyDiversity(), _loss(loss)),
             suppression=KLBudget(max_suppression, prefer=prefer),
             threads=threads,
         )
-
-    def parameters(self) -> dict[str, Any]:
-        """Budget, preferred property and kind of loss."""
-        return {
-            "max_suppression": self.max_suppression,
-            "prefer": self.prefer,
-            "loss": self.loss,
-        }

@@ -10,7 +10,7 @@ from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.measures import Constraint, InformationLoss, Measure, MinimumEntropy
 from privmoo.problems.clusters import Clusters
-from privmoo.spaces.centroids import Assignment
+from privmoo.spaces.centroids import Assignment, Published
 from privmoo.suppression import Suppression
 
 __all__ = ["MOOBAM"]
@@ -39,7 +39,7 @@ class MOOBAM(Clusters):
         assignment: `"balanced"`, or `"nearest"` as in Algorithm 1. On a scanned table `"nearest"`, or
             `"balanced"` with `split=0`.
         split: With `"balanced"`, how many records of a distinct tuple can go to other clusters one by one.
-        threads: For the evaluation; all cores by default.
+        threads: The number of threads of the evaluation; all cores by default.
 
     >>> import privmoo as pm
     >>> MOOBAM(pm.datasets.german_credit(), 30, 5).objective_names
@@ -58,7 +58,7 @@ class MOOBAM(Clusters):
         extras: Iterable[Measure] | None = None,
         scale: Scale = "raw",
         loss_scale: Literal["raw", "standard"] = "raw",
-        release: Literal["mean", "centroid"] = "mean",
+        release: Published = "mean",
         assignment: Assignment = "balanced",
         split: int = 8,
         threads: int | None = None,

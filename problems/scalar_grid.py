@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -22,6 +22,7 @@ from privmoo.front import Front
 from privmoo.problem import AnonymizationProblem
 from privmoo.problems.scalar_mo_obam import ScalarMOOBAM
 from privmoo.recodings.classes import PartitionRecoding
+from privmoo.registry import load
 from privmoo.search import make_algorithm, optimize
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class ScalarGrid:
     recodings: dict[int, PartitionRecoding] = field(repr=False)
 
     def front(self, problem: AnonymizationProblem) -> Front:
-        """The front of all that was found, by the objectives of a problem such as `MOOBAM`."""
+        """Return the front of all solutions, by the objectives of a problem such as `MOOBAM`."""
         if not self.recodings:
             raise ProblemError("grid: no swarm found a feasible solution, so there is no front")
         evaluations = int(self.frame["evaluations"].sum())
@@ -56,13 +57,17 @@ class ScalarGrid:
         return Front.of(problem, known=list(self.recodings.values()), run=facts)
 
     def plot(self, k: int, values: Sequence[str] = ("il", "at_risk_05", "homogeneity")) -> Figure:
-        """Heat maps over number of clusters and λ (Wei et al. 2025, Figure 3), one per value."""
-        from privmoo.plot.heat_maps import plot_heat_maps
+        """Draw heat maps over number of clusters and λ (Wei et al. 2025, Figure 3), one per value.
 
-        own = self.frame[self.frame["k"] == k]
-        if own.empty:
+        Args:
+            k: The smallest class size whose swarms are drawn.
+            values: The columns of `frame` to draw.
+        """
+        swarms = self.frame[self.frame["k"] == k]
+        if swarms.empty:
             raise ProblemError(f"k: the grid has no swarms for k = {k}")
-        return plot_heat_maps(own, x="n_clusters", y="lam", values=values)
+        plot_heat_maps: Callable[..., Figure] = load("views", "plot_heat_maps")
+        return plot_heat_maps(swarms, x="n_clusters", y="lam", values=values)
 
 
 def scalar_grid(
@@ -111,9 +116,9 @@ def scalar_grid(
     [[5, 4, 0.1, 50, True]]
     """
     lists: dict[str, Any] = {"n_clusters": n_clusters, "k": k, "lam": lam}
-    for name, given in lists.items():
-        if isinstance(given, str) or not isinstance(given, Sequence) or not len(given):
-            raise ProblemError(f"{name}: give a list of at least one number, got {given!r}")
+    for name, numbers in lists.items():
+        if isinstance(numbers, str) or not isinstance(numbers, Sequence) or not len(numbers):
+            raise ProblemError(f"{name}: give a list of at least one number, got {numbers!r}")
     whole_number("seed", seed, at_least=0)
     common: dict[str, Any] = {
         "penalty": penalty,
@@ -142,13 +147,13 @@ def scalar_grid(
                 least[number, size] = (first.loss, first.evaluations)
                 extra = first.evaluations
             loss = least[number, size][0] if scaled else None
-            found = swarm.run(weight, loss)
-            if found.stopped:
+            outcome = swarm.run(weight, loss)
+            if outcome.stopped:
                 break
-            if found.recoding is not None:
-                recodings[len(rows)] = found.recoding
-            own = {**found.row, "evaluations": found.evaluations + extra, "least_loss": loss}
-            rows.append({"k": size, "n_clusters": number, "lam": weight, **own})
+            if outcome.recoding is not None:
+                recodings[len(rows)] = outcome.recoding
+            facts = {**outcome.row, "evaluations": outcome.evaluations + extra, "least_loss": loss}
+            rows.append({"k": size, "n_clusters": number, "lam": weight, **facts})
             bar.update()
     return ScalarGrid(pd.DataFrame(rows, columns=_COLUMNS), recodings)
 
@@ -216,7 +221,7 @@ class _Swarm:
         except KeyboardInterrupt:
             return _Found({}, 0, stopped=True)
         best = front[0]
-        recoding = problem.recoding(best.x)
+        recoding = problem.space.recoding(best.x)
         row = {name: best.values[name] for name in _MEASURED}
         seconds = time.perf_counter() - began
         return _Found(

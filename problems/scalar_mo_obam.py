@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from privmoo.groups.groups import GroupBatch
 from privmoo.measures import InformationLoss, Measure, MinimumEntropy
 from privmoo.operators import CentroidSampling
 from privmoo.problems.clusters import Clusters
-from privmoo.spaces.centroids import check_clusters
+from privmoo.spaces.centroids import Published, check_clusters
 
 __all__ = ["ScalarMOOBAM", "WeighedLoss"]
 
@@ -79,11 +79,14 @@ class WeighedLoss(Measure):
 
     def range(self, table: Table) -> tuple[float, float]:
         """From no loss at the entropy of the whole table to all loss at none."""
-        most = table_entropy(table) if self.least_loss is None else 1.0
+        largest_entropy = table_entropy(table) if self.least_loss is None else 1.0
         worst = InformationLoss().range(table)[1] if self.least_loss is None else 1.0
         # Less than `least_loss` is possible, so less than 0.
-        least = 0.0 if self.least_loss is None else min(0.0, 1 - self.least_loss / _TINY)
-        return least - self.lam * most, worst + self.penalty * self.k * table.n_records
+        smallest = 0.0 if self.least_loss is None else min(0.0, 1 - self.least_loss / _TINY)
+        return (
+            smallest - self.lam * largest_entropy,
+            worst + self.penalty * self.k * table.n_records,
+        )
 
 
 class ScalarMOOBAM(Clusters):
@@ -105,7 +108,7 @@ class ScalarMOOBAM(Clusters):
             keeps small classes out.
         scale: Of distances: `"raw"`, `"standard"` or `"minmax"`.
         release: `"centroid"`, as the authors, or `"mean"` (mean and mode, never a larger loss).
-        threads: For the evaluation; all cores by default.
+        threads: The number of threads of the evaluation; all cores by default.
 
     >>> import privmoo as pm
     >>> problem = ScalarMOOBAM(pm.datasets.german_credit(), 4, 5, 0.01)
@@ -113,6 +116,7 @@ class ScalarMOOBAM(Clusters):
     (['weighed_loss'], 'pso')
     """
 
+    stated: ClassVar[tuple[str, ...]] = ("lam", "scaled", "least_loss", "penalty")
     default_algorithm = "pso"
     default_population = 50
     default_generations = 100
@@ -128,16 +132,16 @@ class ScalarMOOBAM(Clusters):
         least_loss: float | None = None,
         penalty: float = 0.0,
         scale: Scale = "raw",
-        release: Literal["centroid", "mean"] = "centroid",
+        release: Published = "centroid",
         threads: int | None = None,
     ) -> None:
         if not isinstance(table, Table):
             raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
-        most = check_clusters(table, n_clusters, k)
-        if n_clusters > most:
+        largest = check_clusters(table, n_clusters, k)
+        if n_clusters > largest:
             raise ProblemError(
                 f"n_clusters: {n_clusters} clusters of at least {k} need {n_clusters * k:,} records, the "
-                f"table has {table.n_records:,}; choose at most {most}"
+                f"table has {table.n_records:,}; choose at most {largest}"
             )
         if scaled and least_loss is None:
             raise ProblemError(
@@ -159,19 +163,9 @@ class ScalarMOOBAM(Clusters):
         )
 
     def default_operators(self) -> dict[str, Any]:
-        """Particles with values of the data; the rest as for all clusters."""
+        """Return particles with values of the data; the rest is as for all clusters."""
         sampling = CentroidSampling("values", vary=False)
         return {**super().default_operators(), "sampling": sampling}
-
-    def parameters(self) -> dict[str, Any]:
-        """What is weighed, and how clusters are made."""
-        return {
-            **super().parameters(),
-            "lam": self.lam,
-            "scaled": self.scaled,
-            "least_loss": self.least_loss,
-            "penalty": self.penalty,
-        }
 
 
 def table_entropy(table: Table) -> float:

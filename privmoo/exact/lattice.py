@@ -15,15 +15,18 @@ from numpy.typing import NDArray
 from privmoo._util.dominance import non_dominated
 from privmoo._util.progress_bar import new_bar
 from privmoo.errors import ProblemError
-from privmoo.exact.costs import Wish, has_threshold, space_of, wish_of
+from privmoo.exact.costs import SweepGoal, goal_of
 from privmoo.exact.stages import Lattice
 from privmoo.exact.sweep import STOP, compacted, interruptible, new_best, new_cells
 from privmoo.front.archive import Archive
 from privmoo.front.front import Front
 from privmoo.kernels.stairs import Best
 from privmoo.measures import Transparency
+from privmoo.operators.space import space_of
 from privmoo.problem import AnonymizationProblem
-from privmoo.spaces.levels import LevelSpace, most_suppressed, stairs_of
+from privmoo.recodings.candidates import Candidates
+from privmoo.spaces.levels import LevelSpace
+from privmoo.suppression.staircase import most_suppressed
 
 __all__ = ["exact_front", "lattice_cost", "lower_bound"]
 
@@ -63,7 +66,7 @@ def exact_front(
     >>> front.to_frame()[["k", "loss"]].round(3).to_numpy().tolist(), front.proven
     ([[1.0, 0.0], [2.0, 0.333], [4.0, 1.0]], True)
     """
-    space = space_of(problem)
+    space = space_of(problem, "levels")
     if seconds is not None and not isinstance(seconds, int | float):
         raise ProblemError(f"seconds: must be a number, got {seconds!r}")
     cost = lattice_cost(problem)
@@ -73,12 +76,12 @@ def exact_front(
             f"{_duration(cost['seconds'])}; give seconds=… for what fits and a bound on the rest, or "
             "use optimize() and compare with lower_bound(problem)"
         )
-    wish = wish_of(problem)
+    goal = goal_of(problem)
     began = time.perf_counter()
     with _bar(space.n_nodes, shown=progress) as bar:
-        if wish is None:
+        if goal is None:
             return _by_evaluation(problem, space, began, seconds, bar)
-        return _by_sweep(problem, space, wish, began, seconds, bar)
+        return _by_sweep(problem, space, goal, began, seconds, bar)
 
 
 def lattice_cost(problem: AnonymizationProblem) -> dict[str, float]:
@@ -90,14 +93,14 @@ def lattice_cost(problem: AnonymizationProblem) -> dict[str, float]:
     >>> lattice_cost(pm.problems.Levels(table))["nodes"]
     4
     """
-    space = space_of(problem)
+    space = space_of(problem, "levels")
     rng = np.random.default_rng(0)
-    some = rng.integers(space.lowest, space.highest, (32, len(space.lowest)), endpoint=True)
-    groups = _mean_groups(problem, space, some)
-    each = _SECONDS_PER_GROUP * 1.5 * groups + 1e-6
-    if wish_of(problem) is None:
-        each = 2e-8 * problem.table.n_tuples * len(problem.measures) + 5e-5
-    return {"nodes": space.n_nodes, "seconds": each * space.n_nodes}
+    nodes = rng.integers(space.lowest, space.highest, (32, len(space.lowest)), endpoint=True)
+    groups = _mean_groups(problem, space, nodes)
+    seconds_per_node = _SECONDS_PER_GROUP * 1.5 * groups + 1e-6
+    if goal_of(problem) is None:
+        seconds_per_node = 2e-8 * problem.table.n_tuples * len(problem.measures) + 5e-5
+    return {"nodes": space.n_nodes, "seconds": seconds_per_node * space.n_nodes}
 
 
 def lower_bound(problem: AnonymizationProblem, *, most_nodes: int = 200_000) -> pd.DataFrame:
@@ -119,63 +122,68 @@ def lower_bound(problem: AnonymizationProblem, *, most_nodes: int = 200_000) -> 
     >>> bound.round(3).to_numpy().tolist()
     [[1.0, 0.0], [2.0, 0.333], [4.0, 1.0]]
     """
-    space, wish = space_of(problem), wish_of(problem)
-    if wish is None:
+    space, goal = space_of(problem, "levels"), goal_of(problem)
+    if goal is None:
         raise ProblemError(
             "lower_bound: is known for k against general loss or transparency, with a threshold or "
             "without suppression; this problem has other objectives, constraints or policies"
         )
     total = np.zeros(problem.table.n_records + 1)
     for part in _parts(space, most_nodes):
-        lattice = Lattice(space, wish.price, part)
-        best, _, _ = _search(lattice, wish, None, None, None)
+        lattice = Lattice(space, goal.price, part)
+        best, _, _ = _search(lattice, goal, None, None, None)
         total += best.floor
-    return _as_steps(problem, wish, total)
+    return _as_steps(problem, goal, total)
 
 
 def _by_sweep(
-    problem: Any, space: LevelSpace, wish: Wish, began: float, seconds: float | None, bar: Any
+    problem: AnonymizationProblem,
+    space: LevelSpace,
+    goal: SweepGoal,
+    began: float,
+    seconds: float | None,
+    bar: Any,
 ) -> Front:
-    lattice = Lattice(space, wish.price)
-    best, counters, done = _search(lattice, wish, began, seconds, bar)
+    lattice = Lattice(space, goal.price)
+    best, counters, n_done = _search(lattice, goal, began, seconds, bar)
     rows = [
-        problem.from_levels(lattice.levels(node), k)
-        for k, node in _undominated(best, wish)
-        if k >= wish.least_k
+        space.from_levels(lattice.levels(node), k)
+        for k, node in _undominated(best, goal)
+        if k >= goal.least_k
     ]
     if not rows:  # nothing feasible yet
-        rows = [problem.from_levels(space.highest, 1)]
+        rows = [space.from_levels(space.highest, 1)]
     n_first = int(lattice.stages.n_combos[0])
-    facts = _facts(space, began, int(counters[0]), int(counters[1]), proven=done == n_first)
+    facts = _facts(space, began, int(counters[0]), int(counters[1]), proven=n_done == n_first)
     X = np.stack(rows)
-    if done == n_first:
+    if n_done == n_first:
         return Front.of(problem, X, run=facts)
     rest = np.full(len(best.floor), np.inf)
-    for combo in range(done, n_first):
-        np.minimum(rest, _first_bound(lattice, wish, combo), out=rest)
-    both = np.minimum(best.floor, rest)
+    for combo in range(n_done, n_first):
+        np.minimum(rest, _first_bound(lattice, goal, combo), out=rest)
+    floor = np.minimum(best.floor, rest)
     front = Front.of(problem, X, run=facts)
     # With suppression as a third objective the bound says nothing of a single limit.
-    known = [] if wish.all_limits else list(enumerate(front))
-    sure = [i for i, s in known if best.floor[int(s.k)] <= rest[int(s.k)]]
-    bound = _as_steps(problem, wish, both)
+    solutions = [] if goal.all_limits else list(enumerate(front))
+    sure = [i for i, s in solutions if best.floor[int(s.k)] <= rest[int(s.k)]]
+    bound = _as_steps(problem, goal, floor)
     facts |= {"proven_solutions": sure, "bound": bound.to_numpy().tolist()}
     return Front.of(problem, X, run=facts)
 
 
-def _undominated(best: Best, wish: Wish) -> list[tuple[int, int]]:
+def _undominated(best: Best, goal: SweepGoal) -> list[tuple[int, int]]:
     """Every entry that no other dominates, as k and node."""
     ks: list[int] = []
     at: list[int] = []
     for k in np.flatnonzero(best.heads >= 0):
         place = int(best.heads[k])
         while place >= 0:
-            if wish.all_limits or best.costs[place] <= best.floor[k]:
+            if goal.all_limits or best.costs[place] <= best.floor[k]:
                 ks.append(int(k))
                 at.append(place)
             place = int(best.nexts[place])
     points = np.column_stack([-np.array(ks, dtype=np.float64), best.costs[at]])
-    if wish.all_limits:
+    if goal.all_limits:
         points = np.column_stack([points, best.suppressed[at]])
     if not len(points):
         return []
@@ -184,7 +192,7 @@ def _undominated(best: Best, wish: Wish) -> list[tuple[int, int]]:
 
 
 def _search(
-    lattice: Lattice, wish: Wish, began: float | None, seconds: float | None, bar: Any
+    lattice: Lattice, goal: SweepGoal, began: float | None, seconds: float | None, bar: Any
 ) -> tuple[Best, NDArray[np.int64], int]:
     """Sweep a lattice by combinations of its first stage; how many were finished."""
     n_records = int(lattice.stages.weights.sum())
@@ -193,7 +201,7 @@ def _search(
     cells = new_cells(len(lattice.stages.weights))
     used, combo = 0, 0
     n_first = int(lattice.stages.n_combos[0])
-    each = lattice.n_nodes // n_first
+    nodes_per_combo = lattice.n_nodes // n_first
     step = max(1, n_first // _STEPS)
     timer = None
     if began is not None and seconds is not None:
@@ -213,26 +221,26 @@ def _search(
             combo,
             min(combo + step, n_first),
             lattice.price,
-            wish.most_suppressed,
-            wish.all_limits,
+            goal.most_suppressed,
+            goal.all_limits,
             counters,
         )
-        found = interruptible(arguments, counters)
-        if found < 0:
-            # Stopped, or without room: what was found stays; in the latter case the step is repeated.
+        n_used = interruptible(arguments, counters)
+        if n_used < 0:
+            # Stopped, or without room: the entries stay; in the latter case the step is repeated.
             best, used = compacted(best, 2 * len(best.nexts))
             counters[:3] = before
             continue
-        done = min(combo + step, n_first)
+        stop = min(combo + step, n_first)
         if bar is not None:
-            bar.update(each * (done - combo))
-        used, combo = found, done
+            bar.update(nodes_per_combo * (stop - combo))
+        used, combo = n_used, stop
     if timer is not None:
         timer.cancel()
     return best, counters, combo
 
 
-def _first_bound(lattice: Lattice, wish: Wish, combo: int) -> NDArray[np.float64]:
+def _first_bound(lattice: Lattice, goal: SweepGoal, combo: int) -> NDArray[np.float64]:
     """Per k, the least cost below one combination of the first stage: the kernel's bound, in numpy."""
     stages = lattice.stages
     low = stages.map_offsets[combo]
@@ -248,11 +256,11 @@ def _first_bound(lattice: Lattice, wish: Wish, combo: int) -> NDArray[np.float64
     k = np.arange(int(stages.weights.sum()) + 1)
     place = np.searchsorted(sizes, k, side="left")
     bound = left[place] + gone[place] * lattice.price
-    return np.where(gone[place] <= wish.most_suppressed, bound, np.inf) * (1 - 1e-12)
+    return np.where(gone[place] <= goal.most_suppressed, bound, np.inf) * (1 - 1e-12)
 
 
 def _by_evaluation(
-    problem: Any, space: LevelSpace, began: float, seconds: float | None, bar: Any
+    problem: AnonymizationProblem, space: LevelSpace, began: float, seconds: float | None, bar: Any
 ) -> Front:
     """Every vector of levels, with every threshold where that is a variable, as any other candidate."""
     archive = Archive(problem.n_obj)
@@ -266,9 +274,7 @@ def _by_evaluation(
         X = _with_thresholds(problem, space, chunk)
         for low in range(0, len(X), _CHUNK):
             part = X[low : low + _CHUNK]
-            values = np.concatenate(problem.engine.map(problem.candidates(part), problem._measure))
-            F, G = problem._judge(values, np.ones(len(part), dtype=np.bool_))
-            archive.add(part, {"F": F, "G": G})
+            archive.on_evaluation(problem.evaluator.judge(part, keep=False))
         visited += len(chunk)
         bar.update(len(chunk))
     proven = visited == space.n_nodes
@@ -279,30 +285,31 @@ def _by_evaluation(
 
 
 def _with_thresholds(
-    problem: Any, space: LevelSpace, nodes: NDArray[np.int64]
+    problem: AnonymizationProblem, space: LevelSpace, nodes: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    if not has_threshold(problem):
-        return np.stack([problem.from_levels(node) for node in nodes])
+    if space.max_suppression is None:
+        return np.stack([space.from_levels(node) for node in nodes])
     rows = []
-    limit = most_suppressed(float(problem.max_suppression), problem.table.n_records)
-    every = stairs_of(problem.engine, space, nodes)
-    for node, stairs in zip(nodes, every, strict=True):
-        within = stairs.sizes[stairs.suppressed <= limit]
-        rows += [problem.from_levels(node, int(k)) for k in within]
+    limit = most_suppressed(float(space.max_suppression), space.table.n_records)
+    staircases = problem.evaluator.engine.stairs(space.blocks(nodes))
+    for node, stairs in zip(nodes, staircases, strict=True):
+        rows += [space.from_levels(node, int(k)) for k in stairs.within(limit)]
     return np.stack(rows)
 
 
-def _as_steps(problem: Any, wish: Wish, floor: NDArray[np.float64]) -> pd.DataFrame:
+def _as_steps(
+    problem: AnonymizationProblem, goal: SweepGoal, floor: NDArray[np.float64]
+) -> pd.DataFrame:
     """A bound by k as a table of its steps, in the objective's own unit."""
-    known = np.flatnonzero(np.isfinite(floor[1:])) + 1
-    known = known[known >= wish.least_k]
-    last = np.append(np.diff(floor[known]) != 0, True) if len(known) else np.zeros(0, bool)
-    k = known[last]
+    bounded = np.flatnonzero(np.isfinite(floor[1:])) + 1
+    bounded = bounded[bounded >= goal.least_k]
+    last = np.append(np.diff(floor[bounded]) != 0, True) if len(bounded) else np.zeros(0, bool)
+    k = bounded[last]
     n = problem.table.n_records
     values = floor[k] / n
-    if isinstance(wish.measure, Transparency):
+    if isinstance(goal.measure, Transparency):
         values = problem.table.n_qis * n - floor[k]
-    return pd.DataFrame({"k": k, wish.measure.key: values})
+    return pd.DataFrame({"k": k, goal.measure.key: values})
 
 
 def _parts(space: LevelSpace, most_nodes: int) -> list[list[int]]:
@@ -319,11 +326,11 @@ def _parts(space: LevelSpace, most_nodes: int) -> list[list[int]]:
     return parts
 
 
-def _mean_groups(problem: Any, space: LevelSpace, nodes: NDArray[np.int64]) -> float:
-    from privmoo.recodings.candidates import Candidates
-
+def _mean_groups(
+    problem: AnonymizationProblem, space: LevelSpace, nodes: NDArray[np.int64]
+) -> float:
     candidates = Candidates(blocks=space.blocks(nodes), thresholds=np.ones(len(nodes)))
-    counts = problem.engine.map(candidates, lambda before, after: before.n_groups.copy())
+    counts = problem.evaluator.engine.map(candidates, lambda before, after: before.n_groups.copy())
     return float(np.concatenate(counts).mean())
 
 

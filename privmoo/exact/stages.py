@@ -48,9 +48,9 @@ class Lattice:
         self, space: LevelSpace, price: Price, columns: Sequence[int] | None = None
     ) -> None:
         table = space.table
-        wanted = range(table.n_qis) if columns is None else columns
+        places = range(table.n_qis) if columns is None else columns
         self.space = space
-        self.groups = _grouped(space, sorted(wanted, key=lambda j: -_entropy(space, j)))
+        self.groups = _grouped(space, sorted(places, key=lambda j: -_entropy(space, j)))
         self.columns = [j for group in self.groups for j in group]
         self.price = math.fsum(price.suppressed[j] for j in self.columns)
         self.n_nodes = math.prod(int(space.n_levels[j]) for j in self.columns)
@@ -74,11 +74,11 @@ class Lattice:
             key = np.zeros(table.n_tuples, np.int64)
             for j in group:
                 key = np.unique(key * table.qis[j].n_leaves + codes[:, j], return_inverse=True)[1]
-            _, first, own = np.unique(key, return_index=True, return_inverse=True)
-            found, suffix = np.unique(own * n_suffixes[-1] + suffix, return_inverse=True)
-            own_codes.append((found // n_suffixes[-1]).astype(np.uint32))
-            nexts.append((found % n_suffixes[-1]).astype(np.uint32))
-            n_suffixes.append(len(found))
+            _, first, code = np.unique(key, return_index=True, return_inverse=True)
+            suffixes, suffix = np.unique(code * n_suffixes[-1] + suffix, return_inverse=True)
+            own_codes.append((suffixes // n_suffixes[-1]).astype(np.uint32))
+            nexts.append((suffixes % n_suffixes[-1]).astype(np.uint32))
+            n_suffixes.append(len(suffixes))
             every.append(self._combinations(group, codes[first], price))
         weights = np.bincount(suffix, weights=table.weights).astype(np.int64)
         own_codes, nexts, every = own_codes[::-1], nexts[::-1], every[::-1]
@@ -110,8 +110,8 @@ class Lattice:
                 blocks = space.hierarchies[j].level_blocks[level][codes[:, j]]
                 key = np.unique(key * (int(blocks.max()) + 1) + blocks, return_inverse=True)[1]
                 cost += price.of_blocks[j][level][blocks]
-            _, first, own = np.unique(key, return_index=True, return_inverse=True)
-            result.append((own.astype(np.uint32), cost[first]))
+            _, first, blocks_of_codes = np.unique(key, return_index=True, return_inverse=True)
+            result.append((blocks_of_codes.astype(np.uint32), cost[first]))
         return result
 
 
@@ -133,14 +133,14 @@ def _grouped(space: LevelSpace, columns: list[int]) -> list[list[int]]:
     ):
         first += 1
     groups: list[list[int]] = []
-    own: list[int] = []
+    stage: list[int] = []
     for j in reversed(columns[first:]):
-        if own and math.prod(int(sizes[i]) for i in [*own, j]) > _COMBOS:
-            groups.append(own[::-1])
-            own = []
-        own.append(j)
-    if own:
-        groups.append(own[::-1])
+        if stage and math.prod(int(sizes[i]) for i in [*stage, j]) > _COMBOS:
+            groups.append(stage[::-1])
+            stage = []
+        stage.append(j)
+    if stage:
+        groups.append(stage[::-1])
     head = columns[:first]
     if groups and math.prod(int(sizes[i]) for i in [*head, *groups[-1]]) <= _COMBOS:
         head += groups.pop()

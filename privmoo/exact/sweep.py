@@ -19,7 +19,12 @@ STOP = 4
 
 
 def interruptible(arguments: tuple[Any, ...], counters: NDArray[np.int64]) -> int:
-    """Sweep beside this thread, which hears Ctrl-C: then the sweep ends as if time were out."""
+    """Sweep beside this thread, which hears Ctrl-C: then the sweep ends as if time were out.
+
+    Args:
+        arguments: The arguments of `privmoo.kernels.lattice.sweep`.
+        counters: The counters among them, of which one stops the sweep.
+    """
     with ThreadPoolExecutor(max_workers=1) as pool:
         running = pool.submit(sweep, *arguments)
         try:
@@ -30,7 +35,12 @@ def interruptible(arguments: tuple[Any, ...], counters: NDArray[np.int64]) -> in
 
 
 def new_best(n_records: int, room: int) -> Best:
-    """Nothing found yet."""
+    """Return room for the best releases, with none in it yet.
+
+    Args:
+        n_records: The number of records.
+        room: How many entries fit.
+    """
     return Best(
         heads=np.full(n_records + 1, -1, np.int64),
         nexts=np.full(room, -1, np.int64),
@@ -42,7 +52,7 @@ def new_best(n_records: int, room: int) -> Best:
 
 
 def new_cells(n_tuples: int) -> Cells:
-    """Untouched pages of these arrays cost nothing."""
+    """Return working memory for a sweep; untouched pages of its arrays cost nothing."""
     slots = 1 << (4 * n_tuples).bit_length()
     return Cells(
         cells=np.zeros(DENSE, np.int32),
@@ -55,15 +65,23 @@ def new_cells(n_tuples: int) -> Cells:
 
 
 def compacted(best: Best, room: int) -> tuple[Best, int]:
-    """The same entries in fresh room: those that were replaced are gone."""
-    other = new_best(len(best.heads) - 1, room)
+    """Return the same entries in fresh room, without those that were replaced.
+
+    Args:
+        best: The entries.
+        room: How many entries fit.
+
+    Returns:
+        The entries, and how many there are.
+    """
+    fresh = new_best(len(best.heads) - 1, room)
     used = 0
     for k in np.flatnonzero(best.heads >= 0):
         at = int(best.heads[k])
         while at >= 0:
-            other.costs[used], other.suppressed[used] = best.costs[at], best.suppressed[at]
-            other.nodes[used], other.nexts[used] = best.nodes[at], other.heads[k]
-            other.heads[k] = used
+            fresh.costs[used], fresh.suppressed[used] = best.costs[at], best.suppressed[at]
+            fresh.nodes[used], fresh.nexts[used] = best.nodes[at], fresh.heads[k]
+            fresh.heads[k] = used
             used, at = used + 1, int(best.nexts[at])
-    other.floor[:] = best.floor
-    return other, used
+    fresh.floor[:] = best.floor
+    return fresh, used

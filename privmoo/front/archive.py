@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo._util.dominance import feasible_rows, non_dominated
+from privmoo.evaluation.evaluator import Evaluation, Observer
 
 __all__ = ["Archive"]
 
@@ -15,10 +16,10 @@ _SHOWN = 5_000
 _REMEMBERED = 200_000
 
 
-class Archive:
+class Archive(Observer):
     """Collects what a problem evaluates; unbounded, so that no non-dominated candidate is lost.
 
-    It listens as the problem's pymoo `callback`. Of dominated and infeasible ones it remembers objective
+    It observes the problem's evaluator. Of dominated and infeasible ones it remembers objective
     values only, for the picture.
 
     >>> archive = Archive(2)
@@ -38,6 +39,12 @@ class Archive:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def on_evaluation(self, evaluation: Evaluation) -> None:
+        """Take a batch of judged candidates, its companions first."""
+        if evaluation.companions is not None:
+            self.on_evaluation(evaluation.companions)
+        self.add(evaluation.X, {"F": evaluation.F, "G": evaluation.G})
 
     def add(self, X: Any, out: dict[str, Any]) -> None:
         """Take a batch of candidates.

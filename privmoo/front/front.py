@@ -39,6 +39,7 @@ from privmoo.front.solution import Solution
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from privmoo.evaluation.evaluator import Evaluation
     from privmoo.explorer.widget import Explorer
     from privmoo.problem import AnonymizationProblem
     from privmoo.recodings.base import Recoding
@@ -121,21 +122,46 @@ class Front:
             InfeasibleError: No candidate is feasible.
         """
         rows = np.array(X, copy=True)
+        evaluation = problem.evaluator.evaluate(rows) if len(rows) else None
+        return cls.judged(problem, evaluation, known=known, run=run, dominated=dominated)
+
+    @classmethod
+    def judged(
+        cls,
+        problem: AnonymizationProblem,
+        evaluation: Evaluation | None,
+        *,
+        known: Sequence[Recoding] = (),
+        run: Mapping[str, Any] | None = None,
+        dominated: NDArray[np.float64] | None = None,
+    ) -> Front:
+        """Make a front of candidates that were judged already.
+
+        Args:
+            problem: The problem that the candidates solve.
+            evaluation: The judged candidates; None if there are none.
+            known: Recodings from elsewhere, such as those of baselines, as further candidates.
+            run: Facts about the search.
+            dominated: Minimised objective values of other candidates, for the picture.
+
+        Raises:
+            InfeasibleError: No candidate is feasible.
+        """
+        rows: NDArray[Any] = np.empty(0) if evaluation is None else evaluation.X
         adopted = [problem.adopt(recoding) for recoding in known]
         if not len(rows) + len(adopted):
             raise ProblemError("front: no candidates were given")
         quantities = quantities_of(problem)
-        keys = [*(m.key for m in problem.measures), RECORDS_SUPPRESSED]
-        parts, stored = [], [None] * len(rows) + [r.to_json() for r in adopted]
-        if len(rows):
-            out = problem.evaluate(rows, return_values_of=["F", "G"], return_as_dictionary=True)
-            named = problem.evaluate_measures(rows)
-            parts.append((out["F"], out["G"], np.column_stack([named[key] for key in keys])))
+        keys = problem.evaluator.names
+        parts = [] if evaluation is None else [evaluation]
+        recodings = [None] * len(rows) + [r.to_json() for r in adopted]
         if adopted:
-            parts.append(problem.judge_recodings(adopted))
+            parts.append(problem.evaluator.judge_recodings(adopted))
             encoded = np.stack([problem.encode(recoding) for recoding in adopted])
             rows = np.concatenate([rows, encoded]) if len(rows) else encoded
-        F, G, measured = (np.concatenate([part[i] for part in parts]) for i in range(3))
+        F, G, measured = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("F", "G", "values")
+        )
         feasible = feasible_rows(F, G)
         if not len(feasible):
             raise InfeasibleError(nothing_feasible(problem, len(rows)))
@@ -154,7 +180,7 @@ class Front:
             dominated=beside,
             problem=problem,
             table=problem.table,
-            recodings=tuple(stored[i] for i in best) if adopted else None,
+            recodings=tuple(recodings[i] for i in best) if adopted else None,
         )
 
     @classmethod

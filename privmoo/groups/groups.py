@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError, nearest
-from privmoo.kernels.cells import sum_cells, sum_groups
+from privmoo.kernels.cells import sum_groups
 from privmoo.kernels.segments import Segments
 
 if TYPE_CHECKING:
@@ -81,15 +81,6 @@ class GroupBatch:
         sums = np.empty(len(self), values.dtype)
         sum_groups(self.starts, self.stops, values, sums)
         return sums
-
-    def cell_sums(self, leaf_values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Per group, the sum over quasi-identifiers of a value of every leaf (candidates × leaves)."""
-        result = np.empty(len(self.sizes), dtype=np.float64)
-        offsets = np.concatenate([[0], np.cumsum([qi.n_leaves for qi in self.table.qis])])
-        sum_cells(
-            self.starts, self.stops, self.firsts, self.table.tuples, offsets, leaf_values, result
-        )
-        return result
 
     def need_blocks(self, measure: str) -> NDArray[np.uint32]:
         """The blocks, or one sentence saying that clusters have none."""
@@ -192,13 +183,13 @@ class Grouping:
 
     def segments(self, attribute: str) -> Segments:
         """Sparse counts of one sensitive attribute, for the groups of this candidate."""
-        known = self.batch.segments
-        if attribute not in known:
+        available = self.batch.segments
+        if attribute not in available:
             raise MeasureError(
                 f"groups: no counts of {attribute!r}; sensitive attributes are "
-                f"{', '.join(known) or 'none'}{nearest(attribute, known)}"
+                f"{', '.join(available) or 'none'}{nearest(attribute, available)}"
             )
-        starts, stops, values, counts = known[attribute]
+        starts, stops, values, counts = available[attribute]
         return Segments(starts[self._range], stops[self._range], values, counts)
 
     def counts(self, attribute: str) -> list[dict[str, int]]:

@@ -86,8 +86,8 @@ def _super_columns(tuples: NDArray[Any], sizes: list[int], order: list[int]) -> 
             if prod(sizes[i] for i in wider) > _LARGEST_RANK_TABLE:
                 continue
             columns = [sample[:, i] for i in wider]
-            found = distinct_tuples(columns, [sizes[i] for i in wider], range(len(wider)))[0]
-            if len(found) <= limit:
+            combinations = distinct_tuples(columns, [sizes[i] for i in wider], range(len(wider)))[0]
+            if len(combinations) <= limit:
                 group.append(j)
                 break
         else:
@@ -131,14 +131,26 @@ class Workspace:
         self._buffers: dict[str, NDArray[Any]] = {}
 
     def array(self, name: str, size: int, dtype: Any) -> NDArray[Any]:
-        """A named buffer of at least the last size, uninitialised."""
+        """Return a named buffer, uninitialised.
+
+        Args:
+            name: The name of the buffer.
+            size: The number of its elements.
+            dtype: Their type.
+        """
         buffer = self._buffers.get(name)
         if buffer is None or len(buffer) < size:
             buffer = self._buffers[name] = np.empty(size, dtype)
         return buffer[:size]
 
     def zeros(self, name: str, size: int, dtype: Any) -> NDArray[Any]:
-        """A named buffer that its users leave zeroed."""
+        """Return a named buffer of zeros, which its users leave zeroed.
+
+        Args:
+            name: The name of the buffer.
+            size: The number of its elements.
+            dtype: Their type.
+        """
         buffer = self._buffers.get(name)
         if buffer is None or len(buffer) < size:
             buffer = self._buffers[name] = np.zeros(size, dtype)

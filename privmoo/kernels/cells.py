@@ -14,7 +14,6 @@ __all__ = [
     "block_maxima",
     "column_sums",
     "recoding_bits",
-    "sum_cells",
     "sum_groups",
     "sum_products",
 ]
@@ -32,25 +31,6 @@ def sum_groups(
         sums[c] = 0
         for g in range(starts[c], stops[c]):
             sums[c] += values[g]
-
-
-@compiled()
-def sum_cells(
-    starts: NDArray[np.int64],
-    stops: NDArray[np.int64],
-    firsts: NDArray[np.int32],
-    tuples: NDArray[Any],
-    leaf_offsets: NDArray[np.int64],
-    leaf_values: NDArray[np.float64],
-    sums: NDArray[np.float64],
-) -> None:
-    """Per group, the sum over quasi-identifiers of `leaf_values` at its first tuple's leaves."""
-    for c in range(len(starts)):
-        for g in range(starts[c], stops[c]):
-            total = 0.0
-            for j in range(tuples.shape[1]):
-                total += leaf_values[c, leaf_offsets[j] + tuples[firsts[g], j]]
-            sums[g] = total
 
 
 @compiled()

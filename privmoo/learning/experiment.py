@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from privmoo._util.checks import fraction, whole_number
 from privmoo._util.progress_bar import new_bar
+from privmoo._util.threads import thread_count
 from privmoo.data.columns import Attribute
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError, ReleaseError, TableError
-from privmoo.evaluation.engine import thread_count
 from privmoo.hierarchy.canonical import canonical
 from privmoo.learning.encoding import encode
 from privmoo.learning.values import check_release

@@ -11,10 +11,10 @@ from privmoo.data.columns import Attribute
 from privmoo.data.facts import fewest_values, value_numbers
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError
+from privmoo.groups.diversity import diversity_of_groups
 from privmoo.groups.groups import GroupBatch, Segments, Stage
 from privmoo.kernels import diversity as kernels
 from privmoo.kernels.sizes import weighted_sums
-from privmoo.kernels.suppression import group_diversity
 from privmoo.measures.base import FloatArray
 from privmoo.measures.value_measure import ValueMeasure
 
@@ -27,7 +27,6 @@ __all__ = [
     "PSensitivity",
     "RecursiveDiversity",
     "WeightedDiversity",
-    "diversity_of_groups",
 ]
 
 
@@ -290,15 +289,3 @@ def _least_entropy(groups: GroupBatch, segments: Segments) -> FloatArray:
         out,
     )
     return out
-
-
-def diversity_of_groups(groups: GroupBatch) -> FloatArray:
-    """Return ℓ of every group: records over the count of its most frequent value.
-
-    Of several attributes the smallest ℓ counts.
-    """
-    diversity = np.full(len(groups.sizes), np.inf)
-    for name in groups.table.sensitive:
-        segments = groups.segments[name]
-        group_diversity(groups.starts, groups.stops, groups.records, segments, diversity)
-    return diversity

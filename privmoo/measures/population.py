@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo import registry
 from privmoo._util.checks import choice, fraction
 from privmoo.data.columns import QuasiIdentifier
 from privmoo.data.table import Table
 from privmoo.data.tuples import distinct_tuples
 from privmoo.errors import ColumnError, HierarchyError, MeasureError, nearest
+from privmoo.groups.grouper import Grouper
 from privmoo.groups.groups import GroupBatch, Stage
 from privmoo.hierarchy import Hierarchy
 from privmoo.kernels.sizes import population_risks, smallest
@@ -21,9 +21,6 @@ from privmoo.measures.base import FloatArray
 from privmoo.measures.risk import Statistic, mean_inverse_size
 from privmoo.measures.staged import Staged
 from privmoo.recodings.candidates import Candidates
-
-if TYPE_CHECKING:
-    from privmoo.evaluation.engine import Engine
 
 __all__ = ["JournalistRisk", "MarketerRisk"]
 
@@ -205,8 +202,7 @@ class _Population:
                     "leave those rows out"
                 )
         self.places = _places(table, everyone)
-        make_engine = registry.load("views", "engine")
-        self.engine: Engine = make_engine(everyone, needs={"labels"}, threads=1)
+        self.grouper = Grouper(everyone, needs={"labels"})
 
     def risks(
         self, groups: GroupBatch, blocks: NDArray[np.uint32]
@@ -219,11 +215,11 @@ class _Population:
         """
         smallest_sizes, total = np.empty(len(groups), np.int64), np.empty(len(groups), np.int64)
         shares = np.empty(len(groups))
-        step = self.engine.chunk
+        step = self.grouper.chunk
         for i in range(0, len(groups), step):
             part = slice(i, i + step)
-            everyone, _ = self.engine.groups(Candidates(blocks=blocks[part]))
-            assert everyone.labels is not None  # noqa: S101, the engine was asked for them
+            everyone = self.grouper.group(Candidates(blocks=blocks[part]))
+            assert everyone.labels is not None  # noqa: S101, the grouper was asked for them
             population_risks(
                 groups.starts[part],
                 groups.stops[part],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pymoo.util.ref_dirs import get_reference_directions
 
 from privmoo._util.checks import whole_number
 from privmoo.errors import ProblemError, nearest
+from privmoo.registry import load_object
 from privmoo.search.survival import SpreadSurvival
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ _TIES_MATTER = frozenset({"NSGA3", "UNSGA3", "RNSGA3"})
 
 
 def algorithm_names() -> list[str]:
-    """The algorithms that `optimize` knows by name; any other pymoo algorithm is given as an object.
+    """Return the algorithms that `optimize` knows by name; any other pymoo algorithm is given as an object.
 
     >>> algorithm_names()[:3]
     ['nsga2', 'nsga3', 'unsga3']
@@ -85,7 +85,7 @@ def make_algorithm(
     population: int | None = None,
     **options: Any,
 ) -> Algorithm:
-    """A pymoo algorithm with the problem's operators and, where needed, reference directions.
+    """Return a pymoo algorithm with the problem's operators and, where needed, reference directions.
 
     NSGA-II gets `SpreadSurvival`, so that small k are searched as well as large ones.
 
@@ -115,13 +115,16 @@ def make_algorithm(
     arguments |= {part: operators[part] for part in kind.operators if part in operators}
     if kind.spread:
         arguments["survival"] = SpreadSurvival()
-    module, _, cls = kind.path.partition(":")
-    made: type[Algorithm] = getattr(importlib.import_module(f"pymoo.algorithms.{module}"), cls)
-    return made(**(arguments | options))
+    algorithm: type[Algorithm] = load_object(f"pymoo.algorithms.{kind.path}")
+    return algorithm(**(arguments | options))
 
 
 def reference_directions(n_obj: int, population: int) -> NDArray[np.float64]:
-    """As many evenly spread directions (Das and Dennis) as fit in a population.
+    """Return as many evenly spread directions (Das and Dennis) as fit in a population.
+
+    Args:
+        n_obj: The number of objectives.
+        population: The size of the population.
 
     >>> len(reference_directions(3, 200))
     190
@@ -170,7 +173,12 @@ def _too_many(name: str, able: int, problem: AnonymizationProblem) -> str:
 
 
 def check_algorithm(algorithm: Any, problem: AnonymizationProblem) -> None:
-    """Raise a ProblemError if an algorithm object cannot solve the problem."""
+    """Raise a ProblemError if an algorithm object cannot solve the problem.
+
+    Args:
+        algorithm: A pymoo algorithm that has not run yet.
+        problem: The problem.
+    """
     if not isinstance(algorithm, Algorithm):
         raise ProblemError(
             f"algorithm: must be a name ({', '.join(_KINDS)}) or a pymoo algorithm, got "
@@ -196,7 +204,12 @@ def check_algorithm(algorithm: Any, problem: AnonymizationProblem) -> None:
 
 
 def why_not_reproducible(algorithm: Algorithm, n_infeasible: int) -> str | None:
-    """Why the same seed may give another front, or None."""
+    """Return why the same seed may give another front, or None.
+
+    Args:
+        algorithm: The algorithm.
+        n_infeasible: How many infeasible candidates the run has seen.
+    """
     names = {cls.__name__ for cls in type(algorithm).__mro__}
     if names & _NEVER_REPRODUCIBLE:
         return f"pymoo's {type(algorithm).__name__} draws random numbers beside its seed"
@@ -209,7 +222,7 @@ def why_not_reproducible(algorithm: Algorithm, n_infeasible: int) -> str | None:
 
 
 def describe_algorithm(algorithm: Algorithm) -> dict[str, Any]:
-    """The algorithm and its operators as plain data, the same for the same settings."""
+    """Return the algorithm and its operators as plain data, the same for the same settings."""
     settings = described(algorithm, depth=5)
     return settings if isinstance(settings, dict) else {"class": str(settings)}
 
@@ -235,7 +248,12 @@ _STATE = frozenset(
 
 
 def described(value: Any, depth: int = 5) -> Any:
-    """An operator, a parameter or an array as plain data, so deep."""
+    """Return an operator, a parameter or an array as plain data.
+
+    Args:
+        value: The object.
+        depth: How many levels of attributes are described.
+    """
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float | np.floating):
@@ -252,7 +270,7 @@ def described(value: Any, depth: int = 5) -> Any:
         return {str(key): described(v, depth - 1) for key, v in sorted(value.items(), key=str)}
     if isinstance(value, list | tuple):
         return [described(v, depth - 1) for v in value]
-    own = (
+    attributes = (
         {
             key: described(v, depth - 1)
             for key, v in sorted(vars(value).items())
@@ -261,7 +279,7 @@ def described(value: Any, depth: int = 5) -> Any:
         if hasattr(value, "__dict__")
         else {}
     )
-    return {"class": type(value).__name__, **own}
+    return {"class": type(value).__name__, **attributes}
 
 
 def _is_problem(value: Any) -> bool:

@@ -183,20 +183,20 @@ def parts_of(budget: RunBudget) -> tuple[RunBudget, ...]:
     return budget.parts if isinstance(budget, _Either) else (budget,)
 
 
-def as_budget(given: object) -> RunBudget:
+def as_budget(budget: object) -> RunBudget:
     """A budget, or a number of generations, as a budget.
 
     >>> as_budget(250)
     Generations(250)
     """
-    if isinstance(given, RunBudget):
-        return given
-    if isinstance(given, bool) or not isinstance(given, int):
+    if isinstance(budget, RunBudget):
+        return budget
+    if isinstance(budget, bool) or not isinstance(budget, int):
         raise ProblemError(
             "budget: must be a number of generations, Generations(…), Evaluations(…), Seconds(…) or "
-            f"Stalled(…), got {given!r}"
+            f"Stalled(…), got {budget!r}"
         )
-    return Generations(given)
+    return Generations(budget)
 
 
 def _check(name: str, number: float, *, whole: bool = False) -> None:

@@ -22,7 +22,7 @@ import json
 import os
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.errors import CheckpointError, Hint
+from privmoo.evaluation.evaluator import Observer
 
 __all__ = ["RunLog"]
 
@@ -43,7 +44,7 @@ _HEADER, _EVALUATIONS, _PROGRESS = b"H", b"E", b"G"
 _LONGEST_HEADER = 16 << 20
 
 
-class RunLog:
+class RunLog(Observer):
     """What a run has evaluated, kept in a file; open it with the identity of the run.
 
     Args:
@@ -105,15 +106,34 @@ class RunLog:
         seed = None if header is None else header.get("seed")
         return seed if isinstance(seed, int) else None
 
-    def add(self, keys: list[bytes], values: NDArray[np.float64]) -> None:
-        """Append a batch of evaluations."""
+    def on_values(self, keys: Sequence[bytes], values: NDArray[np.float64]) -> None:
+        """Append the values of new candidates.
+
+        Args:
+            keys: The keys of their recodings.
+            values: A row of values for each.
+        """
+        self.add(keys, values)
+
+    def add(self, keys: Sequence[bytes], values: NDArray[np.float64]) -> None:
+        """Append a batch of evaluations.
+
+        Args:
+            keys: The keys of the recodings.
+            values: A row of values for each.
+        """
         for length, group in itertools.groupby(range(len(keys)), key=lambda i: len(keys[i])):
             rows = list(group)
             content = _BATCH.pack(len(rows), length) + b"".join(keys[i] for i in rows)
             self._append(_EVALUATIONS, content + values[rows].astype("<f8").tobytes())
 
     def end_generation(self, generation: int, seconds: float) -> None:
-        """Append that a generation ended; those already in the file are left as they are."""
+        """Append that a generation ended; those already in the file are left as they are.
+
+        Args:
+            generation: The number of the generation.
+            seconds: The time used so far.
+        """
         if generation > len(self.seconds):
             self.seconds.append(seconds)
             self._append(_PROGRESS, _GENERATION.pack(generation, seconds))
@@ -263,8 +283,8 @@ def _records(path: Path, stream: IO[bytes]) -> Iterator[tuple[bytes, bytes]]:
         frame = stream.read(_FRAME.size)
         if len(frame) < _FRAME.size:
             return
-        kind, length, checksum, own = _FRAME.unpack(frame)
-        if zlib.crc32(frame[:-4]) != own:
+        kind, length, checksum, frame_checksum = _FRAME.unpack(frame)
+        if zlib.crc32(frame[:-4]) != frame_checksum:
             if not frame.strip(b"\0") and not stream.read().strip(b"\0"):
                 return  # a system that went down may leave zeros at the end
             raise _damaged(path, f"a record at byte {stream.tell() - _FRAME.size} is not whole")

@@ -26,6 +26,7 @@ from privmoo._util.checks import whole_number
 from privmoo._util.dominance import share_of_box
 from privmoo._util.versions import versions
 from privmoo.errors import InfeasibleError, PrivmooError, ProblemError
+from privmoo.evaluation.evaluator import Observer
 from privmoo.front.archive import Archive
 from privmoo.front.front import Front, nothing_feasible
 from privmoo.front.quantities import quantities_of
@@ -130,10 +131,13 @@ class _Run:
     def front(self, *, progress: bool, checkpoint: str | Path | None) -> Front:
         began = time.perf_counter()
         with ExitStack() as open_things:
-            open_things.enter_context(_listening(self.problem, self.archive))
+            open_things.enter_context(_alone(self.problem))
             log = None
+            observers: list[Observer] = [self.archive]
             if checkpoint is not None:
                 log = open_things.enter_context(self._log(checkpoint))
+                observers.append(log)
+            open_things.enter_context(self.problem.evaluator.observed_by(*observers))
             # pymoo's NSGA-III silences all warnings of the process; it shall not.
             open_things.enter_context(warnings.catch_warnings())
             shown = Progress(shown=progress, what=type(self.algorithm).__name__)
@@ -146,16 +150,13 @@ class _Run:
                 nothing_feasible(self.problem, int(self.algorithm.evaluator.n_eval))
             )
         facts = self._facts(time.perf_counter() - began, fraction, log)
-        seen = self.archive
-        # Nobody hears of these evaluations: they are the same candidates again.
-        listener, self.problem.callback = self.problem.callback, None
-        try:
-            front = Front.of(
-                self.problem, seen.rows, known=self.known, run=facts, dominated=seen.dominated()
-            )
-        finally:
-            self.problem.callback = listener
-        return replace(front, infeasible=self.problem.minimised(seen.infeasible()))
+        archive = self.archive
+        # Judged quietly: observers have heard of these candidates.
+        evaluation = self.problem.evaluator.judge(np.array(archive.rows)) if len(archive) else None
+        front = Front.judged(
+            self.problem, evaluation, known=self.known, run=facts, dominated=archive.dominated()
+        )
+        return replace(front, infeasible=self.problem.minimised(archive.infeasible()))
 
     def _search(self, shown: Progress, log: RunLog | None, began: float) -> float:
         self._set_up()
@@ -205,10 +206,10 @@ class _Run:
         generation = int(self.algorithm.n_iter) - 1
         used = time.perf_counter() - began
         if log is not None:
-            known = log.seconds
+            seconds = log.seconds
             if generation <= self._replayed:
                 # What an earlier part of the run has used; the replay itself costs nothing.
-                used = known[generation - 1]
+                used = seconds[generation - 1]
                 self._offset = used - (time.perf_counter() - began)
             else:
                 used += self._offset
@@ -243,11 +244,9 @@ class _Run:
             "known": [recoding.key().hex() for recoding in self.known],
             "versions": versions(),
         }
-        log = RunLog(path, identity, width=problem.cache.width)
+        log = RunLog(path, identity, width=problem.evaluator.cache.width)
         self._replayed, self._offset = len(log.seconds), 0.0
-        unknown = problem.cache.missing(log.keys)
-        problem.cache.store([log.keys[i] for i in unknown], log.values[unknown], tell=False)
-        problem.cache.listeners.append(log.add)
+        problem.evaluator.recall(log.keys, log.values)
         return log
 
     def _facts(self, seconds: float, fraction: float, log: RunLog | None) -> dict[str, Any]:
@@ -319,12 +318,17 @@ def _start_from(algorithm: Algorithm, rows: NDArray[Any], problem: Anonymization
 
 
 def read_start(problem: AnonymizationProblem, start: Any) -> tuple[Any, list[Recoding]]:
-    """Decision vectors and recodings to start from; a mistake shows now, not after the search."""
-    given = [problem.adopt(recoding) for recoding in _known(start)]
+    """Return decision vectors and recodings to start from; a mistake shows now, not after the search.
+
+    Args:
+        problem: The problem.
+        start: What `optimize` takes as `start`.
+    """
+    recodings = [problem.adopt(recoding) for recoding in _known(start)]
     rows = _start_rows(problem, start)
-    if given:
-        problem.judge_recodings(given)
-    return rows, given
+    if recodings:
+        problem.evaluator.judge_recodings(recodings)
+    return rows, recodings
 
 
 def _known(start: Any) -> list[Recoding]:
@@ -352,8 +356,8 @@ def _digest(rows: NDArray[Any]) -> str:
 
 
 @contextmanager
-def _listening(problem: AnonymizationProblem, archive: Archive) -> Iterator[None]:
-    """The archive hears of every evaluation, of any algorithm; afterwards the problem is as before."""
+def _alone(problem: AnonymizationProblem) -> Iterator[None]:
+    """Keep a second run off the problem while this one is under way."""
     with _lock:
         if id(problem) in _under_way:
             raise ProblemError(
@@ -361,19 +365,9 @@ def _listening(problem: AnonymizationProblem, archive: Archive) -> Iterator[None
                 "problem for a second run at the same time"
             )
         _under_way.add(id(problem))
-    earlier, listeners = problem.callback, list(problem.cache.listeners)
-
-    def hear(X: Any, out: dict[str, Any]) -> None:
-        archive.add(X, out)
-        if earlier is not None:
-            earlier(X, out)
-
-    problem.callback = hear
     try:
         yield
     finally:
-        problem.callback = earlier
-        problem.cache.listeners[:] = listeners
         with _lock:
             _under_way.discard(id(problem))
 

@@ -54,28 +54,37 @@ class Progress:
     def update(
         self, fraction: float, *, generation: int, front: int, hypervolume: Callable[[], float]
     ) -> None:
-        """Tell that a generation ended with this share of the budget used."""
+        """Show that a generation ended.
+
+        Args:
+            fraction: The share of the budget that is used.
+            generation: The number of the generation.
+            front: The number of solutions so far.
+            hypervolume: Computes the hypervolume so far.
+        """
         if self._bar is None and not self._as_lines:
             return
         self._stop_waiting()
         now = time.perf_counter()
-        done = min(fraction, 1.0)
-        due = int(done * _LINES) > self._lines if self._as_lines else now - self._last >= _EVERY
-        if not due and done < 1.0:
+        used_share = min(fraction, 1.0)
+        due = (
+            int(used_share * _LINES) > self._lines if self._as_lines else now - self._last >= _EVERY
+        )
+        if not due and used_share < 1.0:
             return
         self._last = now
         used = now - self._began
-        left = used * (1 - done) / done if done > 0 else 0.0
+        left = used * (1 - used_share) / used_share if used_share > 0 else 0.0
         text = f"front {front}, hypervolume {hypervolume():.4f}"
         if self._bar is not None:
-            self._bar.n = round(100 * done)
+            self._bar.n = round(100 * used_share)
             self._bar.set_description_str(f"{self.what} generation {generation}", refresh=False)
             self._bar.unit = f"{text}, {_clock(left)} left"
             self._bar.refresh()
             return
-        self._lines = int(done * _LINES)
+        self._lines = int(used_share * _LINES)
         print(
-            f"{self.what}: generation {generation} ({done:.0%}), {text}, {_clock(used)} used, "
+            f"{self.what}: generation {generation} ({used_share:.0%}), {text}, {_clock(used)} used, "
             f"{_clock(left)} left",
             file=sys.stderr,
         )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo._util.checks import whole_number
+from privmoo._util.checks import choice, whole_number
+from privmoo._util.threads import thread_count
 from privmoo.data.facts import value_numbers
 from privmoo.data.points import Scale, Space
 from privmoo.data.table import Table
@@ -17,11 +18,24 @@ from privmoo.kernels.balance import balance, improve
 from privmoo.kernels.clusters import centres_of_clusters, merge_equal
 from privmoo.kernels.nearest import nearest_centroids
 from privmoo.kernels.partition import Partition, Units, fill, new_partition
+from privmoo.operators import (
+    CentroidMutation,
+    CentroidSampling,
+    ClusterExchange,
+    HashDuplicates,
+    LloydStep,
+    OneOf,
+    SplitMergeDrop,
+)
+from privmoo.recodings.base import Recoding
+from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.classes import PartitionRecoding, cluster_recoding, mean_facts
+from privmoo.spaces.base import SearchSpace
 
-__all__ = ["Assignment", "CentroidSpace", "Classes", "centroids_of"]
+__all__ = ["Assignment", "CentroidSpace", "Classes", "Published", "check_clusters"]
 
 Assignment = Literal["balanced", "nearest"]
+Published = Literal["mean", "centroid"]
 _MOST_BYTES = 1 << 30
 _PASSES = 4  # of moving records to better clusters; more gain little
 
@@ -35,7 +49,7 @@ class Classes(NamedTuple):
     """Classes × quasi-identifiers: mean and mode, or the centroid; numbers and leaf codes."""
 
 
-class CentroidSpace:
+class CentroidSpace(SearchSpace):
     """Decision vectors of centroids: one row of numbers and category codes per cluster.
 
     With `assignment="nearest"` every record goes to its nearest centroid (Wei et al. 2025, Algorithm 1),
@@ -52,14 +66,18 @@ class CentroidSpace:
         assignment: `"balanced"` or `"nearest"`.
         split: With `"balanced"`, how many records of a distinct tuple can go to other clusters one by one;
             the others of that tuple stay together.
+        release: `"mean"`: mean and mode of the cluster; `"centroid"`: the decision variables.
+        threads: The number of threads that assign records; all cores by default.
 
     >>> import pandas as pd
     >>> table = Table(pd.DataFrame({"age": [20, 21, 22, 60]}), quasi_identifiers=["age"])
     >>> space = CentroidSpace(table, 2, k=2)
-    >>> [classes] = space.decode(space.encode(np.array([[21.0], [60.0]]), size=2)[None])
+    >>> [classes] = space.decode(space.from_centres(np.array([[21.0], [60.0]]), size=2)[None])
     >>> classes.centres.tolist()
     [[20.5], [41.0]]
     """
+
+    kinds: ClassVar[tuple[str, ...]] = ("centroids",)
 
     def __init__(
         self,
@@ -70,26 +88,32 @@ class CentroidSpace:
         scale: Scale = "raw",
         assignment: Assignment = "balanced",
         split: int = 8,
-        threads: int = 1,
+        release: Published = "mean",
+        threads: int | None = None,
     ) -> None:
+        super().__init__(table)
+        choice("release", release, ("mean", "centroid"))
+        choice("assignment", assignment, ("balanced", "nearest"))
+        split = whole_number("split", split, at_least=0)
         if assignment == "balanced" and split > 0:
             table.need_records(
                 "assignment='balanced'",
                 "use assignment='nearest', or split=0, which keep equal records together",
             )
-        self.table, self.n_clusters, self.k = table, n_clusters, k
+        self.n_clusters, self.k, self.scale, self.split = n_clusters, k, scale, split
         self.assignment: Assignment = assignment
-        self.threads = threads
-        self.space = Space.of(table, scale)
-        self.numeric = self.space.numeric
-        spread = np.where(self.numeric, self.space.points.var(axis=0), -1.0)
+        self.release: Published = release
+        self.threads = threads or thread_count()
+        self.coordinates = Space.of(table, scale)
+        self.numeric = self.coordinates.numeric
+        spread = np.where(self.numeric, self.coordinates.points.var(axis=0), -1.0)
         self._lead = int(spread.argmax()) if self.numeric.any() else -1
         self._foresee_memory()
-        self.view, self._units, self._by_lead = self._cut_up(split)
-        self.low = self.space.low * self.space.units
+        self.view, self._units, self._by_lead = self._cut_up()
+        self.low = self.coordinates.low * self.coordinates.units
         self.high = np.where(
             self.numeric,
-            self.space.high * self.space.units,
+            self.coordinates.high * self.coordinates.units,
             [qi.n_leaves - 1 for qi in table.qis],
         )
         self.low = np.where(self.numeric, self.low, 0.0)
@@ -112,7 +136,7 @@ class CentroidSpace:
         )
 
     def clean(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Within bounds, categories and sizes rounded: rows that mean the same look the same.
+        """Return rows within bounds, categories and sizes rounded: rows that mean the same look the same.
 
         The order of a category's codes is arbitrary; a method that moves along it, as a particle swarm
         does, passes through categories that have nothing to do with either end.
@@ -126,18 +150,18 @@ class CentroidSpace:
         return rows + 0.0
 
     def matrices(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Rows × clusters × quasi-identifiers: the centroids."""
+        """Return the centroids: rows × clusters × quasi-identifiers."""
         rows = self.clean(X)[:, : self.n_centroid_variables]
         return rows.reshape(len(rows), self.n_clusters, self.table.n_qis)
 
     def demands_of(self, X: NDArray[Any]) -> NDArray[np.int64]:
-        """Rows × (least size, least number of sensitive values, passes of moving records)."""
+        """Return the least size, the least number of sensitive values and the passes of every row."""
         rows = self.clean(X)
         if not len(self.demands):
             return np.tile(np.array([self.k, 1, 0]), (len(rows), 1))
         return rows[:, self.n_centroid_variables :].astype(np.int64)
 
-    def encode(
+    def from_centres(
         self,
         centres: NDArray[Any],
         *,
@@ -145,9 +169,13 @@ class CentroidSpace:
         diversity: int = 1,
         passes: int = _PASSES,
     ) -> NDArray[np.float64]:
-        """A decision vector with these centroids; unused places repeat the first, which changes nothing.
+        """Return the decision vector of centroids; unused places repeat the first, which changes nothing.
 
-        Of more than `n_clusters` centroids, the first are taken.
+        Args:
+            centres: One row of numbers and leaf codes per centroid; the first `n_clusters` are taken.
+            size: The least size of a cluster; k by default.
+            diversity: The least number of different sensitive values in a cluster.
+            passes: How often records move to better clusters.
         """
         rows = np.asarray(centres, dtype=np.float64)[: self.n_clusters]
         padding = np.repeat(rows[:1], self.n_clusters - len(rows), axis=0)
@@ -156,25 +184,41 @@ class CentroidSpace:
         return np.asarray(self.clean(flat)[0])
 
     def draw(self, rng: np.random.Generator, shape: int) -> NDArray[np.float64]:
-        """Centroids at random distinct tuples of the data."""
-        rows = self.space.points[rng.integers(self.table.n_tuples, size=shape)]
-        return np.asarray(rows * self.space.units)
+        """Return centroids at random distinct tuples of the data.
+
+        Args:
+            rng: The source of randomness.
+            shape: The number of centroids.
+        """
+        rows = self.coordinates.points[rng.integers(self.table.n_tuples, size=shape)]
+        return np.asarray(rows * self.coordinates.units)
 
     def draw_records(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.int64]:
-        """The tuples of random records; whatever the order of records, where tuples stay whole."""
+        """Return the tuples of random records; whatever the order of records, where tuples stay whole.
+
+        Args:
+            rng: The source of randomness.
+            shape: The shape of the result.
+        """
         drawn = rng.integers(self.table.n_records, size=shape)
         if self.view is not self.table:
             return self.table.row_tuple[drawn].astype(np.int64)
         return np.searchsorted(np.cumsum(self.table.weights), drawn, side="right")
 
     def unused(self, matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which places of a row's centroids repeat the first one."""
+        """Return which places of a row's centroids repeat the first one."""
         same = (matrix == matrix[0]).all(axis=1)
         same[0] = False
         return np.asarray(same)
 
     def vary_demands(self, X: NDArray[np.float64], rng: np.random.Generator, prob: float) -> None:
-        """Change the demands of some rows: by a step, or to any other."""
+        """Change the demands of some rows, by a step or to any other value, in place.
+
+        Args:
+            X: Decision vectors.
+            rng: The source of randomness.
+            prob: How likely a demand changes.
+        """
         for g, (low, high) in enumerate(self.demands):
             place = self.n_centroid_variables + g
             step = X[:, place] + rng.choice([-1, 1], len(X)) * rng.integers(1, 4, len(X))
@@ -182,13 +226,19 @@ class CentroidSpace:
             chosen = np.clip(np.where(rng.random(len(X)) < 0.5, step, anew), low, high)
             X[:, place] = np.where(rng.random(len(X)) < prob, chosen, X[:, place])
 
-    def decode(self, X: NDArray[Any], *, release: str = "mean") -> list[Classes]:
-        """The classes of decision vectors: with their means and modes, or with their centroids."""
+    def decode(self, X: NDArray[Any], *, release: Published | None = None) -> list[Classes]:
+        """Return the classes of decision vectors.
+
+        Args:
+            X: One row per candidate.
+            release: Whether classes release means and modes or centroids; as the space by default.
+        """
+        published = release or self.release
         matrices, demands = self.matrices(X), self.demands_of(X).tolist()
 
         def one(i: int) -> Classes:
             labels = self._assign(matrices[i], *demands[i])
-            return self._classes(labels, matrices[i], release)
+            return self._classes(labels, matrices[i], published)
 
         if self.threads == 1 or len(matrices) == 1:
             return [one(i) for i in range(len(matrices))]
@@ -196,7 +246,7 @@ class CentroidSpace:
             return list(pool.map(one, range(len(matrices))))
 
     def merged(self, x: NDArray[Any]) -> NDArray[np.float64]:
-        """A decision vector whose clusters are large enough, made by merging those that are not.
+        """Return a decision vector whose clusters are large enough, made by merging those that are not.
 
         Small clusters join others where that costs least, and centroids become means; since records
         then go to the nearest mean, a cluster can become small again, so this is repeated. A row whose
@@ -215,18 +265,82 @@ class CentroidSpace:
             classes = self._classes(partition.labels.copy(), self.matrices(row)[0], "mean")
             means = classes.centres[np.unique(classes.labels)]
             row = np.concatenate(
-                [self.encode(means)[: self.n_centroid_variables], row[self.n_centroid_variables :]]
+                [
+                    self.from_centres(means)[: self.n_centroid_variables],
+                    row[self.n_centroid_variables :],
+                ]
             )
         return row
 
-    def recoding(self, x: NDArray[Any], *, release: str = "mean") -> PartitionRecoding:
-        """What a decision vector publishes of every record."""
-        [classes] = self.decode(np.asarray(x)[None], release=release)
-        centres = None if release == "mean" else classes.centres
+    def candidates(self, X: NDArray[Any]) -> Candidates:
+        """Return the classes of decision vectors as the engine groups them."""
+        decoded = self.decode(X)
+        labels = np.stack([classes.labels for classes in decoded])
+        if self.release == "mean":
+            return Candidates(labels=labels)
+        return Candidates(labels=labels, centres=np.stack([c.centres for c in decoded]))
+
+    def recoding(self, x: NDArray[Any]) -> PartitionRecoding:
+        """Return what a decision vector publishes of every record."""
+        [classes] = self.decode(np.asarray(x)[None])
+        centres = None if self.release == "mean" else classes.centres
         if self.view is self.table:
             return cluster_recoding(self.table, classes.labels, by="tuples", centres=centres)
         labels = classes.labels[self.view.row_tuple]
         return cluster_recoding(self.table, labels, centres=centres)
+
+    def adopt(self, recoding: Recoding) -> PartitionRecoding:
+        """Return classes found elsewhere as this space releases them: ranges become means."""
+        if not isinstance(recoding, PartitionRecoding):
+            raise ProblemError(
+                f"start: expected classes such as baselines give, got {type(recoding).__name__}"
+            )
+        if recoding.n_records != self.table.n_records:
+            raise ProblemError(
+                f"start: the classes are of a table of {recoding.n_records:,} records, this one has "
+                f"{self.table.n_records:,}"
+            )
+        if not self.table.has_records:
+            tuple_labels = recoding.labels_for(self.table)
+            if recoding.publishes == "ranges":
+                return cluster_recoding(self.table, tuple_labels, by="tuples")
+        elif recoding.publishes == "ranges":
+            return cluster_recoding(self.table, recoding.labels)
+        return recoding
+
+    def encode(self, recoding: Recoding) -> NDArray[np.float64]:
+        """Return the decision vector nearest to classes found elsewhere, such as a baseline's."""
+        classes = self.adopt(recoding)
+        first = np.arange(classes.n_classes)
+        if self.view is not self.table:
+            _, first = np.unique(classes.labels, return_index=True)
+        order = np.lexsort((first, -classes.sizes))
+        size = max(self.k, int(classes.sizes.min()))
+        return self.from_centres(classes.centres[order], size=size)
+
+    def limit_threads(self, threads: int) -> None:
+        """Assign records with this many threads."""
+        self.threads = threads
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what makes classes of centroids."""
+        return {
+            "n_clusters": self.n_clusters,
+            "k": self.k,
+            "scale": self.scale,
+            "release": self.release,
+            "assignment": self.assignment,
+            "split": self.split,
+        }
+
+    def operators(self) -> dict[str, Any]:
+        """Centroids from the data, exchange of clusters, Lloyd steps, splits and merges."""
+        return {
+            "sampling": CentroidSampling(),
+            "crossover": ClusterExchange(),
+            "mutation": OneOf([LloydStep(), SplitMergeDrop(), CentroidMutation()], [0.5, 0.3, 0.2]),
+            "eliminate_duplicates": HashDuplicates(),
+        }
 
     def _assign(
         self, matrix: NDArray[np.float64], size: int, diversity: int, passes: int
@@ -241,9 +355,9 @@ class CentroidSpace:
 
     def _nearest(self, matrix: NDArray[np.float64]) -> NDArray[np.int32]:
         places = np.flatnonzero(~self.unused(matrix))  # the others attract nothing, and cost time
-        scaled = np.ascontiguousarray(matrix[places] / self.space.units)
+        scaled = np.ascontiguousarray(matrix[places] / self.coordinates.units)
         labels = np.empty(self.table.n_tuples, np.int32)
-        nearest_centroids(self.space.points, self.numeric, self._lead, scaled, labels)
+        nearest_centroids(self.coordinates.points, self.numeric, self._lead, scaled, labels)
         return places.astype(np.int32)[labels]
 
     def _nearest_partition(self, matrix: NDArray[np.float64]) -> Partition:
@@ -257,7 +371,7 @@ class CentroidSpace:
         return int(self.numeric[: self._lead].sum()) if self._lead >= 0 else -1
 
     def _classes(
-        self, labels: NDArray[np.int32], matrix: NDArray[np.float64], release: str
+        self, labels: NDArray[np.int32], matrix: NDArray[np.float64], release: Published
     ) -> Classes:
         numbers, offsets, numeric, digits = mean_facts(self.table)
         centres = np.rint(matrix * digits) / digits + 0.0
@@ -286,19 +400,19 @@ class CentroidSpace:
                 "assignment='nearest'"
             )
 
-    def _cut_up(self, split: int) -> tuple[Table, Units, NDArray[np.int64]]:
+    def _cut_up(self) -> tuple[Table, Units, NDArray[np.int64]]:
         """The table in units, and the units in the order of the leading number."""
         table = self.table
         view, owners = table, np.arange(table.n_tuples)
-        if self.assignment == "balanced" and split > 0:
+        if self.assignment == "balanced" and self.split > 0:
             order = np.argsort(table.row_tuple, kind="stable")
             starts = np.cumsum(table.weights) - table.weights
             rank = np.empty(table.n_records, np.int64)
             rank[order] = np.arange(table.n_records) - np.repeat(starts, table.weights)
-            view = table.split(np.minimum(rank, split))
+            view = table.split(np.minimum(rank, self.split))
             owners = np.empty(view.n_tuples, np.int64)
             owners[view.row_tuple] = table.row_tuple
-        points = self.space.points[owners]
+        points = self.coordinates.points[owners]
         numbers, categories = np.flatnonzero(self.numeric), np.flatnonzero(~self.numeric)
         leaves = [table.qis[j].n_leaves for j in categories]
         attributes = list(view.sensitive.values())
@@ -331,18 +445,14 @@ def _starts(lengths: list[int]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def centroids_of(problem: Any) -> CentroidSpace:
-    """The centroid space of a problem, or one sentence that it has none."""
-    space = getattr(problem, "centroids", None)
-    if not isinstance(space, CentroidSpace):
-        raise ProblemError(
-            f"operator: works on problems of centroids such as Clusters, got {type(problem).__name__}"
-        )
-    return space
-
-
 def check_clusters(table: Table, n_clusters: Any, k: Any) -> int:
-    """The number of clusters, if it and k are possible; raise otherwise."""
+    """Return the largest possible number of clusters; raise if the number or k is impossible.
+
+    Args:
+        table: The records.
+        n_clusters: A number of clusters.
+        k: The least size of a cluster.
+    """
     whole_number("n_clusters", n_clusters)
     whole_number("k", k, at_least=2)
     if k > table.n_records:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import pairwise
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,18 +14,24 @@ from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.hierarchy import Hierarchy
 from privmoo.kernels.cuts import blocks_of, nearest_cuts, valid_cuts
-from privmoo.recodings.blocks import need_hierarchy
+from privmoo.operators import CutMutation, CutSampling, HashDuplicates, LunacekCrossover
+from privmoo.recodings.blocks import BlockRecoding, need_hierarchy
+from privmoo.recodings.candidates import Candidates
+from privmoo.spaces.base import SearchSpace
 
-__all__ = ["CutSpace", "space_of"]
+__all__ = ["CutSpace"]
 
 
-class CutSpace:
+class CutSpace(SearchSpace):
     """The cuts of all quasi-identifiers of a table, side by side in one string of bits.
 
     The encoding is Iyengar's (Dewri et al. 2011, section 6.1): for each quasi-identifier one bit
     between neighbouring leaves; 1 keeps them apart. An unconstrained attribute may have any bits;
     for a constrained one every block must be a node of its tree. Bits that `fixed_cuts`,
     `min_level` or `max_level` of a quasi-identifier decide are the same in every valid cut.
+
+    Args:
+        table: The records; every quasi-identifier needs a hierarchy.
 
     Attributes:
         n_bits: Length of the string.
@@ -53,7 +60,11 @@ class CutSpace:
     [[0, 1, 1, 0, 0, 1, 1]]
     """
 
+    kinds: ClassVar[tuple[str, ...]] = ("cuts",)
+    variable_type: ClassVar[type] = bool
+
     def __init__(self, table: Table) -> None:
+        super().__init__(table)
         self.names = tuple(table.qi_names)
         hierarchies = [need_hierarchy(qi) for qi in table.qis]
         n_bits = [qi.n_leaves - 1 for qi in table.qis]
@@ -83,6 +94,11 @@ class CutSpace:
         _frozen(self.constrained)
 
     @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """0 and 1 for every bit."""
+        return np.zeros(self.n_bits), np.ones(self.n_bits)
+
+    @property
     def n_attributes(self) -> int:
         """Number of quasi-identifiers."""
         return len(self.names)
@@ -93,7 +109,7 @@ class CutSpace:
         return self.n_bits + self.n_attributes
 
     def bits(self, X: npt.ArrayLike) -> NDArray[np.bool_]:
-        """Rows as bits: booleans as they are, other numbers from one half up are 1.
+        """Return rows as bits: booleans as they are, other numbers from one half up are 1.
 
         >>> import pandas as pd
         >>> from privmoo.hierarchy import Hierarchy
@@ -111,14 +127,38 @@ class CutSpace:
         return np.ascontiguousarray(rows if rows.dtype == np.bool_ else rows >= 0.5)
 
     def blocks(self, X: npt.ArrayLike) -> NDArray[np.uint32]:
-        """The block of every leaf of every quasi-identifier, numbered from 0 within each."""
+        """Return the block of every leaf of every quasi-identifier, numbered from 0 within each."""
         rows = self.bits(X)
         result = np.empty((len(rows), self.n_leaves), np.uint32)
         blocks_of(rows, self.offsets, result)
         return result
 
+    def candidates(self, X: npt.ArrayLike) -> Candidates:
+        """Return the blocks of leaves that the bits leave together."""
+        return Candidates(blocks=self.blocks(X))
+
+    def recoding(self, x: npt.ArrayLike) -> BlockRecoding:
+        """Return the cut of every quasi-identifier."""
+        blocks = self.blocks(np.asarray(x)[None, :])[0]
+        offsets = np.cumsum([0, *(qi.n_leaves for qi in self.table.qis)])
+        return BlockRecoding(self.table.qis, [blocks[a:b] for a, b in pairwise(offsets)])
+
+    def keys(self, X: npt.ArrayLike) -> list[bytes]:
+        """Return the bits themselves: different cuts are different recodings."""
+        packed = np.packbits(self.bits(X), axis=1)
+        return [row.tobytes() for row in packed]
+
+    def operators(self) -> dict[str, Any]:
+        """Tree-aware sampling, Lunacek crossover, valid mutation, duplicates by hash."""
+        return {
+            "sampling": CutSampling(),
+            "crossover": LunacekCrossover(),
+            "mutation": CutMutation(),
+            "eliminate_duplicates": HashDuplicates(),
+        }
+
     def valid(self, X: npt.ArrayLike) -> NDArray[np.bool_]:
-        """Which rows are valid cuts and respect the fixed bits."""
+        """Return which rows are valid cuts and respect the fixed bits."""
         rows = self.bits(X)
         result = np.empty(len(rows), np.bool_)
         valid_cuts(
@@ -127,7 +167,7 @@ class CutSpace:
         return result
 
     def repair(self, X: npt.ArrayLike) -> NDArray[np.bool_]:
-        """The nearest valid cut of every row: the fewest changed bits; if equal, the coarser.
+        """Return the nearest valid cut of every row: the fewest changed bits; if equal, the coarser.
 
         >>> import pandas as pd
         >>> from privmoo.hierarchy import Hierarchy
@@ -145,15 +185,15 @@ class CutSpace:
         return result
 
     def finest(self) -> NDArray[np.bool_]:
-        """The cut that merges nothing it need not."""
+        """Return the cut that merges only what must be merged."""
         return ~self.fixed_zero
 
     def coarsest(self) -> NDArray[np.bool_]:
-        """The cut that merges all it may."""
+        """Return the cut that merges everything that may be merged."""
         return self.fixed_one.copy()
 
     def split(self, x: npt.ArrayLike) -> list[NDArray[np.bool_]]:
-        """The bits of each quasi-identifier.
+        """Return the bits of each quasi-identifier.
 
         >>> import pandas as pd
         >>> from privmoo.hierarchy import Hierarchy
@@ -175,23 +215,6 @@ class CutSpace:
         return f"CutSpace({', '.join(parts)})"
 
 
-def space_of(problem: Any) -> CutSpace:
-    """The space of a problem whose variables are cuts: its attribute `space`.
-
-    >>> space_of(object())
-    Traceback (most recent call last):
-    ...
-    privmoo.errors.ProblemError: problem: object has no cuts to work on; operators of cuts need a ...
-    """
-    space = getattr(problem, "space", None)
-    if not isinstance(space, CutSpace):
-        raise ProblemError(
-            f"problem: {type(problem).__name__} has no cuts to work on; operators of cuts need a "
-            "problem with an attribute space that is a CutSpace"
-        )
-    return space
-
-
 class _Part:
     """The bits and switches of one quasi-identifier, counted from its own first."""
 
@@ -208,8 +231,7 @@ class _Part:
             self.parent: NDArray[np.int64] = np.full(n, -1)
             self.begin: NDArray[np.int64] = np.arange(n)
             self.stop: NDArray[np.int64] = np.arange(1, n + 1)
-        both = np.flatnonzero(self.one & self.zero)
-        if both.size:
+        if (self.one & self.zero).any():
             raise ProblemError(
                 f"quasi_identifiers: min_level={qi.min_level} of {qi.name!r} merges leaves that its "
                 "fixed_cuts keep apart; lower the level or leave out that cut"

@@ -1,29 +1,52 @@
-"""LevelSpace: one generalization level per quasi-identifier, the lattice of full-domain recodings."""
+"""Level spaces: one generalization level per quasi-identifier, the lattice of full-domain recodings."""
 
 from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo._util.dominance import non_dominated
+from privmoo._util.checks import fraction
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
-from privmoo.recodings.blocks import need_hierarchy
+from privmoo.evaluation.evaluator import Evaluation, Evaluator
+from privmoo.groups.grouper import Grouper
+from privmoo.operators import (
+    BestThreshold,
+    EliteSteps,
+    HashDuplicates,
+    LevelCrossover,
+    LevelMutation,
+    LevelSampling,
+    NewLevels,
+)
+from privmoo.operators.elite import Elite
+from privmoo.recodings.blocks import BlockRecoding, level_recoding, need_hierarchy
 from privmoo.recodings.candidates import Candidates
+from privmoo.spaces.base import SearchSpace
+from privmoo.spaces.staircase import Staircase
+from privmoo.suppression import BelowThreshold, Suppression
+from privmoo.suppression.staircase import Stairs
 
-__all__ = ["Elite", "LevelSpace", "Stairs", "levels_of", "most_suppressed", "stairs_of"]
+__all__ = ["LevelSpace", "RecordLevelSpace", "ThresholdLevelSpace"]
 
 
-class LevelSpace:
-    """All vectors of levels that a table's quasi-identifiers allow.
+class LevelSpace(SearchSpace):
+    """All vectors of levels that a table's quasi-identifiers allow; a policy leaves records out.
+
+    Args:
+        table: The records; every quasi-identifier needs a hierarchy.
 
     Attributes:
         lowest: The lowest level of every quasi-identifier.
         highest: The highest one.
+        kinds: `"levels"`, and what decision vectors choose beside them: `"threshold"`, the least size of
+            a published group, or `"records"`, one bit per record.
+        max_suppression: The largest share of records that such a choice may leave out; None if decision
+            vectors choose nothing beside the levels.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200"]}),
@@ -33,30 +56,45 @@ class LevelSpace:
     (4, [[0, 0, 1]])
     """
 
+    kinds: ClassVar[tuple[str, ...]] = ("levels",)
+    variable_type: ClassVar[type] = int
+    max_suppression: float | None = None
+
     def __init__(self, table: Table) -> None:
-        self.table = table
+        super().__init__(table)
         self.hierarchies = [need_hierarchy(qi) for qi in table.qis]
         self.lowest = np.array([qi.min_level for qi in table.qis], dtype=np.int64)
         self.highest = np.array([qi.max_level for qi in table.qis], dtype=np.int64)
+        self.staircase = Staircase()
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The lowest and the highest level of every quasi-identifier."""
+        return self.lowest.astype(np.float64), self.highest.astype(np.float64)
 
     @property
     def n_levels(self) -> NDArray[np.int64]:
-        """Levels of every quasi-identifier."""
+        """The number of levels of every quasi-identifier."""
         return self.highest - self.lowest + 1
 
     @property
     def n_nodes(self) -> int:
-        """Vectors of levels."""
+        """The number of vectors of levels."""
         return math.prod(self.n_levels.tolist())
 
+    @property
+    def elite(self) -> Elite:
+        """The vectors of levels behind the best trade-offs of the current run."""
+        return self.staircase.elite
+
     def levels(self, X: NDArray[Any]) -> NDArray[np.int64]:
-        """The levels in decision vectors: rounded, and within bounds."""
+        """Return the levels in decision vectors: rounded, and within bounds."""
         rows = np.atleast_2d(np.asarray(X))[:, : self.table.n_qis]
         whole = np.rint(rows.astype(np.float64)).astype(np.int64)
         return np.clip(whole, self.lowest, self.highest)
 
     def blocks(self, levels: NDArray[np.int64]) -> NDArray[np.uint32]:
-        """The block of every leaf, for every vector of levels."""
+        """Return the block of every leaf, for every vector of levels."""
         offsets = np.cumsum([0, *(h.n_leaves for h in self.hierarchies)])
         rows = np.empty((len(levels), int(offsets[-1])), np.uint32)
         for j, (a, b) in enumerate(pairwise(offsets)):
@@ -73,88 +111,240 @@ class LevelSpace:
                 f"{self.highest[j]}, got {levels[outside[:, j], j][0]}"
             )
 
+    def candidates(self, X: NDArray[Any]) -> Candidates:
+        """Return the blocks of the levels."""
+        return Candidates(blocks=self.blocks(self.levels(X)))
 
-class Elite:
-    """The vectors of levels behind the best trade-offs that a run has seen.
+    def recoding(self, x: NDArray[Any]) -> BlockRecoding:
+        """Return the level of every quasi-identifier."""
+        return level_recoding(self.table, self.levels(np.asarray(x))[0].tolist())
 
-    >>> elite = Elite()
-    >>> elite.add(np.array([[0], [1], [2]]), np.array([[1.0, 2.0], [2.0, 1.0], [2.0, 2.0]]))
-    >>> elite.levels.tolist()
-    [[0], [1]]
+    def keys(self, X: NDArray[Any]) -> list[bytes]:
+        """Return the levels themselves."""
+        return [row.tobytes() for row in np.ascontiguousarray(self.levels(X))]
+
+    def from_levels(
+        self, levels: NDArray[np.int64], threshold: float | None = None
+    ) -> NDArray[np.int64]:
+        """Return the decision vector of a vector of levels.
+
+        Args:
+            levels: One level per quasi-identifier.
+            threshold: The least size of a published group, where decision vectors choose records.
+        """
+        self.check(np.atleast_2d(levels))
+        return np.asarray(levels, dtype=np.int64)
+
+    def stair_rows(
+        self, levels: NDArray[np.int64], sizes: NDArray[np.int64], stairs: Stairs
+    ) -> NDArray[np.int64]:
+        """Return the decision vectors of several thresholds of one vector of levels.
+
+        Args:
+            levels: One level per quasi-identifier.
+            sizes: The thresholds.
+            stairs: The staircase of the levels.
+        """
+        return np.tile(levels, (len(sizes), 1))
+
+    def companions(self, X: NDArray[Any], evaluator: Evaluator) -> Evaluation | None:
+        """Return all thresholds of the levels, where decision vectors choose one.
+
+        Args:
+            X: The decision vectors that were evaluated.
+            evaluator: What judges the companions.
+        """
+        if self.max_suppression is None:
+            return None
+        return self.staircase.follow(self, X, evaluator)
+
+    def begin_run(self) -> None:
+        """Forget which levels were followed by their thresholds, and the elite."""
+        self.staircase = Staircase()
+
+    def operators(self) -> dict[str, Any]:
+        """Levels of all heights, gene by gene from either parent, steps up and down."""
+        return {
+            "sampling": LevelSampling(),
+            "crossover": LevelCrossover(),
+            "mutation": LevelMutation(step=0.7),
+            "eliminate_duplicates": HashDuplicates(),
+        }
+
+
+class ThresholdLevelSpace(LevelSpace):
+    """Vectors of levels and a threshold: groups that are smaller are left out.
+
+    Args:
+        table: The records; every quasi-identifier needs a hierarchy.
+        max_suppression: The largest share of records that a threshold may leave out.
     """
 
-    def __init__(self) -> None:
-        self.levels = np.zeros((0, 0), np.int64)
-        self._values = np.zeros((0, 0))
-        self._owner: object = None
-        self._known: set[bytes] = set()
+    kinds: ClassVar[tuple[str, ...]] = ("levels", "threshold")
 
-    def new(self, levels: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Those vectors that were not asked for before."""
-        fresh = [row for row in levels if row.tobytes() not in self._known]
-        self._known.update(row.tobytes() for row in fresh)
-        return np.array(fresh, dtype=np.int64).reshape(-1, levels.shape[1])
+    def __init__(self, table: Table, max_suppression: float = 1.0) -> None:
+        super().__init__(table)
+        self.max_suppression = fraction("max_suppression", max_suppression)
 
-    def begin(self, owner: object) -> None:
-        """Forget everything if another run listens now."""
-        if owner is not self._owner:
-            self.__init__()  # type: ignore[misc]  # as new
-            self._owner = owner
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The bounds of the levels, and 1 to the number of records."""
+        low, high = super().bounds
+        return np.append(low, 1.0), np.append(high, float(self.table.n_records))
 
-    def add(self, levels: NDArray[np.int64], F: NDArray[np.float64]) -> None:
-        """Consider some vectors with the minimised objectives of one of their thresholds each."""
-        if not len(levels):
-            return
-        if len(self._values):
-            levels, F = np.concatenate([self.levels, levels]), np.concatenate([self._values, F])
-        keep = non_dominated(F)
-        self.levels, self._values = levels[keep], F[keep]
+    def thresholds(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the least size of a published group, for every decision vector."""
+        rounded = np.rint(np.asarray(X)[:, -1].astype(np.float64))
+        return np.clip(rounded, 1, self.table.n_records)
+
+    def candidates(self, X: NDArray[Any]) -> Candidates:
+        """Return the blocks of the levels, and the thresholds."""
+        return Candidates(blocks=self.blocks(self.levels(X)), thresholds=self.thresholds(X))
+
+    def policy(self, x: NDArray[Any]) -> Suppression:
+        """Return the threshold of the decision vector as a policy."""
+        return BelowThreshold(int(self.thresholds(np.asarray(x)[None])[0]))
+
+    def keys(self, X: NDArray[Any]) -> list[bytes]:
+        """Return the levels and the threshold themselves."""
+        rows = np.column_stack([self.levels(X), self.thresholds(X).astype(np.int64)])
+        return [row.tobytes() for row in np.ascontiguousarray(rows)]
+
+    def from_levels(
+        self, levels: NDArray[np.int64], threshold: float | None = None
+    ) -> NDArray[np.int64]:
+        """Return the decision vector of levels and a threshold; 1 publishes every group.
+
+        Args:
+            levels: One level per quasi-identifier.
+            threshold: The least size of a published group; 1 by default.
+        """
+        return np.append(super().from_levels(levels), 1 if threshold is None else int(threshold))
+
+    def stair_rows(
+        self, levels: NDArray[np.int64], sizes: NDArray[np.int64], stairs: Stairs
+    ) -> NDArray[np.int64]:
+        """Return the levels with each of the thresholds.
+
+        Args:
+            levels: One level per quasi-identifier.
+            sizes: The thresholds.
+            stairs: The staircase of the levels.
+        """
+        return np.column_stack([np.tile(levels, (len(sizes), 1)), sizes])
+
+    def operators(self) -> dict[str, Any]:
+        """As for all levels, with steps from the best trade-offs; no levels come twice."""
+        return {
+            **super().operators(),
+            "mutation": EliteSteps(LevelMutation(step=0.7)),
+            "eliminate_duplicates": NewLevels(self),
+        }
 
 
-def levels_of(problem: Any) -> LevelSpace:
-    """The level space of a problem, or one sentence that it has none."""
-    space = getattr(problem, "lattice", None)
-    if not isinstance(space, LevelSpace):
-        raise ProblemError(
-            f"operator: works on problems of levels such as Levels, got {type(problem).__name__}"
-        )
-    return space
+class RecordLevelSpace(LevelSpace):
+    """Vectors of levels (A) and one bit per record (B): 1 publishes it (Jahan et al. 2025).
 
-
-def most_suppressed(share: float, n_records: int) -> int:
-    """The largest number of records whose share is within a limit, compared as the constraint does.
-
-    >>> most_suppressed(1 / 3, 3)
-    1
+    Args:
+        table: The records, in memory; every quasi-identifier needs a hierarchy.
+        stairs: Whether every vector of levels is followed by all its thresholds.
     """
-    return int((np.arange(n_records + 1) / n_records <= share).sum()) - 1
 
+    kinds: ClassVar[tuple[str, ...]] = ("levels", "records")
+    max_suppression: float | None = 1.0
 
-class Stairs(NamedTuple):
-    """The thresholds of a vector of levels."""
+    def __init__(self, table: Table, *, stairs: bool = True) -> None:
+        super().__init__(table)
+        self.stairs = stairs
+        self._grouper: Grouper | None = None
 
-    sizes: NDArray[np.int64]
-    """The distinct sizes of its groups."""
-    suppressed: NDArray[np.int64]
-    """The records in smaller groups."""
-    of_tuples: NDArray[np.int64]
-    """The size of every distinct tuple's group; empty if the engine has no labels."""
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The bounds of the levels, and 0 to 1 for every record."""
+        low, high = super().bounds
+        n = self.table.n_records
+        return np.concatenate([low, np.zeros(n)]), np.concatenate([high, np.ones(n)])
 
+    def bits(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return vector B of decision vectors: which records are published."""
+        tail = np.atleast_2d(np.asarray(X))[:, self.table.n_qis :]
+        return np.asarray(tail.astype(np.float64) >= 0.5)
 
-def stairs_of(engine: Any, space: LevelSpace, nodes: NDArray[np.int64]) -> list[Stairs]:
-    """All thresholds of some vectors of levels."""
+    def candidates(self, X: NDArray[Any]) -> Candidates:
+        """Return the blocks of the levels, and the published records."""
+        return Candidates(blocks=self.blocks(self.levels(X)), published=self.bits(X))
 
-    def of_chunk(before: Any, after: Any) -> list[Stairs]:
-        found = []
-        for c in range(len(before)):
-            own = slice(int(before.starts[c]), int(before.stops[c]))
-            sizes, place = np.unique(before.sizes[own], return_inverse=True)
-            records = np.bincount(place, weights=before.records[own]).astype(np.int64)
-            of_tuples = np.zeros(0, np.int64)
-            if before.labels is not None:
-                of_tuples = before.sizes[before.starts[c] + before.labels[c]]
-            found.append(Stairs(sizes, np.cumsum(records) - records, of_tuples))
-        return found
+    def published(self, x: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return vector B."""
+        return np.asarray(self.bits(x)[0])
 
-    candidates = Candidates(blocks=space.blocks(nodes), thresholds=np.ones(len(nodes)))
-    return [stairs for part in engine.map(candidates, of_chunk) for stairs in part]
+    def keys(self, X: NDArray[Any]) -> list[bytes]:
+        """Return levels and bits."""
+        levels, bits = self.levels(X), np.packbits(self.bits(X), axis=1)
+        return [a.tobytes() + b.tobytes() for a, b in zip(levels, bits, strict=True)]
+
+    def from_levels(
+        self, levels: NDArray[np.int64], threshold: float | None = None
+    ) -> NDArray[np.int64]:
+        """Return the decision vector of levels that publishes all groups of at least the threshold.
+
+        Args:
+            levels: One level per quasi-identifier.
+            threshold: The least size of a published group; 1 by default.
+        """
+        smallest = np.array([1.0 if threshold is None else threshold])
+        return np.asarray(self.publishing(np.atleast_2d(levels), smallest)[0])
+
+    def publishing(
+        self, levels: NDArray[np.int64], thresholds: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Return decision vectors that publish the large groups of their levels.
+
+        Args:
+            levels: One vector of levels per row.
+            thresholds: For every row, the least size of a published group.
+        """
+        levels = np.asarray(levels, dtype=np.int64)
+        self.check(levels)
+        if self._grouper is None:
+            self._grouper = Grouper(self.table, needs={"labels"})
+        blocks, step = self.blocks(levels), self._grouper.chunk
+        published = np.empty((len(levels), self.table.n_records), np.bool_)
+        for begin in range(0, len(levels), step):
+            part = slice(begin, begin + step)
+            groups = self._grouper.group(Candidates(blocks=blocks[part]))
+            places = groups.starts[:, None] + groups.need_labels("publishing")
+            sizes = groups.sizes[places][:, self.table.row_tuple]
+            published[part] = sizes >= thresholds[part, None]
+        return np.concatenate([levels, published], axis=1)
+
+    def stair_rows(
+        self, levels: NDArray[np.int64], sizes: NDArray[np.int64], stairs: Stairs
+    ) -> NDArray[np.int64]:
+        """Return the levels with the records that each of the thresholds publishes.
+
+        Args:
+            levels: One level per quasi-identifier.
+            sizes: The thresholds.
+            stairs: The staircase of the levels.
+        """
+        record_sizes = stairs.tuple_sizes[self.table.row_tuple]
+        bits = (record_sizes >= sizes[:, None]).astype(np.int64)
+        return np.concatenate([np.tile(levels, (len(sizes), 1)), bits], axis=1)
+
+    def companions(self, X: NDArray[Any], evaluator: Evaluator) -> Evaluation | None:
+        """Return all thresholds of the levels, unless the space was made without stairs.
+
+        Args:
+            X: The decision vectors that were evaluated.
+            evaluator: What judges the companions.
+        """
+        return super().companions(X, evaluator) if self.stairs else None
+
+    def operators(self) -> dict[str, Any]:
+        """Steps up and down in the lattice, records by the best threshold of the levels."""
+        return {
+            **super().operators(),
+            "mutation": BestThreshold(EliteSteps(LevelMutation(step=0.7))),
+            "eliminate_duplicates": NewLevels(self) if self.stairs else HashDuplicates(),
+        }

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError
+from privmoo.operators import (
+    HashDuplicates,
+    ParameterCrossover,
+    ParameterMutation,
+    ParameterSampling,
+)
+from privmoo.spaces.base import SearchSpace
 
-__all__ = ["Parameter", "ParameterSpace", "parameters_of"]
+__all__ = ["Parameter", "ParameterSpace"]
 
 _DIGITS = 3
 
@@ -43,34 +51,54 @@ class Parameter:
             raise ProblemError(f"{self.name}: must be above 0, got {self.low!r}")
 
 
-class ParameterSpace:
-    """Some parameters as rows of numbers.
+class ParameterSpace(SearchSpace):
+    """The parameters of a scheme as rows of numbers.
+
+    A scheme's own space defines `candidates` and `recoding`.
 
     Whole parameters are whole numbers in a row of floats, and real ones have three digits: no privacy
     hangs on the fourth, and equal parameters are found equal.
 
-    >>> space = ParameterSpace([Parameter("k", 2, 50, whole=True), Parameter("epsilon", 0.1, 10)])
+    Args:
+        table: The records.
+        parameters: The parameters, in the order of the variables.
+
+    Attributes:
+        low: The smallest value of every parameter.
+        high: The largest one.
+        whole: Which parameters are whole numbers.
+
+    >>> import pandas as pd
+    >>> table = Table(pd.DataFrame({"age": [20, 30]}), quasi_identifiers=["age"])
+    >>> space = ParameterSpace(
+    ...     table, [Parameter("k", 2, 50, whole=True), Parameter("epsilon", 0.1, 10)]
+    ... )
     >>> space.clean(np.array([[3.4, 1.23456], [99.0, 0.0]])).tolist()
     [[3.0, 1.23], [50.0, 0.1]]
     """
 
-    def __init__(self, parameters: Sequence[Parameter]) -> None:
-        self.parameters = tuple(parameters)
-        self.low = np.array([p.low for p in self.parameters], np.float64)
-        self.high = np.array([p.high for p in self.parameters], np.float64)
-        self.whole = np.array([p.whole for p in self.parameters], np.bool_)
-        self._log = np.array([p.logarithmic for p in self.parameters], np.bool_)
+    kinds: ClassVar[tuple[str, ...]] = ("parameters",)
 
-    def __len__(self) -> int:
-        return len(self.parameters)
+    def __init__(self, table: Table, parameters: Sequence[Parameter]) -> None:
+        super().__init__(table)
+        self.variables = tuple(parameters)
+        self.low = np.array([p.low for p in self.variables], np.float64)
+        self.high = np.array([p.high for p in self.variables], np.float64)
+        self.whole = np.array([p.whole for p in self.variables], np.bool_)
+        self._log = np.array([p.logarithmic for p in self.variables], np.bool_)
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The smallest and the largest value of every parameter."""
+        return self.low, self.high
 
     @property
     def names(self) -> list[str]:
         """Names of the parameters."""
-        return [p.name for p in self.parameters]
+        return [p.name for p in self.variables]
 
     def clean(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Rows within bounds, whole where they must be, real ones with three digits."""
+        """Return rows within bounds, whole where they must be, real ones with three digits."""
         rows = np.clip(np.atleast_2d(np.asarray(X, np.float64)), self.low, self.high)
         with np.errstate(divide="ignore", invalid="ignore"):
             power = 10.0 ** (_DIGITS - 1 - np.floor(np.log10(np.abs(rows))))
@@ -79,14 +107,14 @@ class ParameterSpace:
         return np.clip(cleaned, self.low, self.high)
 
     def to_unit(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Rows with every parameter from 0 to 1, by its logarithm where that is asked for."""
+        """Return rows with every parameter from 0 to 1, by its logarithm where that is asked for."""
         low, high = self._ends()
         with np.errstate(divide="ignore", invalid="ignore"):
             rows = np.where(self._log, np.log(X), X)
         return np.asarray((rows - low) / np.where(high > low, high - low, 1.0))
 
     def _ends(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Both ends on the scale of each parameter; a whole number reaches half a step to either side."""
+        """Return both ends on each parameter's scale; a whole number reaches half a step further."""
         half = np.where(self.whole, 0.5, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             low, high = (
@@ -95,7 +123,7 @@ class ParameterSpace:
         return low, high
 
     def from_unit(self, units: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The rows of numbers from 0 to 1; whole numbers get equal shares, or of their logarithm."""
+        """Return the rows that numbers from 0 to 1 stand for; whole numbers get equal shares."""
         units = np.clip(units, 0.0, 1.0)
         low, high = self._ends()
         rows = low + units * (high - low)
@@ -103,12 +131,11 @@ class ParameterSpace:
             rows = np.where(self._log, np.exp(rows), rows)
         return self.clean(rows)
 
-
-def parameters_of(problem: Any) -> ParameterSpace:
-    """The parameters that a problem searches, or one sentence that it has none."""
-    space = getattr(problem, "parameter_space", None)
-    if not isinstance(space, ParameterSpace):
-        raise ProblemError(
-            f"operator: works on parameters of a scheme, which {type(problem).__name__} does not have"
-        )
-    return space
+    def operators(self) -> dict[str, Any]:
+        """Parameters spread evenly, blended and moved on their scales."""
+        return {
+            "sampling": ParameterSampling(),
+            "crossover": ParameterCrossover(),
+            "mutation": ParameterMutation(),
+            "eliminate_duplicates": HashDuplicates(),
+        }

@@ -15,9 +15,9 @@ from privmoo._util.checks import is_whole, whole_number
 from privmoo._util.files import replacing
 from privmoo._util.packing import plain
 from privmoo._util.progress_bar import new_bar
+from privmoo._util.threads import thread_count
 from privmoo._util.versions import versions
 from privmoo.errors import CheckpointError, ProblemError
-from privmoo.evaluation.engine import thread_count
 from privmoo.front.quantities import quantities_of
 from privmoo.problem import AnonymizationProblem
 from privmoo.search.budgets import RunBudget

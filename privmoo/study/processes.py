@@ -57,14 +57,8 @@ def pickled(value: Any, what: str) -> bytes:
 
 
 def pickled_problems(problems: Mapping[str, AnonymizationProblem]) -> dict[str, bytes]:
-    """Pickle problems, without what they have evaluated and who listens to them."""
-    content = {}
-    for name, problem in problems.items():
-        bare = copy.copy(problem)
-        bare.forget()
-        bare.callback = None
-        content[name] = pickled(bare, f"problem {name!r}")
-    return content
+    """Pickle problems; what they have evaluated and who observes them stays here."""
+    return {name: pickled(problem, f"problem {name!r}") for name, problem in problems.items()}
 
 
 def in_processes(

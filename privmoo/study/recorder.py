@@ -7,13 +7,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo._util.checks import is_whole
 from privmoo.errors import ProblemError
+from privmoo.evaluation.evaluator import Evaluation, Observer
 from privmoo.front.archive import Archive
 from privmoo.problem import AnonymizationProblem
 from privmoo.search.budgets import Evaluations, RunBudget, Seconds, parts_of
@@ -83,15 +83,15 @@ class Limit:
         yield from np.unique(np.ceil(steps).astype(int)).tolist()
 
 
-class Recorder:
-    """A listener that records the front of what a problem evaluates at marks, until the budget ends.
+class Recorder(Observer):
+    """An observer that records the front of what a problem evaluates at marks, until the budget ends.
 
     An algorithm completes its last generation; what it evaluates beyond the budget does not count, so
     that solvers with large and with small populations have equal budgets to the evaluation.
 
     >>> recorder = Recorder(2, Limit(evaluations=3))
     >>> F = np.array([[4.0, 4.0], [3.0, 3.0], [2.0, 2.0], [1.0, 1.0]])
-    >>> recorder.hear(np.arange(4)[:, None], {"F": F})
+    >>> recorder.on_evaluation(Evaluation(np.arange(4)[:, None], F, np.zeros((4, 1)), F))
     >>> recorder.archive.F.tolist(), recorder.evaluations, [len(F) for F in recorder.fronts]
     ([[2.0, 2.0]], 4, [1, 1, 1])
     """
@@ -103,7 +103,6 @@ class Recorder:
         self.at: list[int] = []
         self.seconds: list[float] = []
         self.fronts: list[NDArray[np.float64]] = []
-        self._brought: list[tuple[Any, ...]] = []
         self._marks = limit.marks()
         self._next: float = next(self._marks)
         self._began = time.perf_counter()
@@ -118,39 +117,30 @@ class Recorder:
         """Evaluations that count."""
         return min(self.evaluations, self.limit.evaluations or self.evaluations)
 
-    def hear(self, X: Any, out: dict[str, Any]) -> None:
-        """Take a batch of evaluated candidates.
-
-        Problems of levels announce first, by `brought_by`, what candidates of the next batch bring along:
-        that counts with its candidate.
-
-        Args:
-            X: The candidates.
-            out: Their minimised objectives F and violations G.
-        """
-        F = np.atleast_2d(out["F"])
-        X = X if len(X) == len(F) else [X]
-        G = np.atleast_2d(out["G"]) if out.get("G") is not None else np.empty((len(F), 0))
-        if "brought_by" in out:
-            self._brought.append((X, F, G, np.asarray(out["brought_by"])))
-            return
+    def on_evaluation(self, evaluation: Evaluation) -> None:
+        """Take a batch of judged candidates; companions count with the candidate that brought them."""
+        total = len(evaluation)
         late = self.limit.seconds is not None and self.used > self.limit.seconds
         allowed = math.inf if self.limit.evaluations is None else self.limit.evaluations
         begin = 0
-        while begin < len(F) and not late and self.evaluations + begin < allowed:
+        while begin < total and not late and self.evaluations + begin < allowed:
             room = min(self._next, allowed) - self.evaluations - begin
-            end = int(min(len(F), begin + room))
-            self.archive.add(X[begin:end], {"F": F[begin:end], "G": G[begin:end]})
-            for rows, values, violations, owners in self._brought:
-                now = (begin <= owners) & (owners < end)
-                if now.any():
-                    self.archive.add(rows[now], {"F": values[now], "G": violations[now]})
+            end = int(min(total, begin + room))
+            self._add(evaluation, slice(begin, end))
+            companions = evaluation.companions
+            if companions is not None and companions.origins is not None:
+                within = (begin <= companions.origins) & (companions.origins < end)
+                self._add(companions, within)
             if self.evaluations + end >= self._next:
                 self._keep(self.evaluations + end)
                 self._next = next(self._marks, math.inf)
             begin = end
-        self.evaluations += len(F)
-        self._brought.clear()
+        self.evaluations += total
+
+    def _add(self, evaluation: Evaluation, rows: slice | NDArray[np.bool_]) -> None:
+        X, F, G = evaluation.X[rows], evaluation.F[rows], evaluation.G[rows]
+        if len(F):
+            self.archive.add(X, {"F": F, "G": G})
 
     def _keep(self, evaluations: int) -> None:
         self.at.append(evaluations)
@@ -159,10 +149,7 @@ class Recorder:
 
     @contextmanager
     def listening(self, problem: AnonymizationProblem) -> Iterator[None]:
-        """Listen to what a problem evaluates; afterwards the problem is as before."""
-        earlier, problem.callback = problem.callback, self.hear
+        """Observe what a problem evaluates inside the `with` block."""
         self._began = time.perf_counter()
-        try:
+        with problem.evaluator.observed_by(self):
             yield
-        finally:
-            problem.callback = earlier

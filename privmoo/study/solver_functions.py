@@ -11,6 +11,7 @@ from typing import Any
 
 from privmoo.errors import ProblemError
 from privmoo.front.front import Front
+from privmoo.operators.space import space_of
 from privmoo.problem import AnonymizationProblem
 from privmoo.recodings.base import Recoding
 from privmoo.study.recorder import Limit
@@ -148,6 +149,4 @@ def check_exact(problem: AnonymizationProblem, limit: Limit) -> None:
         problem: The problem.
         limit: Not used: the search has its own limit.
     """
-    from privmoo.exact.costs import space_of
-
-    space_of(problem)
+    space_of(problem, "levels")

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
+from privmoo.groups.diversity import diversity_of_groups
 from privmoo.groups.groups import GroupBatch
 from privmoo.kernels.suppression import keep_above, keep_within_budget
-from privmoo.measures.diversity import diversity_of_groups
 
 __all__ = [
     "Property",

@@ -104,10 +104,8 @@ def _check_values(
 
 def _fresh(problem: AnonymizationProblem, X: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
     """Measures without the cache."""
-    parts = problem.engine.map(problem.candidates(X), problem._measure)
-    table = np.concatenate(parts)
-    names = [*(m.key for m in problem.measures), "records_suppressed"]
-    return {name: table[:, i] for i, name in enumerate(names)}
+    values = problem.evaluator.measure(problem.candidates(X))
+    return dict(zip(problem.evaluator.names, values.T, strict=True))
 
 
 def _check_pymoo(
@@ -138,12 +136,12 @@ def _check_recoding(
     )
     stored = json.loads(json.dumps(recoding.to_json()))
     assert from_json(table, stored).key() == recoding.key(), "recoding: to_json does not read back"
-    candidate = recoding.candidate(problem.engine.table)
+    candidate = recoding.candidate(problem.evaluator.engine.table)
     published = problem.published(x)
     if published is not None:
         candidate = replace(candidate, published=published[None])
     policy = problem.policy(x)
-    engine = problem.engine
+    engine = problem.evaluator.engine
     if policy != problem.suppression:
         engine = Engine(engine.table, suppression=policy, needs=engine.needs, threads=1)
     before, after = engine.groups(candidate)

@@ -39,7 +39,7 @@ def swarm(problem: MOOBAM) -> np.ndarray:
 
 def evaluate(problem: MOOBAM, X: np.ndarray) -> None:
     """All measures of a swarm, without the cache."""
-    problem.engine.map(problem.candidates(X), problem._measure)
+    problem.evaluator.measure(problem.candidates(X))
 
 
 def plain_particle(frame: pd.DataFrame, numeric: list[str], centroids: np.ndarray) -> None:
@@ -78,7 +78,7 @@ def evaluation() -> None:
         for j, qi in enumerate(table.qis)
     }
     frame = pd.DataFrame({**columns, "sensitive": next(iter(table.sensitive.values())).row_codes})
-    matrices = problem.centroids.matrices(X)
+    matrices = problem.space.matrices(X)
     plain = best_of(lambda: plain_particle(frame, numeric, matrices[0])) * PARTICLES
 
     # Half the squared distance of indicators is 0/1 mismatch: the same distance, for scikit-learn.

@@ -77,7 +77,7 @@ def growth() -> None:
 def report(table: pm.Table) -> None:
     problem = Levels(table, max_suppression=1.0, threads=1)
     seconds, _ = seconds_of(problem, repeats=1)
-    nodes = problem.lattice.n_nodes
+    nodes = problem.space.n_nodes
     print(
         f"| {table.n_qis} | {nodes:,} | {table.n_records:,} | {table.n_tuples:,} | {seconds:.2f} | "
         f"{seconds / nodes * 1e6:.0f} |"
@@ -111,7 +111,7 @@ def cases() -> None:
         )
         size = f"{table.n_qis} × {table.n_records}"
         print(
-            f"| T{number} | {size} | {problem.lattice.n_nodes:,} | {of_exact:.1f} | "
+            f"| T{number} | {size} | {problem.space.n_nodes:,} | {of_exact:.1f} | "
             f"{found.hypervolume_ratio:.2%} | {reached:.0f} of {table.n_qis * table.n_records:,} | "
             f"{own.hypervolume_ratio:.3%} | {own.missed} of {own.points} | {of_ours:.1f} |"
         )
@@ -127,7 +127,7 @@ def cases() -> None:
         ours = pm.optimize(problem, None, budget, seed=1, progress=False)
         near = ours.gap(lower_bound(problem))
         print(
-            f"| T{number} | {problem.lattice.n_nodes:,} | {seconds:.1f} | "
+            f"| T{number} | {problem.space.n_nodes:,} | {seconds:.1f} | "
             f"{ours.gap(exact).hypervolume_ratio:.2%} | {near.hypervolume_ratio:.1%} |"
         )
 

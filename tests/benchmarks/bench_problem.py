@@ -93,7 +93,9 @@ def speed() -> None:
     print(f"\n## Problem 1 on Adult, {POPULATION} × {GENERATIONS}, {problem.n_var} bits\n")
     print("| part | seconds |\n| --- | --- |")
     print(f"| all | {total:.1f} |")
-    print(f"| evaluation ({len(problem.cache):,} distinct candidates) | {evaluation.seconds:.1f} |")
+    print(
+        f"| evaluation ({len(problem.evaluator.cache):,} distinct candidates) | {evaluation.seconds:.1f} |"
+    )
     print(f"| sampling, crossover, mutation | {operators.seconds:.2f} |")
     print(f"| archive and front | {bookkeeping.seconds:.2f} |")
     rest = outside - operators.seconds - bookkeeping.seconds

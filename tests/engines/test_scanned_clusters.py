@@ -164,7 +164,7 @@ def test_whatever_the_values(scan: str, data: st.DataObject) -> None:
         assert mine.to_json() == other.to_json()
         assert from_json(scanned, mine.to_json()).key() == mine.key()
         assert np.array_equal(problem.encode(mine), expected.encode(other))
-        X[-1] = expected.centroids.encode(expected.centroids.matrices(X[-1])[0, :1])  # has k
+        X[-1] = expected.space.from_centres(expected.space.matrices(X[-1])[0, :1])  # has k
         fronts = pm.Front.of(problem, X), pm.Front.of(expected, X)
         same_front(*fronts)
         for i in range(len(fronts[0])):
@@ -226,7 +226,7 @@ def test_a_front_does_not_depend_on_the_order_of_the_records(both: tuple[Table, 
 def test_records_are_drawn_as_often_as_they_are(both: tuple[Table, Table]) -> None:
     scanned, table = both
     for own in both:
-        space = PROBLEMS["nearest"](own).centroids
+        space = PROBLEMS["nearest"](own).space
         drawn = np.bincount(space.draw_records(np.random.default_rng(0), (100_000,)))
         share = table.weights / table.n_records
         assert np.abs(drawn / 100_000 - share).max() < 5 * np.sqrt(share.max() / 100_000)
@@ -337,7 +337,7 @@ def test_a_column_of_one_number_loses_nothing(value: float, tmp_path: Path) -> N
             problem = MOOBAM(
                 table, 2, 2, assignment="nearest", scale="standard", loss_scale="standard"
             )
-            x = problem.centroids.encode(np.array([[value, 0.0]]))
+            x = problem.space.from_centres(np.array([[value, 0.0]]))
             front = pm.Front.of(problem, x[None])
             assert front[0].loss_per_attribute()["one"] == pytest.approx(0)
             solutions.append(front[0])

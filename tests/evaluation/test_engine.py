@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from privmoo.data.columns import QuasiIdentifier
 from privmoo.data.table import Table
-from privmoo.evaluation import engine as engine_module
 from privmoo.evaluation.engine import Engine, group
+from privmoo.groups import grouper as grouper_module
 from privmoo.groups import layout as layout_module
 from privmoo.groups.groups import GroupBatch, Grouping
 from privmoo.hierarchy import Hierarchy
@@ -178,7 +178,7 @@ def test_dense_and_sorted_counting_agree(monkeypatch: pytest.MonkeyPatch, cells:
     rng = np.random.default_rng(cells)
     table = make_table(rng, n=200)
     blocks = random_blocks(table, 12, rng)
-    monkeypatch.setattr(engine_module, "ROW_CELLS", cells)
+    monkeypatch.setattr(grouper_module, "ROW_CELLS", cells)
     batch = after_of(table, Candidates(blocks=blocks))
     for c in range(len(blocks)):
         check_groups(batch[c], keys_of(table, blocks[c]))
@@ -355,7 +355,7 @@ def test_threads_and_chunks_do_not_matter(
     candidates = Candidates(blocks=random_blocks(table, 41, rng))
     whole = Engine(table, suppression=policy, needs={"counts"}, threads=1)
     expected = summary(*whole.groups(candidates))
-    monkeypatch.setattr(engine_module, "_CHUNK_BYTES", bytes_per_chunk)
+    monkeypatch.setattr(grouper_module, "_CHUNK_BYTES", bytes_per_chunk)
     for threads in (1, 3):
         engine = Engine(table, suppression=policy, needs={"counts"}, threads=threads)
         for _ in range(2):  # the second time in memory that was used before

@@ -132,7 +132,7 @@ def test_a_limit_that_is_a_share_of_the_records(n: int) -> None:
         quasi_identifiers={"q": pm.Hierarchy.flat()},
     )
     problem = Levels(table, max_suppression=(n // 3) / n)
-    x = problem.from_levels(np.array([0]), 2)
+    x = problem.space.from_levels(np.array([0]), 2)
     assert (problem.evaluate(x[None], return_values_of=["G"]) <= 0).all()
     assert {-n + n // 3, -n, -1} == set(exact(problem).F[:, 0])
     bound = lower_bound(problem)
@@ -299,7 +299,7 @@ def test_a_lattice_that_takes_too_long_is_refused_in_one_sentence() -> None:
     assert "years; give seconds=" in said and "\n" not in said
     for own in (Levels(case(1)[0]), LevelsAndSuppression(case(1)[0], min_k=1)):
         cost = lattice_cost(own)
-        assert 0 < cost["seconds"] < 1 and cost["nodes"] == own.lattice.n_nodes
+        assert 0 < cost["seconds"] < 1 and cost["nodes"] == own.space.n_nodes
 
 
 def test_a_few_seconds_of_a_huge_lattice() -> None:
@@ -313,7 +313,7 @@ def test_a_few_seconds_of_a_huge_lattice() -> None:
 def test_what_has_no_lattice_and_no_bound() -> None:
     table, _, _ = case(3)
     with pytest.raises(
-        ProblemError, match=r"works on problems of levels such as Levels, got Cuts$"
+        ProblemError, match=r"Cuts does not search levels; use a problem such as Levels$"
     ):
         exact_front(Cuts(table), progress=False)
     other = Levels(table, objectives=[KAnonymity(), AverageClassSize()])
@@ -367,13 +367,13 @@ def test_every_node_is_counted_once(every: Front) -> None:
 @pytest.mark.slow
 def test_adult_node_by_node(adult: Table) -> None:
     problem = Levels(adult, max_suppression=1)
-    space, n = problem.lattice, adult.n_records
+    space, n = problem.space, adult.n_records
     ranges = [range(a, b + 1) for a, b in zip(space.lowest, space.highest, strict=True)]
     nodes = np.array(list(itertools.product(*ranges)))
     limits = (0, 0.02, 0.1, 1)
     least: dict[float, dict[float, float]] = {limit: {} for limit in limits}
     for node in nodes:
-        groups = problem.engine.groups(Candidates(blocks=space.blocks(node[None])))[0]
+        groups = problem.evaluator.engine.groups(Candidates(blocks=space.blocks(node[None])))[0]
         own = slice(groups.starts[0], groups.stops[0])
         sizes, losses = groups.sizes[own], groups.losses[own]
         for size in np.unique(sizes):

@@ -57,7 +57,7 @@ def check_consistent(space: CentroidSpace, units: Units, p: Partition) -> None:
             listed.append(u)
             before, u = u, int(p.nexts[u])
         assert len(listed) == len(set(listed)) and set(listed) == members
-        rows = space.space.points[table.row_tuple[inside]]
+        rows = space.coordinates.points[table.row_tuple[inside]]
         assert p.sums[c] == pytest.approx(rows[:, units.numbers].sum(axis=0), abs=1e-9)
         for j, column in enumerate(units.categories):
             low, high = units.category_starts[j : j + 2]
@@ -182,7 +182,9 @@ def test_the_same_centroids_make_the_same_classes() -> None:
     table = people(200, 5, spread=30)
     rows = [CentroidSpace(table, 30, k=4) for _ in range(2)]
     rng = np.random.default_rng(0)
-    x = np.stack([rows[0].encode(rows[0].draw(rng, 30), size=5, diversity=2) for _ in range(4)])
+    x = np.stack(
+        [rows[0].from_centres(rows[0].draw(rng, 30), size=5, diversity=2) for _ in range(4)]
+    )
     threaded = CentroidSpace(table, 30, k=4, threads=2)
     first = [c.labels.tolist() for c in rows[0].decode(x)]
     assert first == [c.labels.tolist() for c in rows[1].decode(x)]

@@ -138,7 +138,7 @@ def test_centroids_take_the_records_nearest_in_the_scale(scale: str) -> None:
     table = mixed()
     centroids = CentroidSpace(table, 3, k=2, scale=scale, assignment="nearest")  # type: ignore[arg-type]
     chosen = np.array([[20.0, 2000.0, 0, 7], [60.0, 1000.0, 1, 7], [40.0, 9000.0, 1, 7]])
-    [classes] = centroids.decode(centroids.encode(chosen)[None], release="centroid")
+    [classes] = centroids.decode(centroids.from_centres(chosen)[None], release="centroid")
     space = Space.of(table, scale)  # type: ignore[arg-type]
     expected = slowly(space.points, space.numeric, chosen / space.units)
     assert classes.labels.tolist() == expected.tolist()

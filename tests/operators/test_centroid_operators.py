@@ -76,7 +76,7 @@ def test_children_are_clean(operator: str, problem: str) -> None:
     else:
         children = made._do(own, parents, random_state=rng)
     assert is_valid(own, children).all()
-    assert np.array_equal(own.centroids.clean(children), children)
+    assert np.array_equal(own.space.clean(children), children)
 
 
 def clusters_of(space: CentroidSpace, row: NDArray[np.float64]) -> set[tuple[float, ...]]:
@@ -85,8 +85,8 @@ def clusters_of(space: CentroidSpace, row: NDArray[np.float64]) -> set[tuple[flo
 
 def test_sampled_centroids_are_records_or_values() -> None:
     problem = PROBLEMS["balanced"]
-    space = problem.centroids
-    records = {tuple(row) for row in (space.space.points * space.space.units).tolist()}
+    space = problem.space
+    records = {tuple(row) for row in (space.coordinates.points * space.coordinates.units).tolist()}
     rng = np.random.default_rng(0)
     rows = CentroidSampling()(problem, 60, random_state=rng, to_numpy=True)
     assert all(clusters_of(space, row) <= records for row in rows)
@@ -100,7 +100,7 @@ def test_sampled_centroids_are_records_or_values() -> None:
 
 def test_exchange_makes_children_of_their_parents_clusters() -> None:
     problem = PROBLEMS["balanced"]
-    space = problem.centroids
+    space = problem.space
     parents = np.stack([valid_rows(problem, 15, seed=1), valid_rows(problem, 15, seed=2)])
     children = ClusterExchange()._do(problem, parents, random_state=np.random.default_rng(0))
     mixed = 0
@@ -126,7 +126,7 @@ def test_a_mutated_category_is_one_of_the_data() -> None:
     rows = valid_rows(problem, 30)
     for mutation in (CentroidMutation(1.0, reach=1.0), SplitMergeDrop(1.0), LloydStep()):
         children = mutation._do(problem, rows, random_state=np.random.default_rng(0))
-        codes = problem.centroids.matrices(children).astype(int).ravel()
+        codes = problem.space.matrices(children).astype(int).ravel()
         assert {leaves[c] for c in codes} <= {"a", "b", "d"}
 
 
@@ -140,15 +140,15 @@ def test_a_lloyd_step_moves_centroids_to_the_means_of_their_classes(
     moved = LloydStep(explore=0.0)._do(problem, rows, random_state=np.random.default_rng(0))
     for row, child in zip(rows, moved, strict=True):
         recoding = problem.recoding(row)
-        assert clusters_of(problem.centroids, child) == {tuple(c) for c in recoding.centres + 0.0}
+        assert clusters_of(problem.space, child) == {tuple(c) for c in recoding.centres + 0.0}
         assert np.array_equal(child[-3:], row[-3:])
 
 
 def sizes_of(problem: Clusters, row: NDArray[np.float64]) -> NDArray[np.int64]:
     """Records of every cluster when each goes to its nearest centroid, by looking at all."""
-    space, table = problem.centroids, problem.table
+    space, table = problem.space, problem.table
     matrix = space.matrices(row)[0]
-    gap = (space.space.points[:, None] - (matrix / space.space.units)[None]) ** 2
+    gap = (space.coordinates.points[:, None] - (matrix / space.coordinates.units)[None]) ** 2
     gap = np.where(space.numeric, gap, gap != 0)
     nearest = np.argmin(gap.sum(axis=2), axis=1)
     counts = np.bincount(nearest[table.row_tuple])
@@ -237,6 +237,5 @@ def test_operators_name_the_problems_they_work_on(operator: Any) -> None:
     X = np.zeros((2, 1, 1)) if isinstance(operator, ClusterExchange) else np.zeros((1, 1))
     with pytest.raises(ProblemError) as caught:
         operator._do(Cuts(table), X, random_state=np.random.default_rng(0))
-    assert (
-        str(caught.value) == "operator: works on problems of centroids such as Clusters, got Cuts"
-    )
+    sentence = "problem: Cuts does not search centroids; use a problem such as Clusters"
+    assert str(caught.value) == sentence

@@ -57,7 +57,7 @@ def test_new_levels_are_kept_once_in_their_order() -> None:
     problem = LevelsAndSuppression(TABLE, min_k=1)
     rows, n = valid_rows(problem, 60), TABLE.n_qis
     _, first = np.unique(rows[:, :n], axis=0, return_index=True)
-    new = NewLevels(problem.lattice)
+    new = NewLevels(problem.space)
     kept = new.do(Population.new("X", rows[:30])).get("X")
     assert (kept == rows[np.sort(first[first < 30])]).all()
     assert len(new.do(Population.new("X", rows[:30]))) == 0
@@ -75,7 +75,7 @@ def test_operators_of_the_paper_and_the_best_threshold() -> None:
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_the_first_two_samples_are_untouched_and_all_generalised(name: str) -> None:
     problem = PROBLEMS[name](TABLE)
-    space, n = problem.lattice, TABLE.n_qis
+    space, n = problem.space, TABLE.n_qis
     rows = valid_rows(problem, 300)
     assert (rows[0, :n] == space.lowest).all() and (rows[1, :n] == space.highest).all()
     assert (rows[:2, n:] == 1).all()
@@ -122,7 +122,7 @@ def test_mutation_steps_or_jumps_at_its_rate() -> None:
     same = mutated(LevelMutation(0.0))
     assert (same == rows).all()
     moved = mutated(LevelMutation(1.0, step=1.0))
-    movable = problem.lattice.highest > problem.lattice.lowest
+    movable = problem.space.highest > problem.space.lowest
     assert (np.abs(moved[:, :n] - rows[:, :n]) == movable).all()
     assert (moved[:, n:] == 1 - rows[:, n:]).all()
     tenth = mutated(LevelMutation(0.1))
@@ -169,7 +169,7 @@ def test_what_operators_refuse() -> None:
     cuts = Cuts(TABLE)
     rng = np.random.default_rng(0)
     rows = valid_rows(cuts, 4)
-    sentence = r"^operator: works on problems of levels such as Levels, got Cuts$"
+    sentence = r"^problem: Cuts does not search levels; use a problem such as Levels$"
     with pytest.raises(ProblemError, match=sentence):
         LevelSampling()(cuts, 4, random_state=rng)
     with pytest.raises(ProblemError, match=sentence):
@@ -178,7 +178,7 @@ def test_what_operators_refuse() -> None:
         LevelCrossover()._do(cuts, np.stack([rows, rows]), random_state=rng)
     levels = Levels(TABLE)
     with pytest.raises(
-        ProblemError, match=r"^operator: works on problems that choose records, got Levels$"
+        ProblemError, match=r"^problem: Levels does not search records; use a problem such as"
     ):
         BestThreshold(LevelMutation())._do(levels, valid_rows(levels, 3), random_state=rng)
     for options in ({"rate": -0.1}, {"rate": 1.5}, {"step": 2.0}, {"step": float("nan")}):

@@ -370,5 +370,5 @@ def test_for_problem_asks_the_problem() -> None:
 
 def test_operators_need_a_space() -> None:
     problem = Problem(n_var=3, n_obj=1, xl=0, xu=1, vtype=bool)
-    with pytest.raises(ProblemError, match="Problem has no cuts to work on"):
+    with pytest.raises(ProblemError, match="Problem does not search cuts"):
         CutSampling()(problem, 3)

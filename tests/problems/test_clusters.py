@@ -96,7 +96,7 @@ def test_released_centroids_are_what_was_measured(assignment: Any) -> None:
             origin=Origin(claims=claims),
         )
         assert len(release.certificate.claims) == len(problem.measures)
-        centres = {tuple(c) for c in problem.centroids.matrices(x)[0].round(6)}
+        centres = {tuple(c) for c in problem.space.matrices(x)[0].round(6)}
         assert {tuple(c) for c in recoding.centres.round(6)} <= centres
 
 
@@ -195,7 +195,8 @@ GIVEN = [by_age(TABLE, size) for size in (2, 5, 6, 10, 30)]
 
 def test_given_recodings_are_judged_as_their_releases_are() -> None:
     problem = small_problem(suppression=pm.Budget(0.05))
-    F, G, values = problem.judge_recodings(GIVEN)
+    judged = problem.evaluator.judge_recodings(GIVEN)
+    F, G, values = judged.F, judged.G, judged.values
     assert (G[0] > 0).any() and not (G[1:] > 0).any()
     for i, recoding in enumerate(GIVEN):
         claims = dict(zip([m.key for m in problem.measures], values[i, :-1], strict=True))
@@ -213,7 +214,8 @@ def test_given_recodings_are_judged_as_their_releases_are() -> None:
 def test_a_front_weakly_dominates_what_it_started_from(tmp_path: Path) -> None:
     problem = small_problem()
     front = pm.optimize(problem, budget=2, seed=1, progress=False, start=GIVEN)
-    F, G, _ = problem.judge_recodings(GIVEN)
+    judged = problem.evaluator.judge_recodings(GIVEN)
+    F, G = judged.F, judged.G
     for f, g in zip(F, G, strict=True):
         if not (g > 0).any():
             assert (f >= front.F).all(axis=1).any()
@@ -258,7 +260,7 @@ def test_what_a_search_cannot_start_from() -> None:
     with pytest.raises(ProblemError) as caught:
         pm.optimize(cuts, budget=1, progress=False, start=GIVEN)
     assert str(caught.value) == (
-        "start: Cuts cannot start from recodings; give decision vectors or a front"
+        "start: a search over cuts cannot start from recodings; give decision vectors or a front"
     )
     cut = cuts.recoding(valid_rows(cuts, 1)[0])
     with pytest.raises(
@@ -279,7 +281,7 @@ def test_recodings_of_another_table_are_refused_at_once() -> None:
     problem = small_problem()
     with pytest.raises(ProblemError, match=r"^start: "):
         pm.optimize(problem, budget=1, progress=False, start=[by_age(people(60, 3), 6)])
-    assert not len(problem.cache)
+    assert not len(problem.evaluator.cache)
 
 
 def test_no_text_names_a_value_of_suppressed_classes_only() -> None:

@@ -55,10 +55,10 @@ def test_its_operators_keep_to_the_contract() -> None:
     for operator in (ParameterMutation(1.0, width=0.5, anew=1.0), ParameterCrossover(0.0)):
         check_operator(operator, problem)
     drawn = ParameterSampling()(problem, 40, random_state=np.random.default_rng(1)).get("X")
-    assert np.array_equal(problem.parameter_space.clean(drawn), drawn)
-    for j in np.flatnonzero(problem.parameter_space.whole):
+    assert np.array_equal(problem.space.clean(drawn), drawn)
+    for j in np.flatnonzero(problem.space.whole):
         assert (drawn[:, j] % 1 == 0).all()
-    with pytest.raises(ProblemError, match="works on parameters of a scheme"):
+    with pytest.raises(ProblemError, match="Cuts does not search parameters"):
         ParameterSampling()(Cuts(example_table()), 3)
 
 
@@ -93,7 +93,7 @@ def test_equal_parameters_are_found_equal() -> None:
     wobbly = X + 1e-7
     assert problem.keys(wobbly) == problem.keys(X)
     lower = X.copy()
-    n = len(problem.hybrid_space.categorical)
+    n = len(problem.space.scheme.categorical)
     lower[:, 4 : 4 + n], lower[:, 4 + n :] = 1, 0  # an average below the least is the least
     higher = lower.copy()
     higher[:, 4 + n :] = 1
@@ -101,12 +101,14 @@ def test_equal_parameters_are_found_equal() -> None:
 
 
 def test_parameters_are_spread_on_their_scale() -> None:
-    space = ParameterSpace([Parameter("e", 0.01, 10, logarithmic=True), Parameter("d", 0, 1)])
+    space = ParameterSpace(
+        TABLE, [Parameter("e", 0.01, 10, logarithmic=True), Parameter("d", 0, 1)]
+    )
     units = np.array([[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]])
     rows = space.from_unit(units)
     assert rows.tolist() == [[0.01, 0.0], [pytest.approx(0.316), 0.5], [10.0, 1.0]]
     assert np.allclose(space.to_unit(rows), units, atol=1e-3)
-    levels = ParameterSpace([Parameter("level", 0, 2, whole=True)])
+    levels = ParameterSpace(TABLE, [Parameter("level", 0, 2, whole=True)])
     drawn = levels.from_unit(np.linspace(0, 1, 3001)[:, None])[:, 0]
     assert np.allclose(np.bincount(drawn.astype(int)) / 3001, 1 / 3, atol=0.01)
 
@@ -190,7 +192,7 @@ def test_strict_takes_k_as_a_constraint_and_plain_pymoo_solves_it() -> None:
 def test_a_front_knows_better_parameters_than_the_paper() -> None:
     """The published ε and levels are a point that the front reaches or beats."""
     problem = Hybrid(TABLE, patterns=NAMES)
-    n = len(problem.hybrid_space.categorical)
+    n = len(problem.space.scheme.categorical)
     published = np.array([5, 3.0, 5.0, 0.45, *[1] * n, *[1] * n])
     front = pm.optimize(problem, budget=15, seed=1, progress=False, start=published[None])
     own = problem.evaluate_measures(published[None])
@@ -216,7 +218,7 @@ def test_accuracy_of_a_forest_is_an_objective() -> None:
 
 
 def _groups(problem: Hybrid, X: np.ndarray) -> pm.groups.GroupBatch:
-    return problem.engine.groups(problem.candidates(X))[1]
+    return problem.evaluator.engine.groups(problem.candidates(X))[1]
 
 
 @pytest.mark.parametrize(

@@ -80,8 +80,8 @@ def test_contract_on_random_tables(kind: str) -> None:
 
 def test_hierarchies_of_unequal_depth_and_a_highest_level() -> None:
     problem = Levels(TABLE)
-    assert problem.lattice.n_levels.tolist() == [4, 3, 3, 2]
-    assert problem.lattice.n_nodes == 72
+    assert problem.space.n_levels.tolist() == [4, 3, 3, 2]
+    assert problem.space.n_nodes == 72
     release = pm.make_release(TABLE, problem.recoding(np.array([0, 1, 2, 0])), shuffle=False)
     jobs = {"baker": "food", "miller": "food", "judge": "judge", "none": "none"}
     assert release.frame["job"].astype(str).tolist() == [jobs[j] for j in TABLE.frame["job"]]
@@ -92,8 +92,8 @@ def test_hierarchies_of_unequal_depth_and_a_highest_level() -> None:
 
 
 def stairs_by_hand(rows: Any, problem: Any, columns: list[Column], least: int) -> list[Any]:
-    seen = {tuple(row) for row in problem.lattice.levels(rows).tolist()}
-    limit = float(problem.max_suppression)
+    seen = {tuple(row) for row in problem.space.levels(rows).tolist()}
+    limit = float(problem.space.max_suppression)
     return [r for r in every_threshold(columns, limit) if r.levels in seen and r.k >= least]
 
 
@@ -129,10 +129,10 @@ def test_untouched_records_are_on_the_front_from_the_first_generation() -> None:
 def test_without_stairs_nothing_is_added() -> None:
     problem = LevelsAndSuppression(TABLE, min_k=1, stairs=False)
     front = pm.optimize(problem, budget=1, seed=1, progress=False)
-    assert len(problem.cache) <= problem.default_population
+    assert len(problem.evaluator.cache) <= problem.default_population
     stairs = LevelsAndSuppression(TABLE, min_k=1)
     more = pm.optimize(stairs, budget=1, seed=1, progress=False)
-    assert len(stairs.cache) > len(problem.cache)
+    assert len(stairs.evaluator.cache) > len(problem.evaluator.cache)
     assert all((f >= more.F).all(axis=1).any() for f in front.F)
 
 
@@ -227,7 +227,7 @@ def test_a_seed_gives_the_same_front_also_after_a_stop(kind: str, tmp_path: Path
         table = random_case(np.random.default_rng(8), most=60, qis=(3,))[0]
         problem = KINDS[kind](table)
         problem.default_population = 6
-        problem.engine.threads = threads
+        problem.evaluator.engine.threads = threads
         return pm.optimize(problem, budget=budget, seed=5, progress=False, checkpoint=log)
 
     front = run(6)
@@ -341,16 +341,16 @@ def test_tables_and_levels_that_do_not_fit(problem: Any) -> None:
         ([-1] * 4, "'age'"),
     ):
         with pytest.raises(ProblemError, match=rf"^levels: {wrong}"):
-            problem(TABLE).from_levels(np.array(levels))
+            problem(TABLE).space.from_levels(np.array(levels))
     with pytest.raises(ProblemError, match=r"^levels: 'zip' may have levels 0 to 2, got 3"):
-        problem(TABLE).from_levels(np.array([0, 0, 3, 0]), 5)
+        problem(TABLE).space.from_levels(np.array([0, 0, 3, 0]), 5)
 
 
 def test_a_release_of_nothing_is_infeasible() -> None:
     problem = Levels(TABLE, max_suppression=1)
-    x = problem.from_levels(problem.lattice.lowest, TABLE.n_records)
+    x = problem.space.from_levels(problem.space.lowest, TABLE.n_records)
     records = LevelsAndSuppression(TABLE, min_k=1)
-    b = records.from_levels(records.lattice.lowest, TABLE.n_records)
+    b = records.space.from_levels(records.space.lowest, TABLE.n_records)
     for own, row in ((problem, x), (records, b)):
         assert own.evaluate_measures(row[None])["records_suppressed"][0] == TABLE.n_records
         assert (own.evaluate(row[None], return_values_of=["G"]) > 0).any()

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 
 import privmoo as pm
 from privmoo.errors import HierarchyError, MeasureError, ProblemError
-from privmoo.problem import EvaluationCache
+from privmoo.evaluation.cache import EvaluationCache
 from privmoo.problems import AnySuppression, BudgetSuppression, Cuts, KLSafe, ZeroSuppression
 from privmoo.testing import check_problem, example_table
 
@@ -146,9 +146,9 @@ def test_the_same_candidates_are_evaluated_once() -> None:
         problem, 20, random_state=np.random.default_rng(0)
     ).get("X")
     problem.evaluate_measures(X)
-    known = len(problem.cache)
+    known = len(problem.evaluator.cache)
     problem.evaluate_measures(np.concatenate([X, X]))
-    assert len(problem.cache) == known == len(np.unique(X, axis=0))
+    assert len(problem.evaluator.cache) == known == len(np.unique(X, axis=0))
 
 
 def test_the_cache_keeps_what_it_was_told_first() -> None:
@@ -243,7 +243,7 @@ def test_refused() -> None:
         lambda: Cuts(table, objectives=[pm.KAnonymity(), pm.KAnonymity()]),
     )
     refused(
-        "expected such as KAnonymity",
+        "expected a bound such as KAnonymity",
         ProblemError,
         lambda: Cuts(table, constraints=[pm.KAnonymity()]),
     )

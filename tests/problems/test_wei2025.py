@@ -98,7 +98,7 @@ def loses_a_tenth_less_than_any_baseline_without_homogeneous_classes(
 ) -> None:
     problem = front.problem
     assert problem is not None
-    _, _, values = problem.judge_recodings(known)
+    values = problem.evaluator.judge_recodings(known).values
     measured = pd.DataFrame(values[:, :-1], columns=[m.key for m in problem.measures])
     best = measured.loc[measured["homogeneity"] == 0, "il"].min()
     own = front.to_frame()

@@ -220,14 +220,14 @@ def points_of(front: Front | None) -> Points:
 
 def one_by_one(problem: Any) -> Points:
     """Every vector of levels, with every threshold there could be, as pymoo would evaluate it."""
-    space = problem.lattice
+    space = problem.space
     ranges = [range(a, b + 1) for a, b in zip(space.lowest, space.highest, strict=True)]
     sizes = [None]
-    if getattr(problem, "max_suppression", None) is not None:
+    if space.max_suppression is not None:
         sizes = [*range(1, problem.table.n_records + 1)]
     rows = np.array(
         [
-            problem.from_levels(np.array(node), size)
+            problem.space.from_levels(np.array(node), size)
             for node in itertools.product(*ranges)
             for size in sizes
         ]

@@ -126,7 +126,7 @@ def test_nothing_that_was_ever_evaluated_is_lost() -> None:
     problem.callback = lambda X, out: seen.append(out["F"])
     problem.default_population = 6  # far smaller than the front
     front = optimize(problem, budget=40, seed=1, progress=False)
-    assert problem.callback is not None and not problem.cache.listeners
+    assert problem.callback is not None
     assert {tuple(row) for row in front.F.tolist()} == slow_front(np.concatenate(seen[:-1]))
     assert len(front) > 6
     on_front = {tuple(row) for row in front.values[:, :2].tolist()}

@@ -77,13 +77,13 @@ def run(path: Path | None = None, budget: int | RunBudget = 15, seed: int | None
 def counted(made: Cuts) -> tuple[Cuts, Callable[[], int]]:
     """The problem, and how many candidates it really evaluates from now on."""
     sizes: list[int] = []
-    evaluate = made.engine.map
+    evaluate = made.evaluator.engine.map
 
     def counting(candidates: Any, function: Any) -> Any:
         sizes.append(len(candidates))
         return evaluate(candidates, function)
 
-    made.engine.map = counting  # type: ignore[method-assign]
+    made.evaluator.engine.map = counting  # type: ignore[method-assign]
     return made, lambda: sum(sizes)
 
 

@@ -16,7 +16,8 @@ from privmoo.data.columns import QuasiIdentifier
 from privmoo.data.table import Table
 from privmoo.errors import HierarchyError, ProblemError
 from privmoo.hierarchy import Hierarchy
-from privmoo.spaces.cuts import CutSpace, space_of
+from privmoo.operators.space import space_of
+from privmoo.spaces.cuts import CutSpace
 
 SHAPES = st.recursive(st.none(), lambda part: st.lists(part, min_size=1, max_size=4), max_leaves=9)
 
@@ -214,6 +215,6 @@ def test_the_space_of_a_problem() -> None:
     class Holder:
         space = small_space()
 
-    assert space_of(Holder()) is Holder.space
-    with pytest.raises(ProblemError, match="int has no cuts to work on"):
-        space_of(3)
+    assert space_of(Holder(), "cuts") is Holder.space
+    with pytest.raises(ProblemError, match="int does not search cuts"):
+        space_of(3, "cuts")

@@ -84,13 +84,15 @@ def test_what_a_candidate_brings_along_counts_with_it() -> None:
     six = pm.Solver.algorithm("nsga2", population=6)
     found = study(six, problem, seeds=[2], budget=8)
     heard: list[np.ndarray] = []
-    problem.callback = lambda X, out: None if "brought_by" in out else heard.append(X)
+    problem.callback = lambda X, out: heard.append(X)
     algorithm = six.new_algorithm(problem)
     pm.optimize(problem, algorithm, pm.Evaluations(8), seed=2, progress=False)
     rows = np.concatenate(heard)[:8]
     problem.callback = None
     sizes = np.arange(1, TABLE.n_records + 1)
-    every = np.concatenate([[problem.from_levels(row[:-1], k) for k in sizes] for row in rows])
+    every = np.concatenate(
+        [[problem.space.from_levels(row[:-1], k) for k in sizes] for row in rows]
+    )
     out = problem.evaluate(every, return_as_dictionary=True)
     F = out["F"][(out["G"] <= 0).all(axis=1)]
     expected = np.unique(F[non_dominated(F)], axis=0)

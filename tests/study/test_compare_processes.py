@@ -38,7 +38,7 @@ def same(one: pm.Study, two: pm.Study) -> None:
 def test_processes_give_what_one_process_gives_and_die_alone() -> None:
     def mine(problem: Any, seed: int, budget: Any) -> Any:  # not importable anywhere
         assert os.environ["PRIVMOO_THREADS"] == os.environ["NUMBA_NUM_THREADS"] == "1"
-        assert problem.engine.threads == 1
+        assert problem.evaluator.engine.threads == 1
         return np.ones((1, problem.n_var), bool)
 
     solvers = {"small": SMALL, "raising": raising, "mine": mine}

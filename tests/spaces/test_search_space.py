@@ -1,0 +1,115 @@
+"""A search space of one's own, without a subclass of the problem."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from pymoo.operators.crossover.ux import UniformCrossover
+from pymoo.operators.mutation.pm import PM
+from pymoo.operators.repair.rounding import RoundingRepair
+from pymoo.operators.sampling.rnd import IntegerRandomSampling
+
+import privmoo as pm
+from privmoo.errors import ProblemError
+from privmoo.operators.space import space_of
+from privmoo.spaces.base import SearchSpace
+from privmoo.testing import check_problem, example_table
+
+TABLE = pm.Table(
+    pd.DataFrame({"age": [20, 21, 22, 40, 41, 60, 61, 62], "ill": list("abababab")}),
+    quasi_identifiers={"age": pm.Hierarchy.ordered()},
+    sensitive="ill",
+)
+
+
+class EqualWidths(SearchSpace):
+    """The number of ranges of equal width, for every quasi-identifier."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("widths",)
+    variable_type: ClassVar[type] = int
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return np.ones(self.table.n_qis), np.array([qi.n_leaves for qi in self.table.qis], float)
+
+    def recoding(self, x: NDArray[Any]) -> Any:
+        cuts = []
+        for qi, n in zip(self.table.qis, x, strict=True):
+            part = np.arange(qi.n_leaves) * int(n) // qi.n_leaves
+            cuts.append(np.diff(part) > 0)
+        return pm.recodings.cut_recoding(self.table, cuts)
+
+    def candidates(self, X: NDArray[Any]) -> pm.recodings.Candidates:
+        blocks = [self.recoding(x).candidate(self.table).blocks for x in X]
+        return pm.recodings.Candidates(blocks=np.concatenate(blocks))
+
+    def operators(self) -> dict[str, Any]:
+        return {
+            "sampling": IntegerRandomSampling(),
+            "crossover": UniformCrossover(),
+            "mutation": PM(prob=1.0, vtype=float, repair=RoundingRepair()),
+            "eliminate_duplicates": pm.operators.HashDuplicates(),
+        }
+
+
+def problem() -> pm.AnonymizationProblem:
+    return pm.AnonymizationProblem(
+        TABLE, space=EqualWidths(TABLE), objectives=[pm.KAnonymity(), pm.GeneralLoss()]
+    )
+
+
+def test_a_space_makes_a_problem_that_can_be_solved_and_released() -> None:
+    check_problem(problem())
+    front = pm.optimize(problem(), budget=5, seed=1, progress=False)
+    assert front.best("k").k == TABLE.n_records
+    assert front == pm.optimize(problem(), budget=5, seed=1, progress=False)
+
+
+def test_operators_of_other_spaces_refuse_it() -> None:
+    with pytest.raises(ProblemError, match="AnonymizationProblem does not search cuts"):
+        space_of(problem(), "cuts")
+    with pytest.raises(ProblemError, match="a search over widths cannot start from recodings"):
+        problem().encode(problem().recoding(np.array([2])))
+
+
+def test_what_is_missing_is_named() -> None:
+    empty = SearchSpace(TABLE)
+    row = np.zeros((1, 1))
+    for use, name in (
+        (lambda: empty.bounds, "bounds"),
+        (lambda: empty.candidates(row), "candidates"),
+        (lambda: empty.recoding(row[0]), "recoding"),
+        (lambda: empty.operators(), "operators"),
+    ):
+        with pytest.raises(TypeError, match=f"SearchSpace must define {name}"):
+            use()
+    with pytest.raises(ProblemError, match="table: must be a privmoo Table, got str"):
+        SearchSpace("a table")  # type: ignore[arg-type]
+    bare = pm.AnonymizationProblem(TABLE, objectives=[pm.KAnonymity()], n_var=1, xl=0, xu=1)
+    with pytest.raises(TypeError, match="must define default_operators"):
+        bare.default_operators()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: pm.problems.Cuts(example_table()),
+        lambda: pm.problems.Levels(example_table()),
+        lambda: pm.problems.Levels(example_table(), max_suppression=0.5),
+        lambda: pm.problems.LevelsAndSuppression(example_table()),
+        lambda: pm.problems.Clusters(example_table(), 3),
+    ],
+)
+def test_problems_take_bounds_and_operators_from_their_space(make: Any) -> None:
+    made = make()
+    low, high = made.space.bounds
+    assert made.n_var == made.space.n_variables == len(low)
+    assert np.array_equal(made.xl, low) and np.array_equal(made.xu, high)
+    assert made.vtype is made.space.variable_type
+    assert set(made.default_operators()) == set(made.space.operators())
+    assert copy.deepcopy(made.space) is made.space
