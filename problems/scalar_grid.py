@@ -100,14 +100,14 @@ def scalar_grid(
         scaled: Whether to use the scaled form of 2024; one more swarm at λ = 0 per n_clusters and k finds
             its least loss (1 if nothing feasible), and its evaluations count for the first λ.
         penalty: See `ScalarMOOBAM`.
-        scale: Of distances.
+        scale: The scale of distances.
         release: `"centroid"` or `"mean"`.
-        particles: Of every swarm.
-        iterations: Of every swarm.
+        particles: The number of particles of every swarm.
+        iterations: The number of iterations of every swarm.
         seed: Makes the grid repeatable.
         progress: Whether to show a bar.
         checkpoint: A folder for the logs of the swarms; the same call continues a grid that was stopped.
-        threads: For the evaluation; all cores by default.
+        threads: The number of threads of the evaluation; all cores by default.
 
     >>> import privmoo as pm
     >>> grid = scalar_grid(pm.datasets.german_credit(), n_clusters=[4], k=[5], lam=[0.1], particles=10,
@@ -134,19 +134,19 @@ def scalar_grid(
         folder.mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, Any]] = []
     recodings: dict[int, PartitionRecoding] = {}
-    least: dict[tuple[int, int], tuple[float, int]] = {}
-    with _bar(len(cells), shown=progress) as bar:
+    smallest_losses: dict[tuple[int, int], tuple[float, int]] = {}
+    with _bar(len(cells), disable=not progress) as bar:
         for size, number, weight in cells:
             bar.set_postfix_str(f"k = {size}, {number} clusters, λ = {weight:g}")
             swarm = _Swarm(table, number, size, common, particles, iterations, seed, folder)
             extra = 0
-            if scaled and (number, size) not in least:
+            if scaled and (number, size) not in smallest_losses:
                 first = swarm.run(0.0, None)
                 if first.stopped:
                     break
-                least[number, size] = (first.loss, first.evaluations)
+                smallest_losses[number, size] = (first.loss, first.evaluations)
                 extra = first.evaluations
-            loss = least[number, size][0] if scaled else None
+            loss = smallest_losses[number, size][0] if scaled else None
             outcome = swarm.run(weight, loss)
             if outcome.stopped:
                 break
@@ -158,16 +158,16 @@ def scalar_grid(
     return ScalarGrid(pd.DataFrame(rows, columns=_COLUMNS), recodings)
 
 
-def _bar(total: int, *, shown: bool) -> Any:
+def _bar(total: int, *, disable: bool) -> Any:
     with warnings.catch_warnings():
         # Without ipywidgets, tqdm falls back to text and says so at length.
         warnings.simplefilter("ignore")
         from tqdm.auto import tqdm
-    return tqdm(total=total, disable=not shown, unit="swarm")
+    return tqdm(total=total, disable=disable, unit="swarm")
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Outcome:
     row: dict[str, Any]
     evaluations: int
     recoding: PartitionRecoding | None = None
@@ -190,7 +190,7 @@ class _Swarm:
     seed: int
     folder: Path | None
 
-    def run(self, lam: float, least_loss: float | None) -> _Found:
+    def run(self, lam: float, least_loss: float | None) -> _Outcome:
         problem = ScalarMOOBAM(
             self.table,
             self.n_clusters,
@@ -217,14 +217,14 @@ class _Swarm:
         except InfeasibleError:
             nothing = dict.fromkeys((*_MEASURED, "classes"), math.nan)
             seconds = time.perf_counter() - began
-            return _Found({"feasible": False, **nothing, "seconds": seconds}, planned)
+            return _Outcome({"feasible": False, **nothing, "seconds": seconds}, planned)
         except KeyboardInterrupt:
-            return _Found({}, 0, stopped=True)
+            return _Outcome({}, 0, stopped=True)
         best = front[0]
         recoding = problem.space.recoding(best.x)
         row = {name: best.values[name] for name in _MEASURED}
         seconds = time.perf_counter() - began
-        return _Found(
+        return _Outcome(
             {"feasible": True, **row, "classes": recoding.n_classes, "seconds": seconds},
             int(front.run["evaluations"]),
             recoding,

@@ -42,7 +42,7 @@ def exact_front(
     seconds: float | None = None,
     progress: bool = True,
 ) -> Front:
-    """The front of a problem of levels: every vector of levels, with every threshold, is accounted for.
+    """Return the proven front of a problem of levels, over all vectors of levels and thresholds.
 
     For k against general loss or transparency, vectors are grouped from finer vectors' groups, all
     thresholds of a vector are judged at once, and what cannot matter is left out by a proven bound (see
@@ -78,14 +78,14 @@ def exact_front(
         )
     goal = goal_of(problem)
     began = time.perf_counter()
-    with _bar(space.n_nodes, shown=progress) as bar:
+    with _bar(space.n_nodes, disable=not progress) as bar:
         if goal is None:
             return _by_evaluation(problem, space, began, seconds, bar)
         return _by_sweep(problem, space, goal, began, seconds, bar)
 
 
 def lattice_cost(problem: AnonymizationProblem) -> dict[str, float]:
-    """How many vectors of levels a problem has, and about how many seconds its exact front takes.
+    """Return how many vectors of levels a problem has, and about how many seconds its exact front takes.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200"]}),
@@ -104,7 +104,7 @@ def lattice_cost(problem: AnonymizationProblem) -> dict[str, float]:
 
 
 def lower_bound(problem: AnonymizationProblem, *, most_nodes: int = 200_000) -> pd.DataFrame:
-    """Per k, a value of the second objective that no release with that k or more can beat.
+    """Return, per k, a value of the second objective that no release with that k or more can beat.
 
     The quasi-identifiers are cut into parts, and each part's own lattice is searched exactly. A release
     with k has at least k published records in every group of every part; records in smaller groups of a
@@ -172,7 +172,7 @@ def _by_sweep(
 
 
 def _undominated(best: Best, goal: SweepGoal) -> list[tuple[int, int]]:
-    """Every entry that no other dominates, as k and node."""
+    """Return every entry that no other dominates, as k and node."""
     ks: list[int] = []
     at: list[int] = []
     for k in np.flatnonzero(best.heads >= 0):
@@ -194,7 +194,7 @@ def _undominated(best: Best, goal: SweepGoal) -> list[tuple[int, int]]:
 def _search(
     lattice: Lattice, goal: SweepGoal, began: float | None, seconds: float | None, bar: Any
 ) -> tuple[Best, NDArray[np.int64], int]:
-    """Sweep a lattice by combinations of its first stage; how many were finished."""
+    """Sweep a lattice by combinations of its first stage; return how many were finished."""
     n_records = int(lattice.stages.weights.sum())
     best = new_best(n_records, 1 << 16)
     counters = np.zeros(5, np.int64)
@@ -241,7 +241,7 @@ def _search(
 
 
 def _first_bound(lattice: Lattice, goal: SweepGoal, combo: int) -> NDArray[np.float64]:
-    """Per k, the least cost below one combination of the first stage: the kernel's bound, in numpy."""
+    """Return, per k, the least cost below one combination of the first stage, as the kernel does."""
     stages = lattice.stages
     low = stages.map_offsets[combo]
     n_codes = int(stages.suffix_codes[: stages.n_suffixes[0]].max()) + 1
@@ -262,7 +262,7 @@ def _first_bound(lattice: Lattice, goal: SweepGoal, combo: int) -> NDArray[np.fl
 def _by_evaluation(
     problem: AnonymizationProblem, space: LevelSpace, began: float, seconds: float | None, bar: Any
 ) -> Front:
-    """Every vector of levels, with every threshold where that is a variable, as any other candidate."""
+    """Evaluate every vector of levels, with every threshold where that is a variable."""
     archive = Archive(problem.n_obj)
     visited = 0
     ranges = [range(a, b + 1) for a, b in zip(space.lowest, space.highest, strict=True)]
@@ -300,7 +300,7 @@ def _with_thresholds(
 def _as_steps(
     problem: AnonymizationProblem, goal: SweepGoal, floor: NDArray[np.float64]
 ) -> pd.DataFrame:
-    """A bound by k as a table of its steps, in the objective's own unit."""
+    """Return a bound by k as a table of its steps, in the objective's own unit."""
     bounded = np.flatnonzero(np.isfinite(floor[1:])) + 1
     bounded = bounded[bounded >= goal.least_k]
     last = np.append(np.diff(floor[bounded]) != 0, True) if len(bounded) else np.zeros(0, bool)
@@ -313,7 +313,7 @@ def _as_steps(
 
 
 def _parts(space: LevelSpace, most_nodes: int) -> list[list[int]]:
-    """Quasi-identifiers in parts whose lattices are small enough, as few as a greedy cut gives."""
+    """Return the quasi-identifiers in few parts whose lattices are small enough."""
     sizes = space.n_levels.tolist()
     parts: list[list[int]] = []
     for j in sorted(range(len(sizes)), key=lambda j: -sizes[j]):
@@ -361,5 +361,5 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} seconds"
 
 
-def _bar(total: int, *, shown: bool) -> Any:
-    return new_bar(total=total, disable=not shown, unit="node", unit_scale=True)
+def _bar(total: int, *, disable: bool) -> Any:
+    return new_bar(total=total, disable=disable, unit="node", unit_scale=True)

@@ -137,7 +137,7 @@ def reference_directions(n_obj: int, population: int) -> NDArray[np.float64]:
 
 def _known(name: str) -> str:
     plain = "".join(c for c in name.lower() if c.isalnum())
-    by_plain = {known.replace("-", ""): known for known in _KINDS} | _ALIASES
+    by_plain = {name_of_kind.replace("-", ""): name_of_kind for name_of_kind in _KINDS} | _ALIASES
     if plain in by_plain:
         return by_plain[plain]
     if plain in _REFUSED:

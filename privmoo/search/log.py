@@ -215,9 +215,9 @@ class RunLog(Observer):
         ):
             mine = json.loads(json.dumps(identity.get(part)))
             if header.get(part) != mine:
-                known = f" ({header.get(part)}, not {mine})" if part == "seed" else ""
+                seeds = f" ({header.get(part)}, not {mine})" if part == "seed" else ""
                 raise CheckpointError(
-                    f"checkpoint: {str(self.path)!r} is of {what}{known}",
+                    f"checkpoint: {str(self.path)!r} is of {what}{seeds}",
                     hint=Hint("undo the change", parameter="checkpoint"),
                 )
 

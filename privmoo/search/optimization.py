@@ -94,14 +94,14 @@ def optimize(
     if algorithm is None or isinstance(algorithm, str):
         algorithm = make_algorithm(problem, algorithm)
     check_algorithm(algorithm, problem)
-    rows, given = read_start(problem, start)
+    rows, recodings = read_start(problem, start)
     if seed is None:
-        known = None if checkpoint is None else RunLog.seed_in(checkpoint)
-        seed = secrets.randbits(32) if known is None else known
+        logged_seed = None if checkpoint is None else RunLog.seed_in(checkpoint)
+        seed = secrets.randbits(32) if logged_seed is None else logged_seed
     seed = whole_number("seed", seed, at_least=0)
     # A copy, because runs leave their state in an algorithm, and in default operators that pymoo's
     # algorithms share.
-    run = _Run(problem, copy.deepcopy(algorithm), limit.fresh(), seed, rows, given)
+    run = _Run(problem, copy.deepcopy(algorithm), limit.fresh(), seed, rows, recodings)
     return run.front(progress=progress, checkpoint=checkpoint)
 
 
@@ -115,14 +115,14 @@ class _Run:
         budget: RunBudget,
         seed: int,
         start: NDArray[Any] | None,
-        known: Sequence[Recoding] = (),
+        recodings: Sequence[Recoding] = (),
     ) -> None:
         self.problem = problem
         self.algorithm = algorithm
         self.budget = budget
         self.seed = seed
         self.start = start
-        self.known = known
+        self.recodings = recodings
         self.archive = Archive(problem.n_obj)
         self.description = describe_algorithm(algorithm)
         self.stopped = False
@@ -140,10 +140,10 @@ class _Run:
             open_things.enter_context(self.problem.evaluator.observed_by(*observers))
             # pymoo's NSGA-III silences all warnings of the process; it shall not.
             open_things.enter_context(warnings.catch_warnings())
-            shown = Progress(shown=progress, what=type(self.algorithm).__name__)
-            open_things.callback(shown.close)
-            fraction = self._search(shown, log, began)
-        if not len(self.archive) and not self.known:
+            display = Progress(shown=progress, what=type(self.algorithm).__name__)
+            open_things.callback(display.close)
+            fraction = self._search(display, log, began)
+        if not len(self.archive) and not self.recodings:
             if self.stopped:
                 raise KeyboardInterrupt
             raise InfeasibleError(
@@ -154,11 +154,11 @@ class _Run:
         # Judged quietly: observers have heard of these candidates.
         evaluation = self.problem.evaluator.judge(np.array(archive.rows)) if len(archive) else None
         front = Front.judged(
-            self.problem, evaluation, known=self.known, run=facts, dominated=archive.dominated()
+            self.problem, evaluation, known=self.recodings, run=facts, dominated=archive.dominated()
         )
         return replace(front, infeasible=self.problem.minimised(archive.infeasible()))
 
-    def _search(self, shown: Progress, log: RunLog | None, began: float) -> float:
+    def _search(self, display: Progress, log: RunLog | None, began: float) -> float:
         self._set_up()
         fraction = 0.0
         with _stop_signal() as stop:
@@ -169,7 +169,7 @@ class _Run:
                     log.end_generation(state.generation, state.seconds)
                 fraction = self.budget.fraction(state)
                 self._mirror.fraction = fraction
-                shown.update(
+                display.update(
                     fraction,
                     generation=state.generation,
                     front=len(self.archive),
@@ -179,7 +179,7 @@ class _Run:
                     return fraction
                 if stop.is_set():
                     self.stopped = True
-                    shown.say(f"stopped by hand after generation {state.generation}")
+                    display.say(f"stopped by hand after generation {state.generation}")
                     return fraction
 
     def _set_up(self) -> None:
@@ -241,7 +241,7 @@ class _Run:
             "algorithm": self.description,
             "seed": self.seed,
             "start": None if self.start is None else _digest(self.start),
-            "known": [recoding.key().hex() for recoding in self.known],
+            "known": [recoding.key().hex() for recoding in self.recodings],
             "versions": versions(),
         }
         log = RunLog(path, identity, width=problem.evaluator.cache.width)
@@ -289,18 +289,18 @@ class _Mirror(MaximumGenerationTermination):  # type: ignore[misc]  # pymoo has 
 class _StartSampling(Sampling):  # type: ignore[misc]
     """Mixes given rows into what another sampling draws."""
 
-    def __init__(self, rows: NDArray[Any], other: Any) -> None:
+    def __init__(self, rows: NDArray[Any], sampling: Any) -> None:
         super().__init__()
         self.rows = rows
-        self.other = other
+        self.sampling = sampling
 
     def do(self, problem: Any, n_samples: int, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(self.other, Population):
-            drawn = self.other.get("X")
-        elif isinstance(self.other, np.ndarray):
-            drawn = np.atleast_2d(self.other)
+        if isinstance(self.sampling, Population):
+            drawn = self.sampling.get("X")
+        elif isinstance(self.sampling, np.ndarray):
+            drawn = np.atleast_2d(self.sampling)
         else:
-            drawn = self.other.do(problem, n_samples, *args, **kwargs).get("X")
+            drawn = self.sampling.do(problem, n_samples, *args, **kwargs).get("X")
         n = min(len(self.rows), max(1, len(drawn) // 2))
         spread = np.linspace(0, len(self.rows) - 1, n).round().astype(np.intp)
         mixed = drawn.copy()
