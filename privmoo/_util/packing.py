@@ -53,7 +53,7 @@ class Packed:
     Args:
         source: A path or an open file.
         where: What messages call it.
-        what: What it is: the name that `pack` was given.
+        what: The kind of file: the name that `pack` got.
         form: The format that `head["format"]` must name.
         arrays: The names of the arrays.
 

@@ -185,10 +185,12 @@ def _file(name: str | Path) -> Path:
         what = "no such file"
         if path.exists():
             what = (
-                "is a folder, not a file" if path.is_dir() else "is no plain file; copy it to one"
+                "is a folder, not a file"
+                if path.is_dir()
+                else "is not a plain file; copy it to one"
             )
     except (OSError, ValueError) as error:
-        what = f"cannot be read ({getattr(error, 'strerror', None) or 'no name of a file'})"
+        what = f"cannot be read ({getattr(error, 'strerror', None) or 'not a file name'})"
     raise TableError(f"{path}: {what}")
 
 

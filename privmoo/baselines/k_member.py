@@ -17,8 +17,7 @@ from privmoo.baselines.common import (
 from privmoo.data.points import Scale, Space
 from privmoo.data.table import Table
 from privmoo.kernels.class_merging import absorb_leftovers
-from privmoo.kernels.growth_by_spread import Kinds as GrownKinds
-from privmoo.kernels.growth_by_spread import grow_clusters
+from privmoo.kernels.growth_by_spread import SpreadKinds, grow_clusters
 from privmoo.recodings.classes import PartitionRecoding
 
 __all__ = ["grown_labels", "k_member"]
@@ -83,7 +82,7 @@ def grown_labels(
     kinds = Kinds.of(table, sensitive=l > 1)
     points = space.points[kinds.tuples]
     units, clusters, counts = grow_clusters(
-        GrownKinds(
+        SpreadKinds(
             points,
             space.numeric,
             category_offsets(table, space),

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from privmoo.baselines.common import Publish, check, publish
 from privmoo.data.points import Space
 from privmoo.data.table import Table
-from privmoo.kernels.mondrian import BY_CATEGORIES, BY_MEDIAN, BY_TREE, mondrian_cuts
+from privmoo.kernels.mondrian import (
+    BY_CATEGORIES,
+    BY_MEDIAN,
+    BY_TREE,
+    Columns,
+    SensitiveValues,
+    mondrian_cuts,
+)
 from privmoo.recodings.classes import PartitionRecoding
 
 __all__ = ["mondrian", "mondrian_labels"]
@@ -109,18 +116,18 @@ def mondrian_labels(
             starts.append(np.arange(n_entries + 1) + before)
             codes.append(attribute.row_codes)
         sizes.append(attribute.n_values)
-    return mondrian_cuts(
-        values if strict else values[table.row_tuple],
-        table.weights if strict else np.ones(n_entries, np.int64),
-        np.array(kinds),
-        np.concatenate(trees),
-        np.concatenate([[0], np.cumsum([len(tree) for tree in trees])]),
-        np.array(levels),
-        np.array(spans),
-        np.array(starts, dtype=np.int64).reshape(-1, n_entries + 1),
-        np.concatenate([np.empty(0, np.int64), *codes]).astype(np.int64),
-        np.cumsum(sizes),
-        k,
-        l,
-        strict,
+    columns = Columns(
+        values=values if strict else values[table.row_tuple],
+        weights=table.weights if strict else np.ones(n_entries, np.int64),
+        kinds=np.array(kinds),
+        trees=np.concatenate(trees),
+        tree_starts=np.concatenate([[0], np.cumsum([len(tree) for tree in trees])]),
+        tree_levels=np.array(levels),
+        spans=np.array(spans),
     )
+    sensitive = SensitiveValues(
+        starts=np.array(starts, dtype=np.int64).reshape(-1, n_entries + 1),
+        codes=np.concatenate([np.empty(0, np.int64), *codes]).astype(np.int64),
+        offsets=np.cumsum(sizes),
+    )
+    return mondrian_cuts(columns, sensitive, k, l, strict)

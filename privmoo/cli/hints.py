@@ -11,13 +11,14 @@ _ENCODING = (
     'encoding = "cp1252"'
 )
 _BY_PARAMETER = {
-    "jobs": "add --jobs 1",
-    "missing": 'leave out rows with missing values with missing = "drop" in [data]',
-    "open_ends": "set open_ends = true in the hierarchy",
     "checkpoint": "start again with --force",
     "encoding": _ENCODING,
     "force": "replace it with --force",
+    "hierarchy": 'give it one in [columns], such as hierarchy = "flat"',
+    "jobs": "add --jobs 1",
     "memory": 'allow more memory in [data], such as memory = "4GB"',
+    "missing": 'leave out rows with missing values with missing = "drop" in [data]',
+    "open_ends": "set open_ends = true in the hierarchy",
     "sensitive": 'give a column the role "sensitive" in [columns]',
     "target": "name a column as target in [data]",
     "temporary": "name a folder with more space as temporary in [data]",

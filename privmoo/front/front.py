@@ -154,7 +154,7 @@ class Front:
         quantities = quantities_of(problem)
         keys = problem.evaluator.names
         parts = [] if evaluation is None else [evaluation]
-        recodings = [None] * len(rows) + [r.to_json() for r in adopted]
+        stored = [None] * len(rows) + [r.to_json() for r in adopted]
         if adopted:
             parts.append(problem.evaluator.judge_recodings(adopted))
             encoded = np.stack([problem.encode(recoding) for recoding in adopted])
@@ -180,7 +180,7 @@ class Front:
             dominated=beside,
             problem=problem,
             table=problem.table,
-            recodings=tuple(recodings[i] for i in best) if adopted else None,
+            recodings=tuple(stored[i] for i in best) if adopted else None,
         )
 
     @classmethod

@@ -96,7 +96,7 @@ def _step(front: Front, pair: Pair, place: int, amount: float) -> Answer:
     better = gained.sign * (own_gain - pair.gains)
     dearer = paid.sign * (pair.costs - own_cost)
     written = gained.write(own_gain)
-    # Along the pair gain grows with cost. A gain that is lost in rounding is no news.
+    # Along the pair gain grows with cost. A gain that is lost in rounding is not worth a sentence.
     rows = np.flatnonzero(better > 0)
     news = next(
         (i for i, r in enumerate(rows) if gained.write(pair.gains[r]) != written), len(rows)

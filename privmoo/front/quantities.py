@@ -95,11 +95,11 @@ class Quantity:
         return f"{text} ({unit})" if unit else text
 
     def shown(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Values as an axis shows them: fractions as per cent."""
+        """Return values as an axis shows them: fractions as per cent."""
         return values * 100.0 if self.percent else values
 
     def write(self, value: float) -> str:
-        """A value as people read it."""
+        """Write a value as people read it."""
         if self.percent:
             return f"{value * 100:.4g} %"
         if float(value).is_integer() and abs(value) < 1e15:
@@ -107,20 +107,20 @@ class Quantity:
         return f"{value:,.1f}" if 1000 <= abs(value) < 1e9 else f"{value:.4g}"
 
     def phrase(self, value: float) -> str:
-        """A value with its name, for sentences."""
+        """Write a value with its name, for sentences."""
         if self.percent or self.key == RECORDS_SUPPRESSED:
             return f"{self.write(value)} {self.words}"
         return f"{self.words} = {self.write(value)}"
 
     def logarithmic(self, values: NDArray[np.float64]) -> bool:
-        """Whether values spread over more than two decades, so that an axis needs a logarithm."""
+        """Return whether values spread over more than two decades, so that an axis needs a logarithm."""
         if self.percent or not len(values):
             return False
         low, high = float(values.min()), float(values.max())
         return low > 0 and math.log10(high / low) > _DECADES
 
     def scaled(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Values from 0 (best of these) to 1 (worst), on the axis that a plot would use."""
+        """Scale values from 0 (best of these) to 1 (worst), on the axis that a plot would use."""
         if not len(values):
             return values
         position = self.sign * (np.log10(values) if self.logarithmic(values) else values)

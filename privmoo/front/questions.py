@@ -140,7 +140,7 @@ def _runners_up(
         keys = [*(s[rows] for s in signed[::-1]), limit.excess(front)[rows]]
         for row in rows[np.lexsort(keys)]:
             runner = front[int(row)]
-            # A gain that is lost in rounding is no news.
+            # A gain that is lost in rounding is not worth a sentence.
             if any(q.write(runner.values[q.key]) != q.write(chosen.values[q.key]) for q in targets):
                 runners[name] = runner
                 break

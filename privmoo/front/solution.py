@@ -129,7 +129,7 @@ class Solution:
         return None if self.front.problem is None else self.front.problem.published(self.x)
 
     def groups(self) -> Grouping:
-        """The QI-groups of the release, after suppression."""
+        """Return the QI-groups of the release, after suppression."""
         table, published = self.table, self._published()
         needs = {"labels"} | ({"counts"} if table.sensitive else set())
         view = self.recoding.view(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from privmoo.groups.diversity import diversity_of_groups
 from privmoo.groups.groups import GroupBatch, Grouping
 
-__all__ = ["GroupBatch", "Grouping"]
+__all__ = ["GroupBatch", "Grouping", "diversity_of_groups"]

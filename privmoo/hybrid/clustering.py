@@ -13,8 +13,7 @@ from privmoo._util.checks import fraction, whole_number
 from privmoo.baselines.common import Kinds, labels_of_rows
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
-from privmoo.kernels.growth_by_width import Kinds as WidthKinds
-from privmoo.kernels.growth_by_width import grow_members
+from privmoo.kernels.growth_by_width import WidthKinds, grow_members
 from privmoo.recodings.nodes import node_cells, numeric_columns
 
 __all__ = ["MemberClusters", "check_k", "member_clusters"]

@@ -1,4 +1,4 @@
-"""What a hybrid release keeps of every column and does to every partition, from original and release."""
+"""Evaluate a hybrid release: what it preserves of every column and does to every partition."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ __all__ = ["by_partition", "preservation"]
 def preservation(
     table: Table, release: Release, *, bounds: Mapping[str, tuple[float, float]] | None = None
 ) -> pd.DataFrame:
-    """How much the distribution of every quasi-identifier changed (Majeed and Hwang 2023, Section IV-F.3).
+    """Return how much the distribution of every quasi-identifier changed (Majeed and Hwang 2023, IV-F.3).
 
     Args:
         table: The original.
         release: Any release of it.
-        bounds: Smallest and largest number of a column's domain; of its hierarchy and data by default.
+        bounds: The smallest and largest number of a column's domain; those of its hierarchy and data by
+            default.
 
     Returns:
         A row per quasi-identifier: the distance of both distributions (half the sum of absolute
@@ -44,21 +45,21 @@ def preservation(
     """
     check_release(table, release)
     rows = []
-    for qi, own in zip(table.qis, numeric_columns(table), strict=True):
+    for qi, numbers in zip(table.qis, numeric_columns(table), strict=True):
         before, after = read_original(table, qi.name), read_released(table, qi.name, release)
         values = [_shares(before), _shares(after)]
-        both = pd.concat(values, axis=1).fillna(0.0).to_numpy()
-        row: dict[str, Any] = {"distance": 0.5 * float(np.abs(both[:, 0] - both[:, 1]).sum())}
-        if own is not None:
-            shown = after.numbers()
-            known = np.append(own, [*np.asarray(qi.numbers), *(bounds or {}).get(qi.name, ())])
+        shares = pd.concat(values, axis=1).fillna(0.0).to_numpy()
+        row: dict[str, Any] = {"distance": 0.5 * float(np.abs(shares[:, 0] - shares[:, 1]).sum())}
+        if numbers is not None:
+            released = after.numbers()
+            domain = np.append(numbers, [*np.asarray(qi.numbers), *(bounds or {}).get(qi.name, ())])
             row |= {
-                "mean_before": own.mean(),
-                "mean_after": shown.mean(),
-                "std_before": own.std(),
-                "std_after": shown.std(),
+                "mean_before": numbers.mean(),
+                "mean_after": released.mean(),
+                "std_before": numbers.std(),
+                "std_after": released.std(),
             }
-            outside = (shown < np.nanmin(known)) | (shown > np.nanmax(known))
+            outside = (released < np.nanmin(domain)) | (released > np.nanmax(domain))
             row["out_of_range"] = int(outside.sum())
         else:
             row["out_of_range"] = 0  # a label of its hierarchy, or it could not have been read
@@ -69,14 +70,16 @@ def preservation(
 
 
 def _shares(reading: Reading) -> pd.Series[float]:
-    """The share of every value, by its number or name; a label's share goes to its values."""
+    """Return the share of every value, by its number or name; a label's share goes to its values."""
     counts = np.bincount(reading.codes, minlength=len(reading.leaves)) / len(reading.codes)
     keys: list[Any] = []
     parts: list[float] = []
     names, numbers = reading.domain.leaves, reading.domain.numbers
-    for share, leaves, own in zip(counts, reading.leaves, reading.numbers_of_values, strict=True):
+    for share, leaves, number in zip(
+        counts, reading.leaves, reading.numbers_of_values, strict=True
+    ):
         if not len(leaves):
-            keys.append(float(own))
+            keys.append(float(number))
             parts.append(float(share))
         for leaf in leaves:
             keys.append(names[leaf] if numbers is None else float(numbers[leaf]))
@@ -85,7 +88,7 @@ def _shares(reading: Reading) -> pd.Series[float]:
 
 
 def by_partition(table: Table, release: Release, split: Split) -> pd.DataFrame:
-    """Originality, distortion and disclosure risk of both partitions and of all records.
+    """Return originality, distortion and disclosure risk of both partitions and of all records.
 
     All per record, recomputed from original and release: IL of the paper's Table VI is its distortion
     measure (Eq. 4), of unknown scale, so compare ranks.
@@ -114,17 +117,17 @@ def by_partition(table: Table, release: Release, split: Split) -> pd.DataFrame:
     risks = list(released.disclosure().values())
     violating = split.violating[release.rows]
     weights = np.array([qi.weight for qi in table.qis])
-    found = {}
+    partitions = {}
     for name, rows in (("violating", violating), ("other", ~violating), ("all", violating | True)):
         if not rows.any():
             continue
         part = release.frame[rows]
         levels = mean_levels(part, recoding.relative_levels(), table.qi_names).to_numpy()
-        found[name] = {
+        partitions[name] = {
             "records": int(rows.sum()),
             "originality": float(unchanged[rows].mean()),
             "distortion": float(weights @ levels),
             "disclosure_risk": max(float(risk[rows].mean()) for risk in risks),
             "disclosure_risk_max": max(float(risk[rows].max()) for risk in risks),
         }
-    return pd.DataFrame.from_dict(found, orient="index").astype({"records": np.int64})
+    return pd.DataFrame.from_dict(partitions, orient="index").astype({"records": np.int64})

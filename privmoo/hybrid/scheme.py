@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from privmoo._util.checks import number, positive, whole_number
+from privmoo._util.checks import is_whole, number, positive, whole_number
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError, nearest
 from privmoo.hybrid.cautions import of_texts
@@ -60,7 +60,7 @@ class HybridScheme:
     categories have no noise. So the certificate states the k that the rows really have, on all
     quasi-identifiers and on those without noise, and what noise was added. `strict` makes k hold.
 
-    Of a scanned table distinct tuples are clustered, and stay whole; the forest sees records drawn by
+    In a scanned table distinct tuples are clustered, and stay whole; the forest sees records drawn by
     their counts; noise is drawn record by record while the release is written. It has `write`, not
     `run`, and no `strict`.
 
@@ -68,13 +68,13 @@ class HybridScheme:
         table: The records, with a categorical quasi-identifier and a sensitive attribute; also a
             scanned table.
         k: Fewest records of a cluster.
-        epsilon_violating: Of the noise in the violating partition: its scale is sensitivity / ε.
-        epsilon_other: Of the noise in the other one.
-        diversity: The least entropy, in nats, of a cluster that is generalised least; by default half
-            of the table's own.
+        epsilon_violating: ε of the noise in the violating partition: its scale is sensitivity / ε.
+        epsilon_other: ε of the noise in the other partition.
+        diversity: The smallest entropy, in nats, of a cluster that is generalised least; by default half
+            of the table's entropy.
         strict: Give every cluster, of both partitions, one label per quasi-identifier: the lowest common
             ancestor of its categories, the interval of its noised numbers. Then k holds.
-        patterns: The pattern-friendly quasi-identifiers; found by a random forest by default.
+        patterns: The pattern-friendly quasi-identifiers; a random forest finds them by default.
         thresholds: See `value_classes`.
         non_violating: See `split_records`.
         least: Levels by categorical quasi-identifier; 1 by default.
@@ -122,12 +122,12 @@ class HybridScheme:
             number("diversity", diversity)
         check_numbers(table, sensitivity, bounds, weight)
         self.table, self.strict = table, strict
-        self._given = patterns
+        self._patterns = patterns
         if patterns is not None and not isinstance(patterns, Patterns):
             friendly_names(table, patterns)
         self._thresholds = check_thresholds(thresholds)
         self._non_violating = check_classes(non_violating)
-        categorical = [j for j, own in enumerate(numeric_columns(table)) if own is None]
+        categorical = [j for j, numbers in enumerate(numeric_columns(table)) if numbers is None]
         for caution in of_texts(table, categorical):
             text = f"{caution_text(caution)} Convert the column."
             warnings.warn(text, ReleaseWarning, stacklevel=2)
@@ -145,16 +145,16 @@ class HybridScheme:
 
     @cached_property
     def patterns(self) -> Patterns | None:
-        """Step 2: what the random forest says of every quasi-identifier; None if names were given."""
-        if self._given is None:
+        """Step 2: what the random forest says of every quasi-identifier; None if names were passed."""
+        if self._patterns is None:
             return find_patterns(self.table)
-        return self._given if isinstance(self._given, Patterns) else None
+        return self._patterns if isinstance(self._patterns, Patterns) else None
 
     @cached_property
     def classes(self) -> tuple[ValueClasses, ...]:
         """Step 3: the value classes of the pattern-friendly quasi-identifiers."""
-        found = self.patterns
-        names = self._given if found is None else found.friendly
+        patterns = self.patterns
+        names = self._patterns if patterns is None else patterns.friendly
         return tuple(
             value_classes(self.table, name, thresholds=self._thresholds)
             for name in friendly_names(self.table, names or ())  # type: ignore[arg-type]
@@ -167,7 +167,7 @@ class HybridScheme:
 
     @cached_property
     def space(self) -> HybridSpace:
-        """What the parameters give on this table."""
+        """The space of what can be published of this table."""
         return HybridSpace(
             self.table,
             self.split,
@@ -183,34 +183,34 @@ class HybridScheme:
         return self.space.clusters(self.parameters.k)
 
     def recoding(self, seed: int) -> CellRecoding:
-        """What every record publishes with the noise of a seed."""
+        """Return what every record publishes with the noise of a seed."""
         whole_number("seed", seed, at_least=0)
-        return self.space.recoding(self.parameters, self._own_seed(seed))
+        return self.space.recoding(self.parameters, self._mixed_seed(seed))
 
     @classmethod
     def like(cls, table: Table, parameters: HybridParameters, **options: Any) -> HybridScheme:
-        """The scheme with parameters that were found elsewhere: by `Hybrid` on a sample, say.
+        """Return the scheme with parameters from elsewhere, such as from `Hybrid` on a sample.
 
         Args:
             table: The records.
-            parameters: As by `Hybrid.scheme_parameters`; levels are in the order of the table's
+            parameters: As from `Hybrid.scheme_parameters`; levels are in the order of the table's
                 categorical quasi-identifiers.
             **options: Further arguments of the scheme: `patterns`, `strict`, `bounds` and so on.
 
         >>> import privmoo as pm
         >>> table = pm.testing.example_hybrid_table()
-        >>> found = HybridScheme(table, 4, epsilon_other=2, patterns=["race"]).parameters
-        >>> HybridScheme.like(table, found, patterns=["race"]).parameters == found
+        >>> parameters = HybridScheme(table, 4, epsilon_other=2, patterns=["race"]).parameters
+        >>> HybridScheme.like(table, parameters, patterns=["race"]).parameters == parameters
         True
         """
         check_table(table, records=False)
         if not isinstance(parameters, HybridParameters):
             raise ProblemError(
-                f"parameters: must be HybridParameters, as by Hybrid.scheme_parameters(x), got "
+                f"parameters: must be HybridParameters, as from Hybrid.scheme_parameters(x), got "
                 f"{type(parameters).__name__}"
             )
         columns = numeric_columns(table)
-        names = [n for n, own in zip(table.qi_names, columns, strict=True) if own is None]
+        names = [n for n, numbers in zip(table.qi_names, columns, strict=True) if numbers is None]
         if not len(parameters.least) == len(parameters.average) == len(names):
             raise ProblemError(
                 f"parameters: have levels for {len(parameters.least)} categorical quasi-identifiers, "
@@ -227,8 +227,8 @@ class HybridScheme:
             **options,
         )
 
-    def _own_seed(self, seed: int) -> int:
-        """Another seed for other parameters: noise that is used twice could be undone."""
+    def _mixed_seed(self, seed: int) -> int:
+        """Return another seed for other parameters: noise that is used twice could be undone."""
         space = self.space
         text = repr(
             (seed, self.parameters, self.strict, space.sensitivity, space.weight, space.bounds)
@@ -237,15 +237,15 @@ class HybridScheme:
         return int(hashlib.sha256(text.encode() + split).hexdigest(), 16)
 
     def run(self, seed: int | None = None) -> Release:
-        """The union of both partitions as one release, audited, with a certificate.
+        """Return the union of both partitions as one release, audited, with a certificate.
 
         Args:
-            seed: Of the noise and of the order of the rows, mixed with the data; by default nobody can
-                repeat them.
+            seed: The seed of the noise and of the order of the rows, mixed with the data; random by
+                default, so that nobody can repeat them.
         """
         self.table.need_records("a release in memory", "use write(path)")
         recoding = self.recoding(secrets.randbits(64) if seed is None else seed)
-        order = None if seed is None else self._own_seed(seed)
+        order = None if seed is None else self._mixed_seed(seed)
         measures = [
             KAnonymity(),
             Originality(),
@@ -271,8 +271,8 @@ class HybridScheme:
 
         Args:
             path: Where the rows go, `.csv` or `.parquet`; the certificate goes beside them.
-            seed: Of the noise and of the order of the rows, mixed with the data; by default nobody can
-                repeat them.
+            seed: The seed of the noise and of the order of the rows, mixed with the data; random by
+                default, so that nobody can repeat them.
             force: Whether files that exist are replaced.
             spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
         """
@@ -284,7 +284,7 @@ class HybridScheme:
         return write_copy(
             ReleasePlan.of(self.table, recoding, origin=_ORIGIN),
             path,
-            seed=None if seed is None else self._own_seed(seed),
+            seed=None if seed is None else self._mixed_seed(seed),
             force=force,
             spreadsheets=spreadsheets,
         )
@@ -299,22 +299,21 @@ class HybridScheme:
 
 
 def _levels(
-    table: Table, what: str, given: Mapping[str, int] | None, default: tuple[int, ...]
+    table: Table, what: str, chosen_levels: Mapping[str, int] | None, default: tuple[int, ...]
 ) -> tuple[int, ...]:
-    places = [j for j, own in enumerate(numeric_columns(table)) if own is None]
+    places = [j for j, numbers in enumerate(numeric_columns(table)) if numbers is None]
     names = [table.qi_names[j] for j in places]
     chosen = dict(zip(names, default, strict=True))
-    if given is not None and not isinstance(given, Mapping):
-        raise ProblemError(f"{what}: must be levels by column, got {type(given).__name__}")
-    for name, level in (given or {}).items():
+    if chosen_levels is not None and not isinstance(chosen_levels, Mapping):
+        raise ProblemError(f"{what}: must be levels by column, got {type(chosen_levels).__name__}")
+    for name, level in (chosen_levels or {}).items():
         if name not in chosen:
             raise ProblemError(
-                f"{what}: {name!r} is no categorical quasi-identifier{nearest(name, names)}"
+                f"{what}: {name!r} is not a categorical quasi-identifier{nearest(name, names)}"
             )
         qi = table.qis[places[names.index(name)]]
         highest = min(qi.max_level, node_cells(table)[table.qi_names.index(name)].height)
-        whole = isinstance(level, int | np.integer) and not isinstance(level, bool)
-        if not whole or not qi.min_level <= level <= highest:
+        if not is_whole(level) or not qi.min_level <= level <= highest:
             raise ProblemError(
                 f"{what}: {name!r} may have levels {qi.min_level} to {highest}, got {level!r}"
             )

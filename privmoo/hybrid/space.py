@@ -1,4 +1,4 @@
-"""HybridSpace: parameters of the hybrid scheme become what every record publishes."""
+"""HybridSpace: from parameters of the hybrid scheme to what every record publishes."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ PARTITIONS = ("violating", "other")
 
 @dataclass(frozen=True)
 class HybridParameters:
-    """What the scheme leaves open.
+    """The parameters that the scheme leaves open.
 
     Attributes:
         k: Fewest records of a cluster.
-        epsilon_violating: Of the noise in the violating partition.
-        epsilon_other: Of the noise in the other one.
-        diversity: The least entropy, in nats, of a cluster that is generalised least.
+        epsilon_violating: ε of the noise in the violating partition.
+        epsilon_other: ε of the noise in the other partition.
+        diversity: The smallest entropy, in nats, of a cluster that is generalised least.
         least: Per categorical quasi-identifier, the level in clusters that are diverse enough.
         average: The level in the other clusters.
     """
@@ -57,13 +57,13 @@ class HybridParameters:
 
 
 class HybridSpace:
-    """Everything that the scheme's parameters give on one table.
+    """Computes what the scheme's parameters publish of one table.
 
-    Clusters depend on k alone and are made once; so are the draws of a seed's noise, which other ε only
-    scale: two parameter vectors are compared with common random numbers.
+    Clusters depend on k alone and are computed once; so are the draws of a seed's noise, which another ε
+    only scales: two parameter vectors are compared with common random numbers.
 
-    Of a scanned table distinct tuples are clustered, and noise is drawn when records are written: it has
-    `tuples` in the place of `noise` and `recoding`.
+    For a scanned table, distinct tuples are clustered, and noise is drawn when records are written: use
+    `tuples` instead of `noise` and `recoding`.
 
     Args:
         table: The records.
@@ -75,8 +75,8 @@ class HybridSpace:
         cautions: Further cautions for the certificate.
 
     Attributes:
-        categorical: Places of the categorical quasi-identifiers.
-        numeric: Places of the numeric ones.
+        categorical: The places of the categorical quasi-identifiers.
+        numeric: The places of the numeric ones.
     """
 
     def __init__(
@@ -97,8 +97,8 @@ class HybridSpace:
             )
         columns = numeric_columns(table)
         self.table, self.split, self.strict = table, split, bool(strict)
-        self.categorical = [j for j, own in enumerate(columns) if own is None]
-        self.numeric = [j for j, own in enumerate(columns) if own is not None]
+        self.categorical = [j for j, numbers in enumerate(columns) if numbers is None]
+        self.numeric = [j for j, numbers in enumerate(columns) if numbers is not None]
         check_numbers(table, sensitivity, bounds, weight)
         check_fine(table, self.numeric)
         self._bounded = frozenset(bounds or ())
@@ -122,20 +122,20 @@ class HybridSpace:
         self._levels: dict[tuple[int, int], NDArray[np.int64]] = {}
         self._draws: tuple[tuple[int, int], NDArray[np.float64]] | None = None
 
-    def _sensitivities(self, given: float | Mapping[str, float]) -> list[float]:
-        if not isinstance(given, Mapping):
-            return [float(given)] * len(self.numeric)
-        return [float(given.get(self.table.qi_names[j], 1.0)) for j in self.numeric]
+    def _sensitivities(self, sensitivity: float | Mapping[str, float]) -> list[float]:
+        if not isinstance(sensitivity, Mapping):
+            return [float(sensitivity)] * len(self.numeric)
+        return [float(sensitivity.get(self.table.qi_names[j], 1.0)) for j in self.numeric]
 
     def _bounds(
-        self, j: int, step: float, given: Mapping[str, tuple[float, float]]
+        self, j: int, step: float, bounds: Mapping[str, tuple[float, float]]
     ) -> tuple[float, float]:
-        """The domain, with both ends on the grid of the noise: a clipped number looks like any other."""
+        """Return the domain, its ends on the grid of the noise: clipped numbers look like any other."""
         qi = self.table.qis[j]
-        own = np.asarray(numeric_columns(self.table)[j])
-        low, high = float(own.min()), float(own.max())
-        if qi.name in given:
-            ends = given[qi.name]
+        numbers = np.asarray(numeric_columns(self.table)[j])
+        low, high = float(numbers.min()), float(numbers.max())
+        if qi.name in bounds:
+            ends = bounds[qi.name]
             if not ends[0] <= low <= high <= ends[1]:
                 raise ProblemError(
                     f"bounds: those of {qi.name!r}, {ends!r}, leave out numbers of the data, which go "
@@ -158,7 +158,12 @@ class HybridSpace:
             )
 
     def clusters(self, k: int, partition: int = 0) -> MemberClusters:
-        """The clusters of a partition: 0 is the violating one."""
+        """Return the clusters of a partition.
+
+        Args:
+            k: Fewest records of a cluster.
+            partition: 0 for the violating one, 1 for the other.
+        """
         if (partition, k) not in self._clusters:
             self.check_k(k)
             self._clusters[partition, k] = member_clusters(
@@ -167,24 +172,35 @@ class HybridSpace:
         return self._clusters[partition, k]
 
     def draws(self, seed: int, repeat: int = 0) -> NDArray[np.float64]:
-        """The draws of a seed's noise; the last ones asked for are kept."""
+        """Return the draws of a seed's noise; the last ones are cached.
+
+        Args:
+            seed: The seed.
+            repeat: Another number gives other draws of the same seed.
+        """
         if self._draws is None or self._draws[0] != (seed, repeat):
-            found = laplace_draws(self.table, len(self.numeric), seed, repeat)
-            self._draws = (seed, repeat), found
+            draws = laplace_draws(self.table, len(self.numeric), seed, repeat)
+            self._draws = (seed, repeat), draws
         return self._draws[1]
 
     def noise(
         self, parameters: HybridParameters, seed: int, repeat: int = 0
     ) -> list[tuple[Noise, Noise]]:
-        """The noised numbers of both partitions, for every numeric quasi-identifier."""
+        """Return the noised numbers of both partitions, for every numeric quasi-identifier.
+
+        Args:
+            parameters: The scheme's parameters.
+            seed: The seed of the noise.
+            repeat: Another number gives other noise of the same seed.
+        """
         epsilons = parameters.epsilon_violating, parameters.epsilon_other
         draws = self.draws(seed, repeat)
-        found = []
+        noise = []
         for i, j in enumerate(self.numeric):
-            own = np.asarray(numeric_columns(self.table)[j])
-            violating, other = (
+            numbers = np.asarray(numeric_columns(self.table)[j])
+            violating, others = (
                 add_noise(
-                    own[rows],
+                    numbers[rows],
                     draws[rows, i],
                     epsilon=epsilon,
                     sensitivity=self.sensitivity[i],
@@ -193,11 +209,17 @@ class HybridSpace:
                 )
                 for rows, epsilon in zip(self._rows, epsilons, strict=True)
             )
-            found.append((violating, other))
-        return found
+            noise.append((violating, others))
+        return noise
 
     def recoding(self, parameters: HybridParameters, seed: int, repeat: int = 0) -> CellRecoding:
-        """What every record publishes; another seed or repeat has other noise."""
+        """Return what every record publishes.
+
+        Args:
+            parameters: The scheme's parameters.
+            seed: The seed of the noise.
+            repeat: Another number gives other noise of the same seed.
+        """
         noise = self.noise(parameters, seed, repeat)
         columns: dict[int, PublishedColumn] = {}
         levels = self._published_levels(parameters)
@@ -207,10 +229,10 @@ class HybridSpace:
             codes = node_cells(self.table)[j].ids[levels[i], leaves]
             columns[j] = Labels.of_nodes(self.table, j, codes)
         owner = self._owners(parameters.k) if self.strict else None
-        for (violating, other), j, step in zip(noise, self.numeric, self._steps, strict=True):
+        for (violating, others), j, step in zip(noise, self.numeric, self._steps, strict=True):
             values = np.empty(self.table.n_records)
-            values[self._rows[0]], values[self._rows[1]] = violating.values, other.values
-            laplace = Laplace(scales=(violating.scale, other.scale), parts=parts)
+            values[self._rows[0]], values[self._rows[1]] = violating.values, others.values
+            laplace = Laplace(scales=(violating.scale, others.scale), parts=parts)
             if owner is None:
                 columns[j] = Noised.of_numbers(self.table, j, values, step=step, noise=laplace)
                 continue
@@ -254,7 +276,7 @@ class HybridSpace:
         )
 
     def _cautions(self, parameters: HybridParameters, *, measured: bool) -> list[Caution]:
-        """What does not follow, for the certificate."""
+        """Return what does not follow, for the certificate."""
         cautions = of_texts(self.table, self.categorical)
         if self.numeric:
             epsilon = min(parameters.epsilon_violating, parameters.epsilon_other)
@@ -264,7 +286,7 @@ class HybridSpace:
         return [*cautions, *self.cautions]
 
     def _published_levels(self, parameters: HybridParameters) -> NDArray[np.int64]:
-        """The level of every categorical quasi-identifier and record."""
+        """Return the level of every categorical quasi-identifier and record."""
         lowest = np.array([self.table.qis[j].min_level for j in self.categorical], np.int64)
         levels = np.repeat(lowest[:, None], len(self.split.violating), axis=1)
         chosen = np.array([parameters.average, parameters.least], np.int64)
@@ -272,20 +294,22 @@ class HybridSpace:
             if not len(rows) or (partition and not self.strict):
                 continue
             clusters = self.clusters(parameters.k, partition)
-            own = np.repeat(lowest[:, None], len(clusters), axis=1)
+            cluster_levels = np.repeat(lowest[:, None], len(clusters), axis=1)
             if partition == 0:
                 diverse = (clusters.entropy >= parameters.diversity).astype(np.int64)
-                own = np.maximum(own, chosen[diverse].T)
+                cluster_levels = np.maximum(cluster_levels, chosen[diverse].T)
             if self.strict:
-                own = np.maximum(own, self._common_levels(parameters.k, partition))
-            levels[:, rows] = own[:, clusters.labels]
+                cluster_levels = np.maximum(
+                    cluster_levels, self._common_levels(parameters.k, partition)
+                )
+            levels[:, rows] = cluster_levels[:, clusters.labels]
         return levels
 
     def _common_levels(self, k: int, partition: int) -> NDArray[np.int64]:
-        """Per categorical quasi-identifier and cluster, the level of the lowest common ancestor."""
+        """Return the level of the lowest common ancestor, per categorical quasi-identifier and cluster."""
         if (partition, k) not in self._levels:
             clusters = self.clusters(k, partition)
-            found = np.empty((len(self.categorical), len(clusters)), np.int64)
+            common = np.empty((len(self.categorical), len(clusters)), np.int64)
             for i, j in enumerate(self.categorical):
                 leaves = self.table.tuples[self.table.row_tuple[clusters.rows], j].astype(np.int64)
                 low = np.full(len(clusters), np.iinfo(np.int64).max)
@@ -295,12 +319,12 @@ class HybridSpace:
                 nodes = node_cells(self.table)[j]
                 # A node is a range of leaves: it covers all where it covers both ends.
                 apart = nodes.start[nodes.ids[:, low]] != nodes.start[nodes.ids[:, high]]
-                found[i] = apart.sum(axis=0)
-            self._levels[partition, k] = found
+                common[i] = apart.sum(axis=0)
+            self._levels[partition, k] = common
         return self._levels[partition, k]
 
     def _owners(self, k: int) -> NDArray[np.int64]:
-        """The cluster of every record, numbered through over both partitions."""
+        """Return the cluster of every record, numbered consecutively over both partitions."""
         owner = np.empty(self.table.n_records, np.int64)
         begin = 0
         for partition, rows in enumerate(self._rows):
@@ -314,7 +338,7 @@ class HybridSpace:
         parameters: HybridParameters,
         unchanged: Sequence[tuple[float, ...]] | None = None,
     ) -> dict[str, Any]:
-        """What was done, for the certificate."""
+        """Return what was done, for the certificate."""
         names = self.table.qi_names
         others = self.strict and self.split.n_other > 0
         entropy = self.clusters(parameters.k).entropy if self.split.n_violating else np.empty(0)
@@ -331,8 +355,8 @@ class HybridSpace:
                 {"clusters_of_other_records": len(self.clusters(parameters.k, 1))} if others else {}
             ),
             "levels": {
-                names[j]: {"diverse": least, "others": average, "common": self.strict}
-                for j, least, average in zip(
+                names[j]: {"diverse": lowest, "others": average, "common": self.strict}
+                for j, lowest, average in zip(
                     self.categorical, parameters.least, parameters.average, strict=True
                 )
             },
@@ -361,9 +385,9 @@ class HybridSpace:
 
 
 def default_diversity(table: Table) -> float:
-    """Half the entropy, in nats, that the sensitive attribute has in the whole table.
+    """Return half the entropy, in nats, of the sensitive attribute in the whole table.
 
-    The paper publishes no threshold. Of several attributes the least entropy counts.
+    The paper publishes no threshold. With several attributes the smallest entropy counts.
     """
     entropies = []
     for attribute in table.sensitive.values():
@@ -373,19 +397,19 @@ def default_diversity(table: Table) -> float:
 
 
 def default_levels(table: Table) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Level 1, and the middle of the hierarchy, of every categorical quasi-identifier."""
-    least, average = [], []
-    for j, own in enumerate(numeric_columns(table)):
-        if own is None:
+    """Return level 1 and the middle of the hierarchy for every categorical quasi-identifier."""
+    lowest, average = [], []
+    for j, numbers in enumerate(numeric_columns(table)):
+        if numbers is None:
             qi, height = table.qis[j], node_cells(table)[j].height
-            least.append(min(max(1, qi.min_level), qi.max_level, height))
+            lowest.append(min(max(1, qi.min_level), qi.max_level, height))
             middle = math.ceil(height / 2)
-            average.append(min(max(middle, least[-1]), qi.max_level))
-    return tuple(least), tuple(average)
+            average.append(min(max(middle, lowest[-1]), qi.max_level))
+    return tuple(lowest), tuple(average)
 
 
 def _step(values: NDArray[np.float64]) -> float:
-    """What numbers of a column are multiples of: 1, or a power of ten down to a millionth."""
+    """Return the unit of a column's numbers: 1, or a power of ten down to a millionth."""
     for digits in range(7):
         if np.array_equal(np.round(values, digits), values):
             return float(10.0**-digits)

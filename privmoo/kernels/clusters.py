@@ -110,7 +110,7 @@ def spread_to_centres(
     centres: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None:
-    """The same to given centres: `centres[c, clusters[c, t]]` is what tuple t releases.
+    """The same to these centres: `centres[c, clusters[c, t]]` is what tuple t releases.
 
     Centres are numbers, in the data's own unit, and leaf codes.
     """

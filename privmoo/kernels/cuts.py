@@ -1,7 +1,7 @@
 """Cuts of ordered domains: blocks of leaves, validity, and the nearest valid cut.
 
 A switch holds the bits between the children of one tree node (`owner[bit]` names it): it is open
-when the children are told apart. A cut is valid when all bits of a switch agree and an open switch
+when its children are kept apart. A cut is valid when all bits of a switch agree and an open switch
 has an open parent. Switches are numbered in pre-order; the bits at and below one are
 `begin[switch] … stop[switch] - 1`. A bit of an unconstrained attribute is a switch of its own,
 without parent.

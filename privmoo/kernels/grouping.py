@@ -152,7 +152,7 @@ def _group_one(
     firsts: NDArray[np.int32],
     labels: NDArray[np.int32],
 ) -> int:
-    """QI-groups of one candidate; returns their number. `labels` may be empty: not wanted."""
+    """Group the tuples of one candidate; return the number of groups. Empty `labels` are not filled."""
     n_super = len(layout.combo_offsets) - 1
     combo_keys, combo_losses = scratch.combo_keys, scratch.combo_losses
     leaf_losses = scratch.leaf_losses
@@ -233,7 +233,7 @@ def group_candidates(
     firsts: NDArray[np.int32],
     labels: NDArray[np.int32],
 ) -> None:
-    """QI-groups of a chunk of candidates, a row each; `labels` may have no columns: not wanted."""
+    """Group a chunk of candidates, a row each; `labels` without columns are not filled."""
     for c in range(len(blocks)):
         n_groups[c] = _group_one(
             blocks[c], layout, scratch, sizes[c], losses[c], firsts[c], labels[c]

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from privmoo.kernels.compiled import compiled
 from privmoo.kernels.mdav import compact, distances, farthest
 
-__all__ = ["Kinds", "grow_clusters"]
+__all__ = ["SpreadKinds", "grow_clusters"]
 
 
-class Kinds(NamedTuple):
+class SpreadKinds(NamedTuple):
     """Records that are alike.
 
     Attributes:
@@ -61,7 +61,7 @@ class _Cluster(NamedTuple):
 
 
 @compiled()
-def _sorted_line(kinds: Kinds, key: int) -> _Line:
+def _sorted_line(kinds: SpreadKinds, key: int) -> _Line:
     n = len(kinds.points)
     keys = kinds.points[:, key].copy() if key >= 0 else np.zeros(n, np.float64)
     order = np.argsort(keys, kind="mergesort")
@@ -71,7 +71,7 @@ def _sorted_line(kinds: Kinds, key: int) -> _Line:
 
 
 @compiled()
-def _new_cluster(kinds: Kinds) -> _Cluster:
+def _new_cluster(kinds: SpreadKinds) -> _Cluster:
     n_columns = len(kinds.numeric)
     return _Cluster(
         np.zeros(n_columns, np.float64),
@@ -104,7 +104,7 @@ def _brings(values: NDArray[np.int64], cluster: _Cluster, diversity: int) -> boo
 
 @compiled()
 def _cheapest(
-    kinds: Kinds,
+    kinds: SpreadKinds,
     line: _Line,
     cluster: _Cluster,
     size: int,
@@ -160,7 +160,7 @@ def _cheapest(
 
 
 @compiled()
-def _join(kinds: Kinds, cluster: _Cluster, unit: int, size: int, by_increase: bool) -> None:
+def _join(kinds: SpreadKinds, cluster: _Cluster, unit: int, size: int, by_increase: bool) -> None:
     """A cluster of `size` records takes one of a kind."""
     for j in range(len(kinds.numeric)):
         value = kinds.points[unit, j]
@@ -179,7 +179,7 @@ def _join(kinds: Kinds, cluster: _Cluster, unit: int, size: int, by_increase: bo
 
 
 @compiled()
-def _restart(kinds: Kinds, cluster: _Cluster, members: NDArray[np.int64]) -> None:
+def _restart(kinds: SpreadKinds, cluster: _Cluster, members: NDArray[np.int64]) -> None:
     """Empty a cluster of its members."""
     cluster.seen[:] = False
     cluster.n_seen[:] = 0
@@ -192,7 +192,7 @@ def _restart(kinds: Kinds, cluster: _Cluster, members: NDArray[np.int64]) -> Non
 
 @compiled()
 def grow_clusters(
-    kinds: Kinds, key: int, k: int, diversity: int, by_increase: bool, near_start: bool
+    kinds: SpreadKinds, key: int, k: int, diversity: int, by_increase: bool, near_start: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Which kind of record gives how many to which cluster: three arrays (kind, cluster, records).
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
 
-__all__ = ["Kinds", "grow_members"]
+__all__ = ["WidthKinds", "grow_members"]
 
 
-class Kinds(NamedTuple):
+class WidthKinds(NamedTuple):
     """Kinds of records that are alike in quasi-identifiers, and in sensitive values if these are split.
 
     Attributes:
@@ -48,7 +48,7 @@ class Kinds(NamedTuple):
 
 
 @compiled()
-def _common_level(kinds: Kinds, j: int, a: int, b: int, level: int) -> int:
+def _common_level(kinds: WidthKinds, j: int, a: int, b: int, level: int) -> int:
     """The lowest level, from `level` on, at which two leaves of category j are under one node."""
     size = kinds.sizes[j]
     place = kinds.places[j] + level * size
@@ -60,7 +60,7 @@ def _common_level(kinds: Kinds, j: int, a: int, b: int, level: int) -> int:
 
 @compiled()
 def _width(
-    kinds: Kinds,
+    kinds: WidthKinds,
     unit: int,
     low: NDArray[np.float64],
     high: NDArray[np.float64],
@@ -86,7 +86,7 @@ def _width(
 
 @compiled()
 def _join(
-    kinds: Kinds,
+    kinds: WidthKinds,
     unit: int,
     low: NDArray[np.float64],
     high: NDArray[np.float64],
@@ -104,15 +104,58 @@ def _join(
 
 
 @compiled()
-def _add_values(kinds: Kinds, unit: int, records: int, tally: NDArray[np.float64]) -> None:
+def _add_values(kinds: WidthKinds, unit: int, records: int, tally: NDArray[np.float64]) -> None:
     """Add the sensitive values of some records of a kind."""
     for e in range(kinds.starts[unit], kinds.starts[unit + 1]):
         tally[kinds.values[e]] += kinds.shares[e] * records
 
 
+class _Grown(NamedTuple):
+    """Clusters: the ends of their numbers, a member, and the common levels of their categories."""
+
+    lows: NDArray[np.float64]
+    highs: NDArray[np.float64]
+    members: NDArray[np.int64]
+    levels: NDArray[np.int64]
+
+
+@compiled()
+def _farthest(
+    kinds: WidthKinds, units: NDArray[np.int64], active: NDArray[np.int64], last: int
+) -> int:
+    """The active unit farthest from another one, the first of equals; its place among the units."""
+    best, farthest = active[0], -1.0
+    nothing = np.zeros(kinds.leaves.shape[1], np.int64)
+    numbers = kinds.numbers[last]
+    for i in range(len(active)):
+        far = _width(kinds, units[active[i]], numbers, numbers, last, nothing, np.inf)
+        if far > farthest:
+            best, farthest = active[i], far
+    return int(best)
+
+
+@compiled()
+def _least_widened(kinds: WidthKinds, grown: _Grown, unit: int) -> int:
+    """The cluster that a unit widens least, the first of equals."""
+    lows, highs, members, levels = grown
+    chosen, chosen_cost = 0, np.inf
+    for cluster in range(len(members)):
+        before = 0.0
+        for j in range(lows.shape[1]):
+            before += highs[cluster, j] - lows[cluster, j]
+        for j in range(levels.shape[1]):
+            before += levels[cluster, j] / max(kinds.heights[j], 1)
+        widened = _width(
+            kinds, unit, lows[cluster], highs[cluster], members[cluster], levels[cluster], np.inf
+        ) - before  # fmt: skip
+        if widened < chosen_cost:
+            chosen, chosen_cost = cluster, widened
+    return chosen
+
+
 @compiled()
 def grow_members(
-    kinds: Kinds, units: NDArray[np.int64], k: int, diversity: float, whole: bool
+    kinds: WidthKinds, units: NDArray[np.int64], k: int, diversity: float, whole: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Which kind gives a record to which cluster, one entry per record of the units.
 
@@ -140,19 +183,12 @@ def grow_members(
     for i in range(n):
         for e in range(kinds.starts[units[i]], kinds.starts[units[i] + 1]):
             usual[kinds.values[e]] += kinds.shares[e] * (left[i] / records)
-    nothing = np.zeros(c, np.int64)
     scale = (1.0 - diversity) / max(p + c, 1)
     entry = 0
     last = units[0]
     cluster = 0
     while cluster == 0 or records >= k:
-        best, farthest = active[0], -1.0
-        for i in range(n_active):
-            unit = units[active[i]]
-            numbers = kinds.numbers[last]
-            far = _width(kinds, unit, numbers, numbers, last, nothing, np.inf)
-            if far > farthest:
-                best, farthest = active[i], far
+        best = _farthest(kinds, units, active[:n_active], last)
         low, high = lows[cluster], highs[cluster]
         first = units[best]
         low[:] = kinds.numbers[first]
@@ -198,21 +234,11 @@ def grow_members(
         for e in range(begun, entry):
             for v in range(kinds.starts[of_unit[e]], kinds.starts[of_unit[e] + 1]):
                 tally[kinds.values[v]] = 0.0
+    grown = _Grown(lows[:cluster], highs[:cluster], members[:cluster], levels[:cluster])
     for i in range(n_active):
         unit = units[active[i]]
         for _ in range(1 if whole else left[active[i]]):
-            chosen, chosen_cost = 0, np.inf
-            for grown in range(cluster):
-                before = 0.0
-                for j in range(p):
-                    before += highs[grown, j] - lows[grown, j]
-                for j in range(c):
-                    before += levels[grown, j] / max(kinds.heights[j], 1)
-                widened = _width(
-                    kinds, unit, lows[grown], highs[grown], members[grown], levels[grown], np.inf
-                ) - before  # fmt: skip
-                if widened < chosen_cost:
-                    chosen, chosen_cost = grown, widened
+            chosen = _least_widened(kinds, grown, unit)
             _join(kinds, unit, lows[chosen], highs[chosen], members[chosen], levels[chosen])
             of_unit[entry] = unit
             of_cluster[entry] = chosen

@@ -2,15 +2,67 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
 
-__all__ = ["BY_CATEGORIES", "BY_MEDIAN", "BY_TREE", "mondrian_cuts"]
+__all__ = [
+    "BY_CATEGORIES",
+    "BY_MEDIAN",
+    "BY_TREE",
+    "Columns",
+    "SensitiveValues",
+    "mondrian_cuts",
+]
 
 BY_MEDIAN, BY_TREE, BY_CATEGORIES = 0, 1, 2
 """How a column is cut: at the median of its order, into the children of a node, or in half."""
+
+
+class Columns(NamedTuple):
+    """The quasi-identifiers of entries, and how they are cut.
+
+    Attributes:
+        values: Entries × columns: numbers, or codes of leaves.
+        weights: Records of every entry, all 1 unless equal values stay together.
+        kinds: How each column is cut.
+        trees: The nodes above leaves, of all columns one after the other, level by level.
+        tree_starts: Where each column's nodes begin.
+        tree_levels: How many levels it has.
+        spans: The width of each column in the whole table.
+    """
+
+    values: NDArray[np.float64]
+    weights: NDArray[np.int64]
+    kinds: NDArray[np.int64]
+    trees: NDArray[np.int64]
+    tree_starts: NDArray[np.int64]
+    tree_levels: NDArray[np.int64]
+    spans: NDArray[np.float64]
+
+
+class SensitiveValues(NamedTuple):
+    """The sensitive values of entries.
+
+    Attributes:
+        starts: Per sensitive attribute, where the values of each entry begin in `codes`.
+        codes: Sensitive values.
+        offsets: Where each attribute's values begin, numbered consecutively.
+    """
+
+    starts: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+
+
+class _Seen(NamedTuple):
+    """Stamps of the values that occur in a part; a new stamp forgets them all."""
+
+    stamps: NDArray[np.int64]
+    latest: NDArray[np.int64]
 
 
 @compiled()
@@ -19,11 +71,8 @@ def _allowed(
     parts: NDArray[np.int64],
     n_parts: int,
     weights: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    seen: NDArray[np.int64],
-    stamp: NDArray[np.int64],
+    sensitive: SensitiveValues,
+    seen: _Seen,
     k: int,
     diversity: int,
 ) -> bool:
@@ -36,17 +85,19 @@ def _allowed(
             return False
     if diversity < 2:
         return True
+    starts, codes, offsets = sensitive
+    stamps, latest = seen
     n_sensitive = len(offsets) - 1
     for part in range(n_parts):
-        stamp[0] += 1
+        latest[0] += 1
         n_seen = np.zeros(n_sensitive, np.int64)
         for i in range(len(members)):
             if parts[i] != part:
                 continue
             for q in range(n_sensitive):
                 for e in range(starts[q, members[i]], starts[q, members[i] + 1]):
-                    if seen[offsets[q] + codes[e]] != stamp[0]:
-                        seen[offsets[q] + codes[e]] = stamp[0]
+                    if stamps[offsets[q] + codes[e]] != latest[0]:
+                        stamps[offsets[q] + codes[e]] = latest[0]
                         n_seen[q] += 1
         if n_seen.min() < diversity:
             return False
@@ -137,47 +188,39 @@ def _cut(
 
 
 @compiled()
+def _by_width(columns: Columns, members: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Columns by their width among some entries as a share of their span, the widest first."""
+    n_columns = columns.values.shape[1]
+    widths = np.empty(n_columns, np.float64)
+    for j in range(n_columns):
+        column = columns.values[:, j][members]
+        widths[j] = (column.max() - column.min()) / columns.spans[j]
+        if columns.kinds[j] != BY_MEDIAN:
+            widths[j] = (len(np.unique(column)) - 1) / columns.spans[j]
+    return np.argsort(-widths, kind="mergesort")
+
+
+@compiled()
 def mondrian_cuts(
-    values: NDArray[np.float64],
-    weights: NDArray[np.int64],
-    kinds: NDArray[np.int64],
-    trees: NDArray[np.int64],
-    tree_starts: NDArray[np.int64],
-    tree_levels: NDArray[np.int64],
-    spans: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    k: int,
-    diversity: int,
-    strict: bool,
+    columns: Columns, sensitive: SensitiveValues, k: int, diversity: int, strict: bool
 ) -> NDArray[np.int64]:
     """The class of every entry.
 
     Args:
-        values: Entries × columns: numbers, or codes of leaves.
-        weights: Records of every entry, all 1 unless `strict`.
-        kinds: How each column is cut.
-        trees: The nodes above leaves, of all columns one after the other, level by level.
-        tree_starts: Where each column's nodes begin.
-        tree_levels: How many levels it has.
-        spans: The width of each column in the whole table.
-        starts: Per sensitive attribute, where the values of each entry begin in `codes`.
-        codes: Sensitive values.
-        offsets: Where each attribute's values begin, numbered through.
+        columns: The quasi-identifiers.
+        sensitive: The sensitive values.
         k: Fewest records of a class.
         diversity: Fewest values of each sensitive attribute.
         strict: Equal values stay together.
     """
+    values, weights, trees = columns.values, columns.weights, columns.trees
     n, n_columns = values.shape
     order = np.arange(n)
     label = np.zeros(n, np.int64)
     stack = [(0, n)]
     n_classes = 0
-    seen = np.zeros(max(offsets[-1], 1), np.int64)
-    stamp = np.zeros(1, np.int64)
+    seen = _Seen(np.zeros(max(sensitive.offsets[-1], 1), np.int64), np.zeros(1, np.int64))
     all_parts = np.empty(n, np.int64)
-    widths = np.empty(n_columns, np.float64)
     while len(stack) > 0:
         start, stop = stack.pop()
         members = order[start:stop].copy()
@@ -185,29 +228,15 @@ def mondrian_cuts(
         parts = all_parts[: len(members)]
         n_parts = 1
         if member_weights.sum() >= 2 * k:
-            for j in range(n_columns):
-                column = values[:, j][members]
-                widths[j] = (column.max() - column.min()) / spans[j]
-                if kinds[j] != BY_MEDIAN:
-                    widths[j] = (len(np.unique(column)) - 1) / spans[j]
-            by_width = np.argsort(-widths, kind="mergesort")
+            by_width = _by_width(columns, members)
             for c in range(2 * n_columns):
                 j = by_width[c // 2]
-                tree = trees[tree_starts[j] : tree_starts[j + 1]].reshape((tree_levels[j], -1))
+                begin, end = columns.tree_starts[j], columns.tree_starts[j + 1]
+                tree = trees[begin:end].reshape((columns.tree_levels[j], -1))
                 column = values[:, j][members]
-                n_parts = _cut(column, member_weights, kinds[j], tree, strict, c % 2, parts)
+                n_parts = _cut(column, member_weights, columns.kinds[j], tree, strict, c % 2, parts)
                 if n_parts > 1 and _allowed(
-                    members,
-                    parts,
-                    n_parts,
-                    weights,
-                    starts,
-                    codes,
-                    offsets,
-                    seen,
-                    stamp,
-                    k,
-                    diversity,
+                    members, parts, n_parts, weights, sensitive, seen, k, diversity
                 ):
                     break
                 n_parts = 1
@@ -217,10 +246,10 @@ def mondrian_cuts(
             continue
         place = start
         for part in range(n_parts):
-            begin = place
+            first = place
             for i in range(len(members)):
                 if parts[i] == part:
                     order[place] = members[i]
                     place += 1
-            stack.append((begin, place))
+            stack.append((first, place))
     return label

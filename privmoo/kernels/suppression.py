@@ -121,7 +121,7 @@ def group_diversity(
     segments: Segments,
     diversity: NDArray[np.float64],
 ) -> None:
-    """Records over the most frequent value's count, unless what is there is smaller already."""
+    """Lower each group's diversity to its records over the count of its most frequent value."""
     for c in range(len(starts)):
         for g in range(starts[c], stops[c]):
             largest = np.int64(1)

@@ -119,7 +119,7 @@ def _categories(original: Reading, most_categories: int) -> tuple[NDArray[np.flo
 
 def _encoded(reading: Reading, by_leaf: NDArray[np.float64]) -> NDArray[np.float64]:
     values = np.zeros((len(reading.leaves), by_leaf.shape[1]))
-    values[:, 0] = reading.numbers_of_values  # a number that is no leaf; the rest is overwritten
+    values[:, 0] = reading.numbers_of_values  # numbers that are not leaves; the rest is overwritten
     for i, leaves in enumerate(reading.leaves):
         if len(leaves):
             values[i] = by_leaf[leaves].mean(axis=0)

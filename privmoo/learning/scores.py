@@ -114,7 +114,7 @@ def _positive(learning: Experiment, positive: Any) -> int | None:
         return 1 if len(learning.classes) == 2 else None
     if canonical(positive) not in learning.classes:
         raise ProblemError(
-            f"positive: {positive!r} is none of the target's {len(learning.classes)} classes"
+            f"positive: {positive!r} is not one of the target's {len(learning.classes)} classes"
         )
     return learning.classes.index(canonical(positive))
 

@@ -82,8 +82,8 @@ class TCloseness(_Compared):
         for attribute in table.sensitive.values():
             if self.distance == "hierarchical" and attribute.hierarchy is None:
                 raise MeasureError(
-                    f"t: the hierarchical distance needs a hierarchy of {attribute.name!r}; "
-                    f"give one in Table(..., sensitive={{{attribute.name!r}: ...}})"
+                    f"t: the hierarchical distance needs a hierarchy of {attribute.name!r}; give the "
+                    "sensitive attribute one"
                 )
 
     def _of_attribute(

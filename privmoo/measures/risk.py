@@ -263,8 +263,8 @@ class Similarity(ValueMeasure):
         attributes = self.attributes(table)
         if not attributes:
             raise MeasureError(
-                "similarity: no sensitive attribute has a hierarchy; "
-                "give one in Table(..., sensitive={name: hierarchy})"
+                "similarity: no sensitive attribute has a hierarchy; give at least one attribute a "
+                "hierarchy"
             )
         for attribute in attributes:
             height = attribute.hierarchy.height if attribute.hierarchy is not None else 0

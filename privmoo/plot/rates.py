@@ -82,7 +82,7 @@ def rates_of(front: Front, *, gain: str | None = None, cost: str | None = None) 
     bought = f"the next 1 % of {paid.words}" if paid.percent else paid.words
     name = gained.label.removesuffix(" (%)")
     knee = front.knee()
-    on_the_way = knee.index in pair.rows[1:-1]  # an end is no knee
+    on_the_way = knee.index in pair.rows[1:-1]  # an end is not a knee
     return RatesPicture(
         costs=costs,
         rates=rates,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from privmoo.data.columns import QIColumn
 from privmoo.data.table import Table
-from privmoo.errors import HierarchyError, RecodingError
+from privmoo.errors import HierarchyError, Hint, RecodingError
 from privmoo.hierarchy import Hierarchy
 from privmoo.recodings.base import Recoding
 from privmoo.recodings.candidates import Candidates
@@ -299,7 +299,7 @@ def need_hierarchy(qi: QIColumn) -> Hierarchy:
     """
     if qi.hierarchy is None:
         raise HierarchyError(
-            f"quasi_identifiers: {qi.name!r} has no hierarchy, and cuts and levels need one; "
-            "give it one, e.g. Hierarchy.ordered() or Hierarchy.flat()"
+            f"quasi_identifiers: {qi.name!r} has no hierarchy, and cuts and levels need one",
+            hint=Hint(parameter="hierarchy", call="QuasiIdentifier"),
         )
     return qi.hierarchy

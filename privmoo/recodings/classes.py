@@ -35,7 +35,7 @@ Publishes = Literal["means", "centroids", "ranges"]
 
 
 class PartitionRecoding(Recoding):
-    """Every record is published as its class: mean and mode, a centroid, or a range.
+    """A recoding that publishes every record as its class: mean and mode, a centroid, or a range.
 
     Made by `cluster_recoding` or `range_recoding`. Classes with the same published values are one class.
     Equal records may be in different classes; where they are not, classes are of distinct tuples, and a
@@ -100,20 +100,20 @@ class PartitionRecoding(Recoding):
 
     @property
     def n_classes(self) -> int:
-        """Number of classes."""
+        """The number of classes."""
         return len(self.centres)
 
     @property
     def whole_tuples(self) -> bool:
-        """Whether no equal records are in different classes."""
+        """Whether equal records are always in one class."""
         return not self.splits
 
     def view(self, table: Table) -> Table:
-        """The table, with the tuples split whose records are in different classes."""
+        """Return the table with the tuples split whose records are in different classes."""
         return table.split(self.labels) if self.splits else table
 
     def candidate(self, table: Table) -> Candidates:
-        """One row of labels."""
+        """Return one row of labels."""
         labels = self.labels_for(table)
         if self.publishes == "means":
             return Candidates(labels=labels[None])
@@ -122,7 +122,14 @@ class PartitionRecoding(Recoding):
         return Candidates(labels=labels[None], losses=self._losses(table)[labels][None])
 
     def labels_for(self, table: Table) -> NDArray[np.int32]:
-        """The class of every tuple of the table or of a finer view, if all its records are in one."""
+        """Return the class of every tuple.
+
+        Args:
+            table: The table, or a finer view of it.
+
+        Raises:
+            RecodingError: Equal records are in different classes, or the tuples are those of another table.
+        """
         if table.has_records:
             labels = labels_of_tuples(table, self.labels)
             if labels is None:
@@ -214,7 +221,7 @@ class PartitionRecoding(Recoding):
         return "{" + ", ".join(leaves[start:stop]) + "}"
 
     def to_json(self) -> dict[str, Any]:
-        """Classes as packed numbers; values follow from them, except for centroids."""
+        """Return the classes as packed numbers; values follow from them, except for centroids."""
         data: dict[str, Any] = {
             "kind": self.name,
             "publishes": self.publishes,
@@ -245,7 +252,7 @@ class PartitionRecoding(Recoding):
         raise RecodingError("recoding: its classes publish neither means nor ranges nor centroids")
 
     def key(self) -> bytes:
-        """Equal classes with equal values, however they were found."""
+        """Return a digest of classes and values, however they were computed."""
         digest = hashlib.blake2b(digest_size=16)
         digest.update(self.publishes.encode() + self._labels.tobytes() + self.centres.tobytes())
         return digest.digest()
@@ -385,7 +392,7 @@ def _covering_nodes(
 def mean_facts(
     table: Table,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]:
-    """What `centres_of_clusters` asks of a table: leaf numbers, leaf offsets, numeric columns, digits."""
+    """Return what `centres_of_clusters` needs: leaf numbers, leaf offsets, numeric columns, digits."""
     numbers = []
     for j, qi in enumerate(table.qis):
         if qi.numbers is None:

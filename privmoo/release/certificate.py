@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from privmoo._util.files import write_text
+from privmoo.audit import Audit
 from privmoo.data.table import Table
 from privmoo.errors import ReleaseError
 from privmoo.recodings.base import Caution, Recoding
@@ -25,6 +26,7 @@ __all__ = [
     "Certificate",
     "Claim",
     "Findings",
+    "Homogeneity",
     "caution_text",
     "certify",
     "file_facts",
@@ -183,6 +185,31 @@ def _number(value: Any) -> str:
 # What is stated
 
 
+@dataclass(frozen=True)
+class Homogeneity:
+    """How many records are in groups where all have the same sensitive value.
+
+    Attributes:
+        shares: The share of records, per sensitive attribute.
+        columns: The quasi-identifiers that the groups are by: all, or those without noise where groups
+            by all of them cannot be counted.
+    """
+
+    shares: Mapping[str, float]
+    columns: Sequence[str]
+
+    @classmethod
+    def of(cls, audit: Audit, columns: Sequence[str]) -> Homogeneity:
+        """Return what an audit says.
+
+        Args:
+            audit: The audit.
+            columns: The quasi-identifiers that it goes by.
+        """
+        sensitive = audit.to_dict().get("sensitive", {})
+        return cls({name: of["homogeneity"] for name, of in sensitive.items()}, columns)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Findings:
     """What was done to a table and measured on its release, as plain data.
@@ -195,8 +222,7 @@ class Findings:
         labels: Per quasi-identifier the values that are released.
         privacy: Privacy and risk, by the audit.
         utility: Utility, by the audit.
-        homogeneity: Per sensitive attribute the share of records in groups with one value of it; the
-            groups are by the quasi-identifiers without noise.
+        homogeneity: How many records are in groups with one sensitive value.
         claims: The optimiser's values that the audit confirmed.
         warnings: What a publisher should look at.
         shuffled: Whether the rows changed their order.
@@ -210,7 +236,7 @@ class Findings:
     labels: Mapping[str, set[str]]
     privacy: Mapping[str, Any]
     utility: Mapping[str, Any]
-    homogeneity: Mapping[str, float] = field(default_factory=dict)
+    homogeneity: Homogeneity
     claims: tuple[Claim, ...] = ()
     warnings: Sequence[str] = ()
     shuffled: bool = True
@@ -377,10 +403,12 @@ def _remarks(findings: Findings) -> list[str]:
     table, remarks = findings.table, []
     if findings.privacy["k"] < 2:
         remarks.append("k is 1: at least one record is alone in its group and can be singled out.")
-    for name, share in findings.homogeneity.items():
+    columns = findings.homogeneity.columns
+    groups = "groups" if len(columns) == table.n_qis else f"groups by {', '.join(columns)}"
+    for name, share in findings.homogeneity.shares.items():
         if share > 0 and name not in table.qi_names:
             remarks.append(
-                f"{100 * share:.3g} % of the records are in groups where all have the same value of "
+                f"{100 * share:.3g} % of the records are in {groups} where all have the same value of "
                 f"{name!r}: whoever finds a person's group learns it."
             )
     if table.subjects is not None and table.sensitive:

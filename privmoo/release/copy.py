@@ -1,4 +1,4 @@
-"""The release of a table that stays where it is: copied by its source, counts again, certified."""
+"""The release of a table that stays where it is: its source copies it, and the copy is counted."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ from privmoo.audit import Audit, audit_sizes, canonical, count_tables, mean_leve
 from privmoo.data.columns import no_records
 from privmoo.data.noise import RowNoise
 from privmoo.data.source import WEIGHT, CopyPlan, Counts, DiskFullError
-from privmoo.errors import AuditError, ReleaseError
+from privmoo.errors import AuditError, FileError, Hint, ReleaseError
 from privmoo.recodings.columns import Labels, Noised, RoundedLaplace
 from privmoo.recodings.nodes import numeric_columns
-from privmoo.release.certificate import Certificate, k_by_columns
+from privmoo.release.certificate import Certificate, Homogeneity, k_by_columns
 from privmoo.release.check import audited_value
 from privmoo.release.evidence import (
     Evidence,
     certified,
-    homogeneity_of,
     released_labels,
     sensitive_hierarchies,
 )
@@ -37,6 +36,7 @@ from privmoo.release.utility import ReleasedRows
 __all__ = ["write_copy"]
 
 _NEARLY = 0.9
+_SPILL_ELSEWHERE = Hint("make room", parameter="temporary", call="Table.scan")
 
 
 def write_copy(
@@ -66,12 +66,13 @@ def write_copy(
 
     Raises:
         AuditError: An audited measure and the audit disagree; nothing is written.
+        FileError: The files cannot be written there.
     """
     copy = _Copy(plan)
     source, target = plan.table.source, Path(path)
     files = [file for file in source.paths if file.exists()]
     if target.exists() and any(target.samefile(file) for file in files):
-        raise ReleaseError(f"{target}: the table is read from this file; choose another name")
+        raise FileError(f"{target}: the table is read from this file; choose another name")
     check_seed(seed)
     certificate: list[Certificate] = []
 
@@ -81,9 +82,11 @@ def write_copy(
             written = source.copy(plan.table.counts, copy_plan, temporary)
             evidence = copy.evidence(temporary, written, copy_plan)
         except DiskFullError:
-            spilled = ", there or where the engine spills: see temporary= of Table.scan"
-            place = "" if source.in_parts else spilled
-            raise ReleaseError(f"{target}: cannot be written (the disk is full{place})") from None
+            place = "" if source.in_parts else ", there or where the engine spills"
+            raise FileError(
+                f"{target}: cannot be written (the disk is full{place})",
+                hint=None if source.in_parts else _SPILL_ELSEWHERE,
+            ) from None
         certificate.append(certified(plan, evidence, shuffled=shuffle))
         return getattr(written, "sha256", {})
 
@@ -115,7 +118,7 @@ class _Copy:
         self.exact = [name for name in table.qi_names if name not in noised]
 
     def _secret(self, seed: int | None, purpose: str) -> str:
-        """Mixed with data and recoding, so that the seed alone does not bring order or noise back.
+        """A secret mixed with data and recoding: the seed alone does not bring order or noise back.
 
         Another recoding has another order and other noise: what is used twice could be undone.
         """
@@ -209,7 +212,7 @@ class _Copy:
             n_records=audit.n_records,
             privacy=privacy,
             utility=utility,
-            homogeneity=homogeneity_of(audit),
+            homogeneity=Homogeneity.of(audit, self.exact),
             audited=partial(audited_value, audit=audit, utility=utility),
             labels=released_labels(table, self.rows.frame),
             unique=_unique_columns({**spread, **_spread(counts)}),
@@ -217,7 +220,7 @@ class _Copy:
         )
 
     def _utility(self, counts: Counts, audit: Audit) -> dict[str, Any]:
-        """What the copy is worth; numbers with noise are told in the mean over noise."""
+        """The utility of the copy; numbers with noise are measured in the mean over noise."""
         table = self.table
         if not self.noised:
             utility = self.rows.utility
@@ -255,7 +258,7 @@ class _Copy:
     def _privacy(
         self, audit: Audit, sizes: NDArray[np.int64], groups: NDArray[np.int64]
     ) -> dict[str, Any]:
-        """Sizes of groups by all quasi-identifiers, and all there is of those without noise.
+        """The sizes of groups by all quasi-identifiers, and the audit by those without noise.
 
         Numbers with noise may make as many groups as there are records, which nobody counts in memory.
         """
@@ -291,7 +294,7 @@ def _sums(columns: Mapping[str, pd.Series[Any]], records: NDArray[np.int64]) -> 
 
 
 def _in_utc(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Points in time with a zone are the same in another; engines write them in UTC."""
+    """Points in time in UTC, as engines write them; without a zone they stay as they are."""
     if isinstance(values.dtype, pd.DatetimeTZDtype):
         return pd.Series(values.dt.tz_convert("UTC"))
     return values
@@ -317,7 +320,7 @@ def _unique_columns(spread: Mapping[str, tuple[int, int]]) -> list[str]:
 
 
 def _key(counts: Counts) -> bytes:
-    """Tells releases of the same table apart, whatever the order of their rows."""
+    """Bytes that tell releases of the same table apart, whatever the order of their rows."""
     part = counts.first_part
     frame = pd.DataFrame({n: v.iloc[part].map(canonical) for n, v in counts.keys.items()})
     frame["\0count"] = counts.weights[part]

@@ -10,13 +10,13 @@ from typing import Any
 
 import pandas as pd
 
-from privmoo.audit import Audit
 from privmoo.data.table import Table
 from privmoo.hierarchy.canonical import canonical
 from privmoo.measures.base import Measure
 from privmoo.release.certificate import (
     Certificate,
     Findings,
+    Homogeneity,
     certify,
     repeated_release,
     unique_column,
@@ -28,7 +28,6 @@ __all__ = [
     "Evidence",
     "ReleaseWarning",
     "certified",
-    "homogeneity_of",
     "released_labels",
     "sensitive_hierarchies",
 ]
@@ -49,8 +48,7 @@ class Evidence:
         n_records: The number of released records.
         privacy: Privacy and risk, by the audit.
         utility: Utility, by the audit.
-        homogeneity: Per sensitive attribute the share of records in groups with one value of it; the
-            groups are by the quasi-identifiers without noise.
+        homogeneity: How many records are in groups with one sensitive value.
         audited: Returns the audit's value of a measure, or None where it has none.
         labels: Per quasi-identifier the values that are released.
         unique: The columns whose values are nearly all different.
@@ -60,7 +58,7 @@ class Evidence:
     n_records: int
     privacy: Mapping[str, Any]
     utility: Mapping[str, Any]
-    homogeneity: Mapping[str, float]
+    homogeneity: Homogeneity
     audited: Callable[[Measure], float | None]
     labels: Mapping[str, set[str]]
     unique: Sequence[str]
@@ -122,12 +120,6 @@ def _number_of_release(content: str, key: bytes) -> int:
         number = len(earlier - {key}) + 1
         earlier.add(key)
     return number
-
-
-def homogeneity_of(audit: Audit) -> dict[str, float]:
-    """Return per sensitive attribute the share of records in groups with one value of it."""
-    sensitive = audit.to_dict().get("sensitive", {})
-    return {name: measured["homogeneity"] for name, measured in sensitive.items()}
 
 
 def released_labels(table: Table, frame: pd.DataFrame) -> dict[str, set[str]]:

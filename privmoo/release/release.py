@@ -14,19 +14,18 @@ from numpy.typing import NDArray
 
 from privmoo._util.digest import row_hashes
 from privmoo._util.files import replacing
-from privmoo.audit import Audit, audit, nearly_unique
+from privmoo.audit import Audit, audit, group_sizes, nearly_unique
 from privmoo.data.memory import MemorySource
 from privmoo.data.source import CopyPlan
 from privmoo.data.table import Table
 from privmoo.measures.base import Measure
 from privmoo.recodings.base import Recoding
-from privmoo.release.certificate import Certificate, k_by_columns
+from privmoo.release.certificate import Certificate, Homogeneity, k_by_columns
 from privmoo.release.check import AuditedValues
 from privmoo.release.evidence import (
     Evidence,
     ReleaseWarning,
     certified,
-    homogeneity_of,
     released_labels,
     sensitive_hierarchies,
 )
@@ -180,19 +179,19 @@ def make_release(
 def _evidence(rows: ReleasedRows) -> Evidence:
     """What the audit measures on released rows in memory."""
     table, frame = rows.table, rows.frame
-    audited = _audit(rows, table.qi_names)
+    audited = _audit(rows)
+    privacy = audited.to_dict()
     noised = rows.recoding.noised()
     exact = [name for name in table.qi_names if name not in noised]
-    by_exact = _audit(rows, exact) if noised and exact else audited
-    privacy = audited.to_dict()
-    if by_exact is not audited:  # two attackers, two numbers
-        privacy["k_on"] = k_by_columns(audited.k, by_exact.k, exact)
+    if noised and exact:  # two attackers, two numbers
+        k_without_noise = int(group_sizes(frame, exact).min())
+        privacy["k_on"] = k_by_columns(audited.k, k_without_noise, exact)
     as_they_are = [*table.columns_of("insensitive"), *table.columns_of("sensitive")]
     return Evidence(
         n_records=len(frame),
         privacy=privacy,
         utility=rows.utility,
-        homogeneity=homogeneity_of(by_exact),
+        homogeneity=Homogeneity.of(audited, table.qi_names),
         audited=AuditedValues(rows, audited),
         labels=released_labels(table, frame),
         unique=[str(name) for name in nearly_unique(frame, as_they_are)],
@@ -200,12 +199,12 @@ def _evidence(rows: ReleasedRows) -> Evidence:
     )
 
 
-def _audit(rows: ReleasedRows, quasi_identifiers: list[str]) -> Audit:
-    """The audit of released rows by some of their quasi-identifiers."""
+def _audit(rows: ReleasedRows) -> Audit:
+    """The audit of released rows in memory."""
     table, subject = rows.table, rows.table.subject_name
     return audit(
         rows.frame,
-        quasi_identifiers=quasi_identifiers,
+        quasi_identifiers=table.qi_names,
         sensitive=list(table.sensitive),
         subject=None if subject is None else table.frame[subject].to_numpy()[rows.order],
         target=table.target_name if table.target_name not in table.qi_names else None,

@@ -27,7 +27,7 @@ def check_indicator(name: str) -> str:
     """Return the name of an indicator, or raise."""
     if name not in INDICATORS:
         raise ProblemError(
-            f"indicator: {name!r} is none of {', '.join(INDICATORS)}{nearest(name, INDICATORS)}"
+            f"indicator: {name!r} is not one of {', '.join(INDICATORS)}{nearest(name, INDICATORS)}"
         )
     return name
 

@@ -191,7 +191,7 @@ def _minimised(
     """The objectives of a run's solutions, as minimised."""
     problem = problems.get(str(entry.get("problem"))) if isinstance(entry, dict) else None
     if problem is None or values.ndim != 2 or values.shape[1] != len(problem.quantities):
-        return values  # no run of the problem, which is told of the whole study
+        return values  # not a run of the problem: `read` refuses the study
     signs = np.array([q.sign for q in problem.objectives])
     return np.asarray(values[:, : problem.n_objectives] * signs)
 

@@ -349,16 +349,18 @@ def _as_front(result: Any, problem: AnonymizationProblem, name: str) -> Front | 
     if isinstance(result, Front):
         if [q.key for q in result.objectives] != problem.objective_names:
             raise ProblemError(
-                f"solvers: {name!r} gave a front of other objectives than the problem's"
+                f"solvers: {name!r} returned a front whose objectives are not the problem's"
             )
         if not len(result):
             return None
         if [q.key for q in result.quantities] != [q.key for q in quantities_of(problem)]:
             raise ProblemError(
-                f"solvers: {name!r} gave a front of other recorded quantities than the problem's"
+                f"solvers: {name!r} returned a front whose recorded quantities are not the problem's"
             )
         if not np.isfinite(result.values).all():
-            raise ProblemError(f"solvers: {name!r} gave a front with values that are not finite")
+            raise ProblemError(
+                f"solvers: {name!r} returned a front with values that are not finite"
+            )
         return result
     try:
         if recodings := recodings_in(result):
@@ -368,7 +370,7 @@ def _as_front(result: Any, problem: AnonymizationProblem, name: str) -> Front | 
             return None
         if rows.shape[1] != problem.n_var or rows.dtype.kind not in "biuf":
             raise ProblemError(
-                f"solvers: {name!r} must give a Front, recodings, or rows of {problem.n_var} variables, "
+                f"solvers: {name!r} must return a Front, recodings, or rows of {problem.n_var} variables, "
                 f"got {type(result).__name__}"
             )
         return Front.of(problem, rows)

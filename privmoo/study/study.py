@@ -254,7 +254,7 @@ class Study:
         if name is None and len(by_name) == 1:
             return self.problems[0]
         if name not in by_name:
-            what = "name one of" if name is None else f"{name!r} is none of"
+            what = "name one of" if name is None else f"{name!r} is not one of"
             raise ProblemError(f"problem: {what} {', '.join(by_name)}{nearest(name, by_name)}")
         return by_name[name]
 

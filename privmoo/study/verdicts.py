@@ -101,7 +101,11 @@ def _over_all(study: Study, indicator: str, alpha: float) -> str:
     if ranking.p >= alpha:
         return f"{begin}; no significant difference (Friedman p = {ranking.p:.2g})."
     groups = [" and ".join(group) for group in ranking.groups()]
-    alike = f"; not told apart: {'; '.join(groups)}" if groups else "; all are told apart"
+    alike = (
+        f"; these cannot be told apart: {'; '.join(groups)}"
+        if groups
+        else "; all can be told apart"
+    )
     return (
         f"{begin} (Friedman p = {ranking.p:.2g}, critical difference "
         f"{ranking.critical_difference:.2f}){alike}."

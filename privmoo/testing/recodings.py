@@ -11,7 +11,7 @@ from privmoo import registry
 from privmoo.data.table import Table
 from privmoo.evaluation.engine import Engine
 from privmoo.measures import KAnonymity
-from privmoo.recodings.base import Recoding, from_json
+from privmoo.recodings.base import Recoding, from_json, recodings_in
 from privmoo.release.release import ReleaseWarning, make_release
 
 __all__ = ["check_recoding", "check_storage"]
@@ -32,7 +32,7 @@ def check_recoding(recoding: Recoding, table: Table) -> None:
     >>> from privmoo.testing import example_table
     >>> check_recoding(identity_recoding(example_table()), example_table())
     """
-    assert isinstance(recoding, Recoding), f"{recoding!r} is not a privmoo Recoding"
+    assert recodings_in(recoding), f"{recoding!r} is not a privmoo Recoding"
     described = set(recoding.describe())
     assert described == set(table.qi_names), "describe() must name every quasi-identifier"
     published = [column.name for column in recoding.columns]

@@ -240,7 +240,8 @@ def test_information_loss(n: int, seed: int, standard: bool) -> None:
     mode = min(frequency, key=lambda value: (-frequency[value], value))
     unit = original["x"].std(ddof=0) if standard and original["x"].nunique() > 1 else 1.0
     shown = {int(row): released.loc[position] for position, row in enumerate(rows)}
-    lost = total = 0.0
+    lost: Any = 0.0
+    total: Any = 0.0
     for i in range(n):
         x, c = original.loc[i, "x"], original.loc[i, "c"]
         own = ((x - mean) / unit) ** 2 + (c != mode)

@@ -395,6 +395,6 @@ def test_one_column_of_any_kind(name: str, values: list[Any]) -> None:
     frame = pd.DataFrame({"a": values, "s": list("uvuvuv")})
     table = pm.Table(frame, quasi_identifiers=["a"], sensitive="s")
     more = (2,) if name == "zheng" else ()
-    recoding = baselines.by_name(name)(table, 2, *more)
+    recoding: Any = baselines.by_name(name)(table, 2, *more)
     assert recoding.n_classes == len(set(values))
     assert np.bincount(recoding.labels).min() >= 2

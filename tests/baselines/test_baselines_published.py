@@ -21,6 +21,7 @@ Where the rows agree and where not:
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -117,7 +118,7 @@ def test_zheng(name: str, diversity: int) -> None:
     for k, published in zip(SIZES, ZHENG[name, diversity], strict=True):
         losses = []
         for start in ("farthest", "nearest"):
-            recoding = baselines.by_name("zheng")(table, k, diversity, start=start)
+            recoding: Any = baselines.by_name("zheng")(table, k, diversity, start=start)
             _, il, risk, homogeneous = facts(table, recoding)
             assert homogeneous == 0
             assert np.bincount(recoding.labels).min() >= k

@@ -9,6 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,11 @@ SLOW_COUNT = 15
 
 
 def ours(
-    table: pm.Table, population: pm.recodings.Candidates, *, threads: int = 1, needs: tuple = ()
+    table: pm.Table,
+    population: pm.recodings.Candidates,
+    *,
+    threads: int = 1,
+    needs: tuple[str, ...] = (),
 ) -> float:
     """Microseconds per candidate: sizes and loss of every group."""
     engine = Engine(table, needs=needs, threads=threads)
@@ -34,7 +39,7 @@ def _rows(table: pm.Table) -> np.ndarray:
     return table.tuples[table.row_tuple]
 
 
-def _recoded(table: pm.Table, blocks: np.ndarray, rows: np.ndarray) -> tuple[list, list]:
+def _recoded(table: pm.Table, blocks: np.ndarray, rows: np.ndarray) -> tuple[list[Any], list[Any]]:
     columns, losses, begin = [], [], 0
     for j, qi in enumerate(table.qis):
         own = blocks[begin : begin + qi.n_leaves]
@@ -115,7 +120,7 @@ def _synthetic(n_tuples: int, n_qis: int) -> pm.Table:
         skewed = np.minimum(rng.geometric(min(0.9, 3 / size), int(n_tuples * 1.5)) - 1, size - 1)
         data[f"q{j}"] = skewed.astype(np.int16)
     frame = pd.DataFrame(data).drop_duplicates().head(n_tuples)
-    return pm.Table(frame, quasi_identifiers={c: pm.Hierarchy.ordered() for c in frame})
+    return pm.Table(frame, quasi_identifiers={str(c): pm.Hierarchy.ordered() for c in frame})
 
 
 def growth() -> None:

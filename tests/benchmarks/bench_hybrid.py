@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -101,8 +102,8 @@ def growth() -> None:
             taken = []
             for strict in (False, True):
                 scheme = HybridScheme(table, K, patterns=patterns, strict=strict)
-                taken.append(seconds(lambda scheme=scheme: scheme.recoding(1)))
-                taken.append(seconds(lambda scheme=scheme: scheme.run(1)))
+                taken.append(seconds(partial(scheme.recoding, 1)))
+                taken.append(seconds(partial(scheme.run, 1)))
             cells = " | ".join(f"{value:.1f} s" for value in taken)
             print(f"| {name} | {n:,} | {table.n_tuples:,} | {cells} |", flush=True)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import resource
 import time
+from typing import Any
 
 import numpy as np
 from candidates import machine
@@ -33,7 +34,9 @@ class Trivial(Problem):
     def __init__(self, n_bits: int) -> None:
         super().__init__(n_var=n_bits, n_obj=2, xl=0, xu=1, vtype=bool)
 
-    def _evaluate(self, X: np.ndarray, out: dict, *args: object, **kwargs: object) -> None:
+    def _evaluate(
+        self, X: np.ndarray, out: dict[str, Any], *args: object, **kwargs: object
+    ) -> None:
         ones = X.sum(axis=1)
         out["F"] = np.column_stack([ones, self.n_var - ones + X[:, 0]])
 

@@ -11,6 +11,7 @@ from importlib.metadata import version
 import numpy as np
 
 import privmoo as pm
+from privmoo.data.columns import QIColumn
 
 KINDS = ("levels", "bits p = .5", "bits p ~ U")
 
@@ -32,7 +33,7 @@ def candidates(table: pm.Table, kind: str, count: int, seed: int = 0) -> pm.reco
     return pm.recodings.Candidates(blocks=np.concatenate(parts, axis=1).astype(np.uint32))
 
 
-def _steps(qi: pm.columns.QIColumn) -> np.ndarray:
+def _steps(qi: QIColumn) -> np.ndarray:
     """Levels of the tree; an order without a tree gets levels of 5, 10 and 20 (or 2 and 4) leaves."""
     if qi.hierarchy is not None and qi.hierarchy.constrained:
         return np.asarray(qi.hierarchy.level_blocks)

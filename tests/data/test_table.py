@@ -170,7 +170,7 @@ def test_bounds_of_a_quasi_identifier() -> None:
 def test_two_hundred_quasi_identifiers_work() -> None:
     rng = np.random.default_rng(0)
     df = pd.DataFrame({f"q{j}": rng.integers(0, 7, 300) for j in range(200)})
-    t = pm.Table(df, quasi_identifiers={c: pm.Hierarchy.ordered() for c in df})
+    t = pm.Table(df, quasi_identifiers={str(c): pm.Hierarchy.ordered() for c in df})
     assert t.n_tuples == 300
     top = pm.recodings.level_recoding(t, [0] + [1] * 199).candidate(t)
     assert sorted(pm.group(t, top).sizes) == sorted(df["q0"].value_counts())

@@ -150,7 +150,7 @@ def test_measures_on_counts_are_those_of_memory() -> None:
         problem = pm.problems.Cuts(own, objectives=measures, suppression=pm.Budget(0.1))
         X = np.random.default_rng(1).random((30, problem.n_var)) < 0.5
         values.append(problem.evaluate(X.astype(float), return_values_of=["F"]))
-    assert np.array_equal(*values, equal_nan=True)
+    assert np.array_equal(values[0], values[1], equal_nan=True)
 
 
 def test_fingerprints_do_not_depend_on_partitions() -> None:

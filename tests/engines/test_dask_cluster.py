@@ -19,7 +19,7 @@ from test_scanned_release import ROLES, people, solution
 
 import privmoo as pm
 from privmoo import Table
-from privmoo.errors import ReleaseError, TableError
+from privmoo.errors import FileError, TableError
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -171,7 +171,7 @@ def test_a_full_disk_leaves_nothing(client: Any, tmp_path: Path, ending: str) ->
     place.mkdir()
     client.run(small_files, 2_000)
     try:
-        with pytest.raises(ReleaseError, match=r"out\.\w+: cannot be written \(the disk is full\)"):
+        with pytest.raises(FileError, match=r"out\.\w+: cannot be written \(the disk is full\)"):
             chosen.write(place / f"out.{ending}", seed=3)
         assert not list(place.iterdir())
     finally:

@@ -270,7 +270,7 @@ import os, signal, sys
 import dask, dask.dataframe as dd
 from test_dask_release import scanned
 from test_scanned_release import solution
-from privmoo.engines.dask import copy as parts
+from privmoo.engines.dask import copy
 dask.config.set(scheduler="synchronous")
 copy._join = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
 solution(scanned()).write(sys.argv[1])

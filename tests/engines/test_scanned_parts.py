@@ -105,7 +105,7 @@ def test_measures(name: str, both: tuple[Table, Table], whole: tuple[Table, Tabl
                 X = np.random.default_rng(1).random((20, problem.n_var)) < 0.5
                 X = problem.repair(X) if hasattr(problem, "repair") else X
             values.append(problem.evaluate(X.astype(float), return_values_of=["F"]))
-        assert np.array_equal(*values, equal_nan=True)
+        assert np.array_equal(values[0], values[1], equal_nan=True)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

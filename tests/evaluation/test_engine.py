@@ -263,7 +263,7 @@ def slow_kept(policy: Suppression, facts: list[tuple[int, int, float]], n: int) 
     if isinstance(policy, BelowThreshold):
         return [x >= policy.k for x in (sizes if policy.by == "k" else depths)]
     if isinstance(policy, BelowAverage):
-        own = [Fraction(x) for x in sizes] if policy.by == "k" else depths
+        own: list[Any] = [Fraction(x) for x in sizes] if policy.by == "k" else depths
         weights = [records for _, records, _ in facts]
         mean = sum(w * x for w, x in zip(weights, own, strict=True)) / sum(weights)
         return [x >= mean if policy.by == "k" else x >= mean - 1e-12 for x in own]

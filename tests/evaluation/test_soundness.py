@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import warnings
 from collections import Counter, defaultdict
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -93,7 +94,7 @@ def test_the_written_file_is_what_the_certificate_says(data: st.DataObject) -> N
     by_level = data.draw(st.booleans())
     if by_level:
         levels = [data.draw(st.integers(qi.min_level, qi.max_level)) for qi in table.qis]
-        recoding = pm.recodings.level_recoding(table, levels)
+        recoding: Any = pm.recodings.level_recoding(table, levels)
     else:
         problem = pm.problems.Cuts(table)
         rows = problem.default_operators()["sampling"](

@@ -308,7 +308,9 @@ def test_the_positive_class() -> None:
     assert yes["accuracy"].equals(no["accuracy"])
     several = scores(table(target="ill"), {}, **call)  # type: ignore[arg-type]
     assert several["f1"].between(0, 1).all() and several["auc"].between(0, 1).all()
-    with pytest.raises(ProblemError, match="positive: 'maybe' is none of the target's 2 classes"):
+    with pytest.raises(
+        ProblemError, match="positive: 'maybe' is not one of the target's 2 classes"
+    ):
         scores(t, {}, positive="maybe")
 
 

@@ -169,7 +169,7 @@ def broken(function: Any, **options: Any) -> Measure:
 class Claims(measures.AverageK):
     """Says the opposite of the truth."""
 
-    coarser = "worse"
+    coarser = "worse"  # type: ignore[assignment]
 
 
 class Forgets(measures.RecordsAtRisk):

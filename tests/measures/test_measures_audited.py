@@ -170,9 +170,7 @@ def cases(draw: st.DrawFn, *, missing: bool = True, n_candidates: int = 2) -> Ca
     columns: dict[str, Any] = {}
     qis: dict[str, QuasiIdentifier] = {}
     for j, kind in enumerate(kinds):
-        values: list[Any] = {"o": [0, 1, 2, 4], "f": ["x", "y"], "t": list("abcde"), "n": [7, 8]}[
-            kind
-        ]
+        values: Any = {"o": [0, 1, 2, 4], "f": ["x", "y"], "t": list("abcde"), "n": [7, 8]}[kind]
         hierarchy = {
             "o": Hierarchy.ordered(range(6)),
             "f": Hierarchy.flat(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import hypothesis.strategies as st
 import numpy as np
@@ -66,7 +66,7 @@ def test_contract(operator: str, problem: str) -> None:
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_children_are_clean(operator: str, problem: str) -> None:
     """Rows mean what they look like: whole categories and demands, within bounds, no other spelling."""
-    own, made = PROBLEMS[problem], OPERATORS[operator]
+    own, made = PROBLEMS[problem], cast("Any", OPERATORS[operator])
     parents = valid_rows(own, 12, seed=4)
     rng = np.random.default_rng(1)
     if isinstance(made, CentroidSampling):

@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.patches import Rectangle
 
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
@@ -106,7 +107,7 @@ def test_one_objective_is_drawn_among_all_candidates() -> None:
     ax = front.plot(pick=front[0])
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("loss (%)", "candidates")
     assert labels(ax) == ["candidates", "front", "pick"]
-    drawn = sum(patch.get_height() for patch in ax.patches)
+    drawn = sum(patch.get_height() for patch in ax.patches if isinstance(patch, Rectangle))
     assert drawn == len(front.dominated) + 1
     assert TWO.plot(objectives=("k",)).get_xscale() == "log"
 
@@ -149,7 +150,7 @@ def test_the_data_of_a_picture_without_matplotlib() -> None:
 def test_group_sizes_are_drawn_with_every_record() -> None:
     for solution in (TWO.where(max_loss=0.4).best("k"), TWO[0], TWO[-1]):
         ax = solution.plot_group_sizes()
-        drawn = sum(patch.get_height() for patch in ax.patches)
+        drawn = sum(patch.get_height() for patch in ax.patches if isinstance(patch, Rectangle))
         assert drawn == 400 - solution.records_suppressed
         assert f"smallest group: {solution.k:,.0f}" in labels(ax)[0]
 

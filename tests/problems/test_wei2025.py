@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -87,10 +88,11 @@ def has_k_in_its_released_rows(front: pm.Front, k: int) -> None:
     assert (front.column("k") >= k).all()
     table = front[0].table
     for solution in (front[0], front[len(front) // 2], front[-1]):
-        released = solution.recoding.apply(table, np.arange(len(table)))
+        recoding: Any = solution.recoding
+        released = recoding.apply(table, np.arange(len(table)))
         sizes = released.astype(str).value_counts()
         assert sizes.min() >= k
-        assert len(sizes) == solution.recoding.n_classes
+        assert len(sizes) == recoding.n_classes
 
 
 def loses_a_tenth_less_than_any_baseline_without_homogeneous_classes(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -257,6 +258,7 @@ def test_measures_that_cannot_be_had_say_why() -> None:
     clusters = pm.recodings.Candidates(labels=np.zeros((1, table.n_tuples), np.int32))
     with pytest.raises(MeasureError, match="originality: needs generalised values"):
         pm.Originality()(pm.group(table, clusters))
+    wrong: dict[str, Any]
     for wrong in ({"known": []}, {"aggregate": "median"}):
         with pytest.raises(MeasureError):
             pm.DisclosureRisk(**wrong)  # type: ignore[arg-type]

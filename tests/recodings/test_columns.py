@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -19,6 +20,8 @@ from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.cells import CellRecoding
 from privmoo.recodings.columns import Labels, PublishedColumn, Values
 from privmoo.release.certificate import caution_text
+from privmoo.release.release import ReleaseWarning
+from privmoo.testing.recodings import check_recoding
 
 FRAME = pd.DataFrame(
     {
@@ -116,8 +119,11 @@ def top_coding() -> Iterator[None]:
 def test_a_recoding_of_ones_own_is_a_class_and_a_registration() -> None:
     t = table()
     recoding = TopCoding(t, 40)
+    check_recoding(recoding, t)
     measures = [pm.KAnonymity(), pm.GeneralLoss(), pm.Originality()]
-    release = pm.make_release(t, recoding, measures=measures, seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReleaseWarning)  # it was released for the check
+        release = pm.make_release(t, recoding, measures=measures, seed=1)
     assert {claim.measure for claim in release.certificate.claims} == {"k", "loss"}
     assert sorted(release.frame["age"])[-1] == "40+"
     assert release.certificate.method["quasi_identifiers"]["age"] == "20 | 25 | 31 | 35 | 40+"

@@ -261,14 +261,14 @@ for _key in ("role", "hierarchy", "weight", "min_level", "max_level", "fixed_cut
         JOBS[f"column {_key} {_kind}"] = _job(_line, _new)
 for _key in ("algorithm", "population", "generations", "evaluations", "seconds", "seed"):
     for _kind, _value in _WRONG.items():
-        _old = {
+        _lines = {
             "population": "population = 20",
             "generations": "generations = 12",
             "seed": "seed = 7",
         }
-        _line = _old.get(_key, "[search]")
+        _line = _lines.get(_key, "[search]")
         JOBS[f"search {_key} {_kind}"] = _job(
-            _line, f"{'[search]' if _key not in _old else ''}\n{_key} = {_value}\n"
+            _line, f"{'[search]' if _key not in _lines else ''}\n{_key} = {_value}\n"
         )
 for _key in (
     "name",

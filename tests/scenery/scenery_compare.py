@@ -12,7 +12,7 @@ from scenery_runs import TABLE, small
 
 import privmoo as pm
 
-SMALL = pm.Solver.algorithm("nsga2", population=10, name="small")
+SMALL: Any = pm.Solver.algorithm("nsga2", population=10, name="small")
 THREE = pm.problems.Cuts(
     TABLE,
     objectives=(pm.KAnonymity(), pm.FrequencyDiversity(), pm.GeneralLoss()),

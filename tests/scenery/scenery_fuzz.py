@@ -112,8 +112,8 @@ def read_records(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as name:
         path = Path(name, "people.csv")
         path.write_bytes(content)
-        roles = {"quasi_identifiers": {"age": Hierarchy.ordered(), "job": Hierarchy.flat()}}
-        only_own_errors(lambda: Table.read_csv(path, **roles, sensitive="ill"))
+        roles = {"age": Hierarchy.ordered(), "job": Hierarchy.flat()}
+        only_own_errors(lambda: Table.read_csv(path, quasi_identifiers=roles, sensitive="ill"))
         only_own_errors(lambda: Table.read_csv(path, quasi_identifiers=["a"]))
 
 
@@ -154,7 +154,7 @@ def read_facts(content: bytes) -> None:
             Path(name, file).write_bytes(content)
         only_own_errors(folder.facts)
         only_own_errors(folder.load)
-        only_own_errors(folder.released)
+        only_own_errors(folder.releases)
 
 
 @cache

@@ -279,7 +279,7 @@ def by_numpy(table: Table, limit: float) -> Points:
     """Every node and threshold by k and loss, for tables too large for lists, all weights equal."""
     n = table.n_records
     codes = table.tuples[table.row_tuple]
-    blocks = [qi.hierarchy.level_blocks for qi in table.qis]
+    blocks = [qi.hierarchy.level_blocks for qi in table.qis if qi.hierarchy is not None]
     least: dict[float, float] = {}
     for node in itertools.product(*(range(len(b)) for b in blocks)):
         own = [b[at][codes[:, j]] for j, (b, at) in enumerate(zip(blocks, node, strict=True))]

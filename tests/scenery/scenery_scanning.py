@@ -55,15 +55,15 @@ def same(scanned: Table, table: Table) -> None:
     assert (scanned.target is None) == (table.target is None)
     if table.target is not None and scanned.target is not None:
         both.append((scanned.target, table.target))
-    for mine, other in both:
-        assert mine.values == other.values
-        assert (mine.kind, mine.ordered, mine.has_missing) == (
-            other.kind,
-            other.ordered,
-            other.has_missing,
+    for attribute, expected in both:
+        assert attribute.values == expected.values
+        assert (attribute.kind, attribute.ordered, attribute.has_missing) == (
+            expected.kind,
+            expected.ordered,
+            expected.has_missing,
         )
         for name in ("offsets", "codes", "counts"):
-            assert np.array_equal(getattr(mine, name), getattr(other, name)), name
+            assert np.array_equal(getattr(attribute, name), getattr(expected, name)), name
 
 
 def roles_of(table: Table) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def test_what_exceeds_the_budget_does_not_count() -> None:
 def test_what_a_candidate_brings_along_counts_with_it() -> None:
     """A vector of levels is one evaluation, with all its thresholds; those after the budget are not."""
     problem = pm.problems.Levels(TABLE, max_suppression=0.3)
-    six = pm.Solver.algorithm("nsga2", population=6)
+    six: Any = pm.Solver.algorithm("nsga2", population=6)
     found = study(six, problem, seeds=[2], budget=8)
     heard: list[np.ndarray] = []
     problem.callback = lambda X, out: heard.append(X)
@@ -318,12 +318,12 @@ def test_questions_that_have_no_answer() -> None:
         (found.plot_convergence, "no run on 'Cuts' found anything"),
         (found.plot_indicator, "no run on 'Cuts' found anything"),
         (found.ranking, "needs at least two problems and two solvers"),
-        (lambda: found.pairwise("hyper"), "indicator: 'hyper' is none of .*did you mean"),
-        (lambda: found.problem("Cut"), "problem: 'Cut' is none of Cuts; did you mean 'Cuts'"),
+        (lambda: found.pairwise("hyper"), "indicator: 'hyper' is not one of .*did you mean"),
+        (lambda: found.problem("Cut"), "problem: 'Cut' is not one of Cuts; did you mean 'Cuts'"),
         (lambda: found.verdict(alpha=2.0), "alpha: must lie between 0 and 1"),
         (lambda: found.to_latex(alpha=0), "alpha: must lie between 0 and 1, got 0"),
         (lambda: found.pairwise(alpha="5 %"), "alpha: must lie between 0 and 1"),  # type: ignore[arg-type]
-        (lambda: found.to_markdown(["hyper"]), "indicator: 'hyper' is none of"),
+        (lambda: found.to_markdown(["hyper"]), "indicator: 'hyper' is not one of"),
         (lambda: found.to_latex("epsilon"), "indicators: must be a list .* got 'epsilon'"),
         (lambda: found.to_latex([]), "indicators: must be a list"),
         (lambda: found.plot_attainment_difference("a", "b"), "solver: 'a' has no front"),
@@ -342,9 +342,9 @@ def test_functions_that_give_something_else_fail_in_words() -> None:
     )
     errors = found.failures["error"].tolist()
     assert len(errors) == 4
-    assert "'front' gave a front of other recorded quantities" in errors[1]
-    assert "'text' must give a Front, recodings, or rows of" in errors[0]
-    assert "'front' gave a front of other objectives" in errors[-1]
+    assert "'front' returned a front whose recorded quantities are not the problem's" in errors[1]
+    assert "'text' must return a Front, recodings, or rows of" in errors[0]
+    assert "'front' returned a front whose objectives are not the problem's" in errors[-1]
 
 
 def test_a_study_in_a_notebook(two: pm.Study) -> None:

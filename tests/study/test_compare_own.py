@@ -153,8 +153,9 @@ def bare(problem: Any, seed: int, budget: Any) -> pm.Front:
 def test_a_front_that_cannot_be_kept_fails_its_run_only(jobs: int) -> None:
     found = study([endless, bare], small(extras=[pm.Discernibility()]), jobs=jobs)
     assert found.failures["solver"].tolist() == ["endless", *["bare"] * 3]
-    assert "'endless' gave a front with values that are not finite" in found.failures["error"][0]
-    assert "'bare' gave a front of other recorded quantities" in found.failures["error"][1]
+    errors = found.failures["error"]
+    assert "'endless' returned a front with values that are not finite" in errors[0]
+    assert "'bare' returned a front whose recorded quantities are not the problem's" in errors[1]
 
 
 def test_an_answer_that_cannot_be_read_fails_its_run_only(monkeypatch: pytest.MonkeyPatch) -> None:
