@@ -87,7 +87,7 @@ def test_released_centroids_are_what_was_measured(assignment: Any) -> None:
     values = problem.evaluate_measures(rows)
     for i, x in enumerate(rows):
         claims = {name: float(column[i]) for name, column in values.items()}
-        recoding = problem.recoding(x)
+        recoding = problem.space.recoding(x)
         release = pm.make_release(
             TABLE,
             recoding,
