@@ -43,7 +43,7 @@ class EqualWidths(SearchSpace):
         for qi, n in zip(self.table.qis, x, strict=True):
             part = np.arange(qi.n_leaves) * int(n) // qi.n_leaves
             cuts.append(np.diff(part) > 0)
-        return pm.cut_recoding(self.table, cuts)
+        return pm.recodings.cut_recoding(self.table, cuts)
 
     def candidates(self, X: NDArray[Any]) -> Candidates:
         blocks = [self.recoding(x).candidate(self.table).blocks for x in X]
