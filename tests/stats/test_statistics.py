@@ -139,57 +139,5 @@ def test_groups_are_the_largest_that_cannot_be_told_apart(ranks: list[float], cd
     for one, two in itertools.combinations(ordered, 2):
         together = any(one in group and two in group for group in groups)
         assert together == (ordered[two] - ordered[one] < cd)
-<<<<<<< HEAD:tests/study/test_compare_statistics.py
     for group, larger in itertools.permutations(groups, 2):
         assert not set(group) <= set(larger)
-
-
-@settings(max_examples=60)
-@given(st.lists(points(), min_size=1, max_size=3), st.lists(points(), min_size=1, max_size=4))
-def test_differences_of_attainment_by_definition(
-    first: list[np.ndarray], second: list[np.ndarray]
-) -> None:
-    corner = np.array([1.0, 1.0])
-    boxes, differences = differing(first, second, corner)
-    for x, y in itertools.product(np.arange(8) / 8 + 1 / 16, repeat=2):
-        shares = [
-            np.mean([bool((run <= (x, y)).all(axis=1).any()) for run in runs])
-            for runs in (first, second)
-        ]
-        inside = (boxes[:, :2] <= (x, y)).all(axis=1) & (boxes[:, 2:] > (x, y)).all(axis=1)
-        assert inside.sum() <= 1
-        assert differences[inside].sum() == pytest.approx(shares[0] - shares[1])
-
-
-@settings(max_examples=30)
-@given(st.integers(1, 4), st.data())
-def test_differences_of_equally_many_runs_are_those_of_moocore(n: int, data: st.DataObject) -> None:
-    first, second = ([data.draw(points()) for _ in range(n)] for _ in range(2))
-    boxes, differences = differing(first, second, np.array([2.0, 2.0]))
-    assume(len(boxes))  # moocore raises where nothing differs
-
-    def numbered(runs: list[np.ndarray]) -> np.ndarray:
-        return np.vstack([np.column_stack([F, np.full(len(F), i + 1)]) for i, F in enumerate(runs)])
-
-    theirs = np.asarray(moocore.eafdiff(numbered(first), numbered(second), rectangles=True))
-
-    def area(rectangles: np.ndarray, sign: int, weights: np.ndarray) -> float:
-        sides = np.minimum(rectangles[:, 2:4], 2.0) - rectangles[:, :2]
-        return float((sides.prod(axis=1) * np.maximum(sign * weights, 0)).sum())
-
-    for sign in (1, -1):
-        expected = area(theirs, sign, theirs[:, 4] / n)
-        assert area(boxes, sign, differences) == pytest.approx(expected)
-
-
-@given(st.text(max_size=20))
-def test_escaping_leaves_nothing_that_means_something(text: str) -> None:
-    cell = escape_markdown(text)
-    assert cell.replace("\\\\", "").replace("\\|", "").count("|") == 0
-    plain = escape_latex(text)
-    for sign in "&%$#_":
-        assert plain.count(sign) == plain.count("\\" + sign) == text.count(sign)
-=======
-    for one, two in itertools.permutations(groups, 2):
-        assert not set(one) <= set(two)
->>>>>>> main:tests/stats/test_statistics.py
