@@ -128,11 +128,7 @@ class LossPicture:
 
 
 def loss_of(solution: Solution) -> LossPicture:
-    """Compute the data of the picture of losses.
-
-    Raises:
-        ProblemError: The recoding has no loss per attribute.
-    """
+    """Compute the data of the picture of losses."""
     losses = solution.loss_per_attribute().sort_values(ascending=False, kind="stable")
     phrases = ", ".join(q.phrase(solution.values[q.key]) for q in solution.front.objectives)
     title = f"What each attribute loses in solution {solution.index} ({phrases})"

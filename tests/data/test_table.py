@@ -286,7 +286,7 @@ def test_other_files_of_text(tmp_path) -> None:  # type: ignore[no-untyped-def]
     assert t.n_records == 2
     with pytest.raises(TableError, match="is a folder"):
         pm.Table.read_csv(tmp_path, quasi_identifiers=["a"])
-    with pytest.raises(TableError, match="'nonsense' is not known"):
+    with pytest.raises(TableError, match="'nonsense' is unknown"):
         pm.Table.read_csv(path, encoding="nonsense", quasi_identifiers=["a"])
 
 

@@ -97,6 +97,7 @@ def test_released_centroids_are_what_was_measured(assignment: Any) -> None:
         )
         assert len(release.certificate.claims) == len(problem.measures)
         centres = {tuple(c) for c in problem.space.matrices(x)[0].round(6)}
+        assert isinstance(recoding, PartitionRecoding)
         assert {tuple(c) for c in recoding.centres.round(6)} <= centres
 
 

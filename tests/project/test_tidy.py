@@ -110,8 +110,8 @@ def test_kernels_know_only_arrays() -> None:
     for name, path in kernels:
         tops = {module.split(".")[0] for module in imported(path, package_of(name))}
         own = {m for m in imported(path, package_of(name)) if m.startswith("privmoo.")}
-        names_of_types = {"__future__", "collections", "typing"}
-        assert tops - {"privmoo"} <= {"numpy", "numba"} | names_of_types, name
+        standard = {"__future__", "collections", "contextlib", "typing"}
+        assert tops - {"privmoo"} <= {"numpy", "numba"} | standard, name
         assert all(module.startswith("privmoo.kernels") for module in own), name
 
 

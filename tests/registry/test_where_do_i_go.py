@@ -255,6 +255,54 @@ def test_a_problem_and_an_operator_are_one_file_each(add_file: AddFile, tmp_path
     check_operator(registry.load("operators", "FlipOne")(), pm.problems.Cuts(ages))
 
 
+SPACE = """
+    import numpy as np
+    from privmoo.operators import HashDuplicates
+    from privmoo.recodings import Candidates, cut_recoding
+    from privmoo.spaces.base import SearchSpace
+    from pymoo.operators.crossover.ux import UniformCrossover
+    from pymoo.operators.mutation.bitflip import BitflipMutation
+    from pymoo.operators.sampling.rnd import BinaryRandomSampling
+
+    __all__ = ["AllOrNothingSpace"]
+
+    class AllOrNothingSpace(SearchSpace):
+        kinds = ("switches",)
+        variable_type = bool
+
+        @property
+        def bounds(self):
+            return np.zeros(self.table.n_qis), np.ones(self.table.n_qis)
+
+        def recoding(self, x):
+            cuts = [np.full(qi.n_leaves - 1, on) for qi, on in zip(self.table.qis, x)]
+            return cut_recoding(self.table, cuts)
+
+        def candidates(self, X):
+            blocks = [self.recoding(x).candidate(self.table).blocks for x in X]
+            return Candidates(blocks=np.concatenate(blocks))
+
+        def operators(self):
+            return {
+                "sampling": BinaryRandomSampling(),
+                "crossover": UniformCrossover(),
+                "mutation": BitflipMutation(),
+                "eliminate_duplicates": HashDuplicates(),
+            }
+"""
+
+
+def test_a_space_is_one_file(add_file: AddFile) -> None:
+    add_file("spaces/all_or_nothing.py", SPACE)
+    table = example_table()
+    space = registry.load("spaces", "AllOrNothingSpace")(table)
+    objectives = [pm.KAnonymity(), pm.GeneralLoss()]
+    problem = pm.AnonymizationProblem(table, space=space, objectives=objectives)
+    check_problem(problem)
+    front = pm.optimize(problem, budget=5, seed=1, progress=False)
+    assert len(front[0].release()) == table.n_records
+
+
 DATASET = '''
     import pandas as pd
 

@@ -17,7 +17,6 @@ from pymoo.operators.sampling.rnd import IntegerRandomSampling
 import privmoo as pm
 from privmoo.errors import ProblemError
 from privmoo.operators.space import space_of
-from privmoo.recodings.candidates import Candidates
 from privmoo.spaces.base import SearchSpace
 from privmoo.testing import check_problem, example_table
 
@@ -45,9 +44,9 @@ class EqualWidths(SearchSpace):
             cuts.append(np.diff(part) > 0)
         return pm.recodings.cut_recoding(self.table, cuts)
 
-    def candidates(self, X: NDArray[Any]) -> Candidates:
+    def candidates(self, X: NDArray[Any]) -> pm.recodings.Candidates:
         blocks = [self.recoding(x).candidate(self.table).blocks for x in X]
-        return Candidates(blocks=np.concatenate(blocks))
+        return pm.recodings.Candidates(blocks=np.concatenate(blocks))
 
     def operators(self) -> dict[str, Any]:
         return {
