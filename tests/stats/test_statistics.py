@@ -139,5 +139,5 @@ def test_groups_are_the_largest_that_cannot_be_told_apart(ranks: list[float], cd
     for one, two in itertools.combinations(ordered, 2):
         together = any(one in group and two in group for group in groups)
         assert together == (ordered[two] - ordered[one] < cd)
-    for one, two in itertools.permutations(groups, 2):
-        assert not set(one) <= set(two)
+    for group, larger in itertools.permutations(groups, 2):
+        assert not set(group) <= set(larger)
