@@ -27,6 +27,7 @@ from privmoo.operators import (
     SplitMergeDrop,
 )
 from privmoo.problems import MOOBAM, Clusters, Cuts
+from privmoo.recodings import PartitionRecoding
 from privmoo.spaces.centroids import CentroidSpace
 from privmoo.testing import check_operator, is_valid, valid_rows
 
@@ -140,6 +141,7 @@ def test_a_lloyd_step_moves_centroids_to_the_means_of_their_classes(
     moved = LloydStep(explore=0.0)._do(problem, rows, random_state=np.random.default_rng(0))
     for row, child in zip(rows, moved, strict=True):
         recoding = problem.space.recoding(row)
+        assert isinstance(recoding, PartitionRecoding)
         assert clusters_of(problem.space, child) == {tuple(c) for c in recoding.centres + 0.0}
         assert np.array_equal(child[-3:], row[-3:])
 
