@@ -315,6 +315,7 @@ def test_other_people_at_the_same_places_get_other_noise(tmp_path: Path) -> None
         assert abs(np.corrcoef(*pairs)[0, 1]) < 0.06, kind
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("scanned", [True, False])
 def test_nothing_is_used_twice(folder: Path, scanned: bool) -> None:
     table = Table.scan(folder / "all.parquet", **ROLES) if scanned else Table(people(), **ROLES)
@@ -359,6 +360,7 @@ def test_fine_and_coarse_numbers_and_numbers_as_text(tmp_path: Path) -> None:
         HybridScheme.like(own.table, None)  # type: ignore[arg-type]
 
 
+@pytest.mark.faults
 def test_patterns_are_found_from_counts(folder: Path) -> None:
     table = Table.scan(folder / "all.parquet", **ROLES)
     mine, other = find_patterns(table), find_patterns(Table(people(), **ROLES))

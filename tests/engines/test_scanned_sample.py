@@ -68,6 +68,7 @@ def test_a_sample_of_all_is_the_table_in_memory(drawn: tuple[pd.DataFrame, dict[
             assert unordered(found) == unordered(expected)
 
 
+@pytest.mark.faults
 def test_records_are_drawn_once_and_each_as_likely() -> None:
     frame, often = people(), np.zeros(60)
     with tempfile.TemporaryDirectory() as folder, dask.config.set(scheduler="synchronous"):
