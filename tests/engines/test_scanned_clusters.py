@@ -202,7 +202,7 @@ PROBLEMS: dict[str, Callable[[Table], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", first_in_make_test(PROBLEMS, 2))
 def test_fronts_are_those_of_memory(name: str, both: tuple[Table, Table], tmp_path: Path) -> None:
     make = PROBLEMS[name]
     mine, other = (search(make(t)) for t in both)

@@ -129,7 +129,7 @@ def flat(data: Any, prefix: str = "") -> dict[str, float]:
     return {prefix: data}
 
 
-@pytest.mark.parametrize("kind", ["parquet parts", "csv parts"])
+@pytest.mark.parametrize("kind", first_in_make_test(["parquet parts", "csv parts"]))
 def test_a_seed_gives_one_order_and_no_seed_another(
     kind: str, paths: dict[str, Path], tmp_path: Path
 ) -> None:

@@ -52,6 +52,7 @@ def test_processes_do_not_matter() -> None:
     same(one, two)
 
 
+@pytest.mark.faults
 def test_a_front_to_start_from_travels() -> None:
     problem = small()
     known = pm.optimize(problem, budget=3, seed=9, progress=False)
