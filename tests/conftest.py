@@ -27,7 +27,7 @@ settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 # `make test` only glances at every property; `make test-faults` tries as many examples as it asks for.
-settings.register_profile("few", settings(), max_examples=15)
+settings.register_profile("few", settings(), max_examples=10)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from scenery_cli import here
 from scenery_jobs import JOB, PEOPLE, call, job_in
 
 import privmoo as pm
@@ -26,13 +28,20 @@ VERBS = (
 )
 
 
+@pytest.fixture(scope="module")
+def finished_job(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a job and the results of its run in `out`."""
+    folder = tmp_path_factory.mktemp("finished")
+    job_in(folder)
+    assert here(folder, "run", "privmoo.toml", "-o", "out", "-q").code == 0
+    return folder
+
+
 @pytest.fixture
-def done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> Path:
-    """The folder of a finished run."""
-    job, out = job_in(tmp_path), tmp_path / "out"
-    assert call("run", job, "-o", out, "-q", monkeypatch=monkeypatch) == 0
-    capsys.readouterr()
-    return out
+def done(tmp_path: Path, finished_job: Path) -> Path:
+    """The folder of a finished run: a copy of one's own."""
+    shutil.copytree(finished_job, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "out"
 
 
 def test_help_needs_no_heavy_packages() -> None:

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from scenery_cli import CommandLine, here, small_job
 from scenery_markers import INDEX, NAMES, RARE, SECRET, Planted, everything, markers, planted
+from scenery_parameters import first_in_make_test
 
 from privmoo._util.reading import read_csv, read_strings
 from privmoo.audit import audit
@@ -135,6 +136,7 @@ def planted_once(rows: int = 100) -> Planted:
     return Planted(frame, f"town0;south;*\ntown1;north;*\n{RARE}0;south;*\n", parquet=False)
 
 
+@pytest.mark.faults
 def test_a_study_has_no_values(tmp_path: Path, command: CommandLine) -> None:
     folder = tmp_path / "job"
     planted_once().write(folder)
@@ -218,7 +220,7 @@ def test_messages_name_the_place_and_not_the_value(
     assert value in ended.err and not markers(ended.said, NAMES, RARE, SECRET)
 
 
-@pytest.mark.parametrize("start", list("=+-@\t'"))
+@pytest.mark.parametrize("start", first_in_make_test("=+-@\t'"))
 def test_cells_that_spreadsheets_would_execute(tmp_path: Path, start: str, tried: Tried) -> None:
     folder = tmp_path / "job"
     small_job(folder)

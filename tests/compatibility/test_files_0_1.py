@@ -13,7 +13,7 @@ from scenery_kept_files import PROBLEMS, digest_of_release, search, study
 from scenery_paths import TOP
 
 import privmoo as pm
-from privmoo.errors import ProblemError
+from privmoo.errors import PrivmooError
 
 FILES = TOP / "tests" / "compatibility" / "files_0_1"
 DIGESTS = json.loads((FILES / "releases.json").read_text(encoding="utf-8"))
@@ -41,7 +41,7 @@ def test_a_solution_is_released_with_the_same_rows(name: str, by: str) -> None:
     origin: dict[str, Any] = {by: problem if by == "problem" else problem.table}
     front = pm.Front.load(FILES / f"{name}.front", **origin)
     if (name, by) == ("levels_records", "table"):  # its file does not say which records to publish
-        with pytest.raises(ProblemError, match=r"use Front\.load\(path, problem="):
+        with pytest.raises(PrivmooError, match=r"use Front\.load\(path, problem="):
             digest_of_release(front)
     else:
         assert digest_of_release(front) == DIGESTS[name]

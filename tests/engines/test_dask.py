@@ -85,6 +85,7 @@ def test_it_is_what_duckdb_reads(
 ODD = [1, 1.0, True, 0, False, "a", "1", None, [1], float("nan"), 2.5, pd.Timestamp("2020-01-01")]
 
 
+@pytest.mark.faults
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.sampled_from(ODD), min_size=2, max_size=12), CUTS)
 def test_mixed_types_are_refused_alike(cells: list[Any], cuts: list[int]) -> None:

@@ -180,6 +180,7 @@ def test_a_full_disk_leaves_nothing(client: Any, tmp_path: Path, ending: str) ->
     assert len(list(place.iterdir())) == 3
 
 
+@pytest.mark.faults
 def test_islands_on_a_cluster(client: Any) -> None:
     options: dict[str, Any] = {"budget": 5, "seeds": [4, 2, 9], "progress": False}
     one = pm.study.optimize_islands(small(), jobs=1, **options)

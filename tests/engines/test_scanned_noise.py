@@ -107,6 +107,7 @@ def test_noise_is_laplace_of_the_right_scale_rounded_and_within_bounds(folder: P
     assert set(rows.loc[~violating, "race"]) == {"w"} and (rows["ill"] == before["ill"]).all()
 
 
+@pytest.mark.faults
 def test_the_same_seed_is_the_same_file_in_any_number_of_threads(folder: Path) -> None:
     files = []
     for threads in (1, 2):
@@ -174,6 +175,7 @@ def close(value: Any) -> Any:
     return pytest.approx(value, rel=1e-12)
 
 
+@pytest.mark.faults
 @given(seeds, st.sampled_from(["parquet", "csv"]), st.sampled_from(["parquet", "csv"]))
 @settings(max_examples=25)
 def test_random_tables_are_certified_as_they_are(seed: int, kind: str, ending: str) -> None:
@@ -315,6 +317,7 @@ def test_other_people_at_the_same_places_get_other_noise(tmp_path: Path) -> None
         assert abs(np.corrcoef(*pairs)[0, 1]) < 0.06, kind
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("scanned", [True, False])
 def test_nothing_is_used_twice(folder: Path, scanned: bool) -> None:
     table = Table.scan(folder / "all.parquet", **ROLES) if scanned else Table(people(), **ROLES)
@@ -359,6 +362,7 @@ def test_fine_and_coarse_numbers_and_numbers_as_text(tmp_path: Path) -> None:
         HybridScheme.like(own.table, None)  # type: ignore[arg-type]
 
 
+@pytest.mark.faults
 def test_patterns_are_found_from_counts(folder: Path) -> None:
     table = Table.scan(folder / "all.parquet", **ROLES)
     mine, other = find_patterns(table), find_patterns(Table(people(), **ROLES))

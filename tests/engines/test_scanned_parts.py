@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scenery_parameters import first_in_make_test
 from scenery_scanning import scans
 from test_scanned_release import ROLES, people
 
@@ -108,7 +109,7 @@ def test_measures(name: str, both: tuple[Table, Table], whole: tuple[Table, Tabl
         assert np.array_equal(values[0], values[1], equal_nan=True)
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", first_in_make_test(PROBLEMS, 4))
 def test_problems(name: str, both: tuple[Table, Table], whole: tuple[Table, Table]) -> None:
     make = getattr(problems, name)
     more = {"Clusters": (4,), "MOOBAM": (4, 5), "ScalarMOOBAM": (4, 5, 0.5)}.get(name, ())

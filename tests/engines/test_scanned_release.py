@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scenery_parameters import first_in_make_test
 from scenery_scanning import roles_of, scans
 
 import privmoo as pm
@@ -87,7 +88,9 @@ def read(path: Path) -> pd.DataFrame:
 
 @pytest.mark.parametrize("missing", ["value", "drop"])
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-@pytest.mark.parametrize("kind", ["parquet", "parquet parts", "csv", "csv parts"])
+@pytest.mark.parametrize(
+    "kind", first_in_make_test(["csv parts", "parquet", "parquet parts", "csv"])
+)
 def test_rows_and_certificate_are_those_of_memory(
     paths: dict[str, Path], kind: str, ending: str, missing: str, tmp_path: Path
 ) -> None:
@@ -126,7 +129,7 @@ def flat(data: Any, prefix: str = "") -> dict[str, float]:
     return {prefix: data}
 
 
-@pytest.mark.parametrize("kind", ["parquet parts", "csv parts"])
+@pytest.mark.parametrize("kind", first_in_make_test(["parquet parts", "csv parts"]))
 def test_a_seed_gives_one_order_and_no_seed_another(
     kind: str, paths: dict[str, Path], tmp_path: Path
 ) -> None:

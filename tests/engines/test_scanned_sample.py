@@ -48,6 +48,7 @@ def unordered(table: Table) -> Counter[tuple[str, ...]]:
     return Counter(map(tuple, frame.astype(str).to_numpy().tolist()))
 
 
+@pytest.mark.faults
 @settings(deadline=None, max_examples=20)
 @given(tables(tuple(VALUES)))
 def test_a_sample_of_all_is_the_table_in_memory(drawn: tuple[pd.DataFrame, dict[str, Any]]) -> None:
@@ -68,6 +69,7 @@ def test_a_sample_of_all_is_the_table_in_memory(drawn: tuple[pd.DataFrame, dict[
             assert unordered(found) == unordered(expected)
 
 
+@pytest.mark.faults
 def test_records_are_drawn_once_and_each_as_likely() -> None:
     frame, often = people(), np.zeros(60)
     with tempfile.TemporaryDirectory() as folder, dask.config.set(scheduler="synchronous"):

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scenery_parameters import first_in_make_test
 from scenery_scanning import roles_of, same, scans
 
 import privmoo as pm
@@ -227,7 +228,7 @@ def test_a_scanned_table_is_a_table_without_records(tmp_path: Path) -> None:
         scanned.n_records = 5
 
 
-@pytest.mark.parametrize("kind", ["parquet", "csv parts"])
+@pytest.mark.parametrize("kind", first_in_make_test(["parquet", "csv parts"]))
 @pytest.mark.parametrize(
     "name", ["ZeroSuppression", "BudgetSuppression", "AnySuppression", "KLSafe"]
 )

@@ -270,6 +270,7 @@ def test_too_many_tuples_that_a_sample_did_not_show(tmp_path: Path) -> None:
     assert Table.scan(path, quasi_identifiers=["a"], max_tuples=6000).n_tuples == 5000
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("n_parts", [1, 3])
 def test_rows_of_csv_files_are_foreseen(n_parts: int, tmp_path: Path) -> None:
     frame = pd.DataFrame({"a": np.arange(250_000), "b": "some text"})

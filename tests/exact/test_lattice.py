@@ -24,6 +24,7 @@ from scenery_levels import (
     points_of,
     wide_table,
 )
+from scenery_parameters import first_in_make_test
 from scenery_paths import SHARED
 
 import privmoo as pm
@@ -52,7 +53,7 @@ LIMITS = [0, 0.02, 0.1, 0.25, 0.5, 0.75, 1]
 # The whole lattice, by hand
 
 
-@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("part", first_in_make_test(range(10), 4))
 def test_k_and_loss_equal_every_node_and_every_threshold(part: int) -> None:
     for seed in range(part * 40, part * 40 + 40):
         table, columns, rng = case(seed, most=24, qis=(1, 2, 3, 3, 4))
@@ -196,7 +197,7 @@ def test_more_nodes_than_one_chunk_of_candidates() -> None:
     assert points_of(front) == one_by_one(problem)
 
 
-@pytest.mark.parametrize("n", [300, 2300])
+@pytest.mark.parametrize("n", first_in_make_test([300, 2300]))
 @pytest.mark.parametrize("limit", [0.1, 1.0])
 def test_more_keys_than_cells_are_hashed(n: int, limit: float) -> None:
     """Five columns that tell all records apart: 2300² keys are more than a table of cells holds."""

@@ -253,6 +253,7 @@ def test_an_identity_release_scores_as_the_original() -> None:
     assert (expected.groupby("model")["auc"].mean() > 0.7).all()
 
 
+@pytest.mark.faults
 def test_the_same_scores_for_any_number_of_jobs() -> None:
     t = table()
     releases = {"halves": halves(t, 25)}

@@ -52,6 +52,7 @@ def run(path: Path, *sources: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.faults
 def test_a_run_in_full_is_written_without_times_and_widgets(tmp_path: Path) -> None:
     path = tmp_path / "good.ipynb"
     view = '{"application/vnd.jupyter.widget-view+json": {}, "text/plain": "still"}'

@@ -124,6 +124,7 @@ def test_sdist_content(sdist: Path, expected: set[str]) -> None:
     assert not {name for name in left if not name.startswith("tests/test_")}
 
 
+@pytest.mark.faults
 def test_clean_install(wheel: Path, expected: set[str], tmp_path: Path) -> None:
     """The wheel alone works: privmoo comes from the new environment, only its dependencies do not.
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from scenery_paths import TOP
 
 SCRIPT = """
@@ -71,6 +72,7 @@ def check(tmp_path: Path, *scripts: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.faults
 def test_a_script_of_a_user_is_typed(tmp_path: Path) -> None:
     result = check(tmp_path, SCRIPT, *WRONG)
     for number, sentence in enumerate(WRONG.values(), start=1):

@@ -94,6 +94,7 @@ def test_a_package_that_is_built_installed_and_used(installed: Path, tmp_path: P
     assert misspelt == "measure: 'lonley' is not known; did you mean 'lonely'?"
 
 
+@pytest.mark.faults
 def test_the_command_lists_them_and_a_job_uses_them(installed: Path, tmp_path: Path) -> None:
     import scenery_jobs
 
