@@ -123,7 +123,10 @@ class SearchSpace:
         """Use this many threads from now on."""
 
     def parameters(self) -> dict[str, Any]:
-        """Return the arguments that reproduce the space, as plain data."""
+        """Return the arguments that reproduce the space, as plain data.
+
+        Saved fronts and checkpoints tell spaces of one class apart by them.
+        """
         return {}
 
     @property
