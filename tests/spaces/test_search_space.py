@@ -131,6 +131,41 @@ def test_files_of_one_space_are_not_taken_for_those_of_another(tmp_path: Path) -
     assert "space" not in pm.problems.Cuts(TABLE).describe()
 
 
+class Forgetful(EqualWidths):
+    """Returns the first candidates only, and leaves duplicates to pymoo."""
+
+    returned = 1
+
+    def candidates(self, X: NDArray[Any]) -> pm.recodings.Candidates:
+        return super().candidates(X)[: self.returned]
+
+    def operators(self) -> dict[str, Any]:
+        operators = super().operators()
+        del operators["eliminate_duplicates"]
+        return operators
+
+
+def test_a_space_returns_one_candidate_per_decision_vector() -> None:
+    space = Forgetful(TABLE)
+    forgetful = pm.AnonymizationProblem(TABLE, space=space, objectives=[pm.KAnonymity()])
+    X = np.array([[1], [2], [3]])
+    for space.returned in (0, 1):
+        for keep in (True, False):
+            with pytest.raises(
+                ProblemError, match=f"per decision vector, got {space.returned} for 3"
+            ):
+                forgetful.evaluator.judge(X, keep=keep)
+
+
+def test_a_space_may_leave_duplicates_to_pymoo() -> None:
+    space = Forgetful(TABLE)
+    space.returned = 1000
+    goals = [pm.KAnonymity(), pm.GeneralLoss()]
+    plain = pm.AnonymizationProblem(TABLE, space=space, objectives=goals)
+    check_problem(plain)
+    assert pm.optimize(plain, budget=3, seed=1, progress=False).best("k").k == TABLE.n_records
+
+
 def test_what_is_missing_is_named() -> None:
     empty = SearchSpace(TABLE)
     row = np.zeros((1, 1))
