@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -76,6 +76,7 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
             raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
         if threads is not None:
             threads = whole_number("threads", threads)
+        _check_space(space, table, variables)
         self.table = table
         self.space = space
         self.objectives = tuple(self.default_objectives() if objectives is None else objectives)
@@ -224,7 +225,7 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
 
     def describe(self) -> dict[str, Any]:
         """Return what the problem is, as plain data: for files and certificates."""
-        return {
+        description = {
             "problem": type(self).__name__,
             "parameters": self.parameters(),
             "objectives": [_described(m) for m in self.objectives],
@@ -236,6 +237,13 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
             "suppression": self.suppression.describe(),
             "table": self.table.fingerprint,
         }
+        if type(self) is AnonymizationProblem and self.space is not None:
+            # The class of any other problem implies its space; a plain one takes any space.
+            description["space"] = {
+                "name": type(self.space).__name__,
+                "parameters": self.space.parameters(),
+            }
+        return description
 
     def _evaluate(self, X: NDArray[Any], out: dict[str, Any], *args: Any, **kwargs: Any) -> None:
         evaluation = self.evaluator.evaluate(X)
@@ -251,6 +259,26 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
 
     def __deepcopy__(self, memo: dict[int, Any]) -> AnonymizationProblem:
         return self  # pymoo copies the problem every generation when it saves history
+
+
+def _check_space(space: object, table: Table, variables: Mapping[str, Any]) -> None:
+    """Raise unless a space of this table is given, or variables instead of one."""
+    if space is None:
+        if "n_var" not in variables and "vars" not in variables:
+            raise ProblemError(
+                "space: none given; pass a search space, or the variables as pymoo takes them (n_var, "
+                "xl, xu, vtype)"
+            )
+    elif isinstance(space, type) and issubclass(space, SearchSpace):
+        raise ProblemError(
+            f"space: must be a search space, got the class; write {space.__name__}(table)"
+        )
+    elif not isinstance(space, SearchSpace):
+        raise ProblemError(f"space: must be a SearchSpace, got {type(space).__name__}")
+    elif space.table is not table and space.table.fingerprint != table.fingerprint:
+        raise ProblemError(
+            "space: was made for another table; make it from the table of the problem"
+        )
 
 
 def _check_parts(

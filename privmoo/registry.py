@@ -166,6 +166,8 @@ def load(kind: str, name: str) -> Any:
     privmoo.errors.PluginError: policies: 'Bugdet' is not known; did you mean 'Budget'?
     """
     if kind == "views":
+        if name not in _VIEWS:
+            raise PluginError(f"{_where(kind, name)} is not known{nearest(name, _VIEWS)}")
         return load_object(_VIEWS[name])
     _check_kind(kind)
     if name in _built_in(kind):
@@ -238,6 +240,10 @@ def register(kind: str, name: str, target: Any) -> None:
     """
     _check_kind(kind)
     where = _where(kind, name)
+    if (kind, name) in _registered:
+        raise PluginError(
+            f"{where} is registered already; choose another name, or call unregister first"
+        )
     if name in names(kind):
         owner = "privmoo itself" if name in _built_in(kind) else "another plug-in"
         raise PluginError(f"{where} is the name of one that {owner} brings; choose another name")

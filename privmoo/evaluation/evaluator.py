@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.data.table import Table
+from privmoo.errors import ProblemError
 from privmoo.evaluation.cache import EvaluationCache
 from privmoo.evaluation.engine import Engine
 from privmoo.groups.groups import GroupBatch
@@ -168,7 +169,7 @@ class Evaluator:
                 decode the decision vectors; they must be the same.
             keep: Whether to look values up in the cache and to keep them there.
         """
-        values = self.values(X, decode) if keep else self.measure(self.formulation.candidates(X))
+        values = self.values(X, decode) if keep else self.measure(self._candidates(X))
         return self._evaluation(X, values, self.formulation.valid(X))
 
     def judge_recodings(self, recodings: Sequence[Recoding]) -> Evaluation:
@@ -196,7 +197,7 @@ class Evaluator:
         step = self.formulation.chunk or max(len(new), 1)
         for begin in range(0, len(new), step):
             part = new[begin : begin + step]
-            candidates = self.formulation.candidates(X[part]) if decode is None else decode(part)
+            candidates = self._candidates(X[part]) if decode is None else decode(part)
             values = self.measure(candidates)
             self._store([keys[i] for i in part], values)
         return self.cache.values(keys)
@@ -218,6 +219,15 @@ class Evaluator:
     def forget(self) -> None:
         """Empty the cache, so that a run pays for everything that it evaluates."""
         self.cache = EvaluationCache(self.cache.width)
+
+    def _candidates(self, X: NDArray[Any]) -> Candidates:
+        candidates = self.formulation.candidates(X)
+        if len(candidates) != len(X):
+            raise ProblemError(
+                "candidates: a space must return one candidate per decision vector, got "
+                f"{len(candidates)} for {len(X)}"
+            )
+        return candidates
 
     def _store(self, keys: list[bytes], values: NDArray[np.float64]) -> None:
         self.cache.store(keys, values)

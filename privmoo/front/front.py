@@ -35,13 +35,13 @@ from privmoo.front.answer import Answer
 from privmoo.front.gap import Gap, gap
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, find, quantities_of
 from privmoo.front.solution import Solution
+from privmoo.problem import AnonymizationProblem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from privmoo.evaluation.evaluator import Evaluation
     from privmoo.explorer.widget import Explorer
-    from privmoo.problem import AnonymizationProblem
     from privmoo.recodings.base import Recoding
     from privmoo.release.release import Release
 
@@ -193,7 +193,18 @@ class Front:
 
         Raises:
             InfeasibleError: The result has no feasible solution.
+            ProblemError: The arguments are not a problem and a result, in this order.
         """
+        if not isinstance(problem, AnonymizationProblem):
+            raise ProblemError(
+                f"problem: must be an AnonymizationProblem, got {type(problem).__name__}; write "
+                "Front.from_result(problem, res)"
+            )
+        if not (hasattr(res, "X") and hasattr(res, "pop")):
+            raise ProblemError(
+                f"res: must be what pymoo's minimize returned, got {type(res).__name__}; write "
+                "Front.from_result(problem, res)"
+            )
         if res.X is None:
             raise InfeasibleError(
                 nothing_feasible(problem, len(res.pop) if res.pop is not None else 0)

@@ -193,16 +193,23 @@ def policy_from(described: Any) -> Suppression:
 
     Raises:
         CheckpointError: If the file states impossible parameters.
-        ProblemError: If no policy of that name is built in or installed.
+        ProblemError: If no policy of that name is built in, installed or registered.
     """
-    name = described.get("policy") if isinstance(described, Mapping) else None
+    where = "release: the front was loaded without its problem"
+    if not isinstance(described, Mapping):
+        raise ProblemError(
+            f"{where}, and the file does not state its suppression policy; use "
+            "Front.load(path, problem=…)"
+        )
+    name = str(described.get("policy"))
     try:
         return described_policy(described)
-    except (PluginError, AttributeError):
+    except PluginError as error:
+        reason = "cannot be used" if registry.contains("policies", name) else "is not registered"
         raise ProblemError(
-            "release: the front was loaded without its problem, and its suppression policy cannot be "
-            "made from the file; use Front.load(path, problem=…)"
-        ) from None
+            f"{where} and uses the policy {name!r}, which {reason}; import its package or call "
+            "registry.register, or use Front.load(path, problem=…)"
+        ) from error
     except _WRONG:
         raise CheckpointError(
             f"front: the suppression policy in the file is not a valid {name}; use "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +100,11 @@ class Grouper:
 
         Returns:
             The groups of every candidate, before suppression.
+
+        Raises:
+            ProblemError: The candidates do not fit the table.
         """
+        self._check(candidates)
         memory = self.workspace() if workspace is None else workspace
         n, room = len(candidates), self.table.n_tuples + 1
         wants_labels = (
@@ -171,6 +176,37 @@ class Grouper:
             segments,
         )
         return segments
+
+    def _check(self, candidates: Candidates) -> None:
+        """Raise unless candidates fit the table; the kernels read what they are given unchecked."""
+        n_tuples, offsets = self.table.n_tuples, self.layout.leaf_offsets
+        blocks, labels, losses = candidates.blocks, candidates.labels, candidates.losses
+        if blocks is not None:
+            self._check_shape("blocks", blocks, int(offsets[-1]), "leaves")
+            wrong = np.maximum.reduceat(blocks.max(axis=0, initial=0), offsets[:-1]) >= np.diff(
+                offsets
+            )
+            if blocks.dtype.kind != "u":
+                wrong |= np.minimum.reduceat(blocks.min(axis=0, initial=0), offsets[:-1]) < 0
+            if wrong.any():
+                qi = self.table.qis[int(np.argmax(wrong))]
+                raise ProblemError(
+                    f"candidates: the blocks of {qi.name!r} must be numbered from 0 to at most "
+                    f"{qi.n_leaves - 1:,}; was the recoding or the space made for another table?"
+                )
+        elif labels is not None:
+            self._check_shape("labels", labels, n_tuples, "distinct tuples")
+            if labels.min(initial=0) < 0:
+                raise ProblemError("candidates: the labels of clusters must be numbered from 0")
+            if losses is not None:
+                self._check_shape("losses", losses, n_tuples, "distinct tuples")
+
+    def _check_shape(self, name: str, rows: NDArray[Any], width: int, columns: str) -> None:
+        if rows.ndim != 2 or rows.shape[1] != width:
+            raise ProblemError(
+                f"candidates: {name} must have one column for each of the table's {width:,} {columns}, "
+                f"got the shape {rows.shape}; was the recoding or the space made for another table?"
+            )
 
     def _persons(self, groups: GroupBatch, memory: Workspace) -> NDArray[np.int64]:
         """Return the persons in every group: its records, unless the table has a subject column."""

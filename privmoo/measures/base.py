@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.data.table import Table
-from privmoo.errors import Hint, MeasureError
+from privmoo.errors import Hint, MeasureError, nearest
 from privmoo.groups.groups import GroupBatch, Grouping, Stage
 
 __all__ = ["NEEDS", "Constraint", "FloatArray", "Measure", "Sense"]
@@ -28,24 +28,61 @@ _Initialise = TypeVar("_Initialise", bound=Callable[..., None])
 
 
 def _explained(initialise: _Initialise) -> _Initialise:
-    """Let a constructor answer a stray number with how to write a constraint."""
-    kinds = [parameter.kind for parameter in inspect.signature(initialise).parameters.values()]
+    """Let a constructor answer arguments that it does not take with what to write instead."""
+    signature = inspect.signature(initialise)
+    kinds = [parameter.kind for parameter in signature.parameters.values()]
     if inspect.Parameter.VAR_POSITIONAL in kinds:
         return initialise
-    n_positional = kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
     @wraps(initialise)
     def explained(self: Measure, *arguments: Any, **options: Any) -> None:
-        if len(arguments) >= n_positional and isinstance(arguments[-1], int | float):
-            relation = ">=" if self.sense == "max" else "<="
-            accepted = ", ".join(map(repr, arguments[: n_positional - 1]))
-            raise MeasureError(
-                f"{type(self).__name__} does not take the bound {arguments[-1]!r}; for a constraint "
-                f"write {type(self).__name__}({accepted}) {relation} {arguments[-1]!r}"
-            )
+        try:
+            signature.bind(self, *arguments, **options)
+        except TypeError:
+            raise MeasureError(_wrong_arguments(self, signature, arguments, options)) from None
         initialise(self, *arguments, **options)
 
     return cast(_Initialise, explained)
+
+
+def _wrong_arguments(
+    measure: Measure,
+    signature: inspect.Signature,
+    arguments: tuple[Any, ...],
+    options: dict[str, Any],
+) -> str:
+    """Say why a constructor does not take its arguments, and how to write a constraint."""
+    name = type(measure).__name__
+    constructor = list(signature.parameters.items())[1:]
+    parameters = {key: p for key, p in constructor if p.kind is not p.VAR_KEYWORD}
+    takes_any_option = len(parameters) < len(constructor)
+    relation = ">=" if measure.sense == "max" else "<="
+    positional = [p for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    accepted = ", ".join(map(repr, arguments[: len(positional)]))
+    listed = f"its parameters are {', '.join(parameters)}" if parameters else "it has no parameters"
+    if len(arguments) > len(positional):
+        stray = arguments[-1]
+        if isinstance(stray, int | float):
+            return (
+                f"{name} does not take the bound {stray!r}; for a constraint write "
+                f"{name}({accepted}) {relation} {stray!r}"
+            )
+        return f"{name} does not take an argument of type {type(stray).__name__} here; {listed}"
+    for key, value in options.items():
+        if takes_any_option or key in parameters:
+            continue
+        suggestion = nearest(key, parameters)
+        if not suggestion and isinstance(value, int | float):
+            suggestion = f"; for a constraint write {name}({accepted}) {relation} {value!r}"
+        return f"{name} has no parameter {key!r}{suggestion or f'; {listed}'}"
+    missing = [
+        key
+        for key, p in list(parameters.items())[len(arguments) :]
+        if p.default is p.empty and key not in options
+    ]
+    if missing:
+        return f"{name} needs the parameter {missing[0]!r}; write {name}({missing[0]}=...)"
+    return f"{name} was given one parameter twice; {listed}"
 
 
 class Measure:

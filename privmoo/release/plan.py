@@ -78,8 +78,12 @@ class ReleasePlan:
             origin: How the recoding was found.
 
         Raises:
-            ReleaseError: The recoding does not allow to leave out single records.
+            ReleaseError: The recoding is not one, or does not allow to leave out single records.
         """
+        if not isinstance(recoding, Recoding):
+            raise ReleaseError(
+                f"recoding: must be a Recoding such as solution.recoding, got {type(recoding).__name__}"
+            )
         policy: Suppression = NoSuppression()
         published = None
         if isinstance(suppression, Suppression):

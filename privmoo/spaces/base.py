@@ -63,7 +63,10 @@ class SearchSpace:
         raise TypeError(f"{type(self).__name__} must define recoding(x)")
 
     def operators(self) -> dict[str, Any]:
-        """Return sampling, crossover, mutation and duplicate elimination that fit the variables."""
+        """Return sampling, crossover and mutation that fit the variables, by pymoo's names for them.
+
+        `eliminate_duplicates` and `repair` may be among them; pymoo's own are used otherwise.
+        """
         raise TypeError(f"{type(self).__name__} must define operators()")
 
     # What a space may define
@@ -123,7 +126,10 @@ class SearchSpace:
         """Use this many threads from now on."""
 
     def parameters(self) -> dict[str, Any]:
-        """Return the arguments that reproduce the space, as plain data."""
+        """Return the arguments that reproduce the space, as plain data.
+
+        Saved fronts and checkpoints tell spaces of one class apart by them.
+        """
         return {}
 
     @property

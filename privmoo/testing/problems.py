@@ -21,7 +21,7 @@ from privmoo.release.release import Origin, ReleaseWarning, make_release
 __all__ = ["check_problem"]
 
 _ROWS = 24
-_OPERATORS = {"sampling", "crossover", "mutation", "eliminate_duplicates"}
+_OPERATORS = {"sampling", "crossover", "mutation"}
 
 
 def check_problem(problem: AnonymizationProblem, *, seed: int = 0) -> None:

@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scenery_fronts import EVERY, FRONT, PROBLEM, TABLE, made_table
 
+from privmoo import registry
 from privmoo.errors import AuditError, CheckpointError, FileError, ProblemError
 from privmoo.front.front import Front
+from privmoo.groups import GroupBatch
 from privmoo.measures import GeneralLoss, JournalistRisk, KAnonymity, Uniqueness, measure
 from privmoo.problems import Cuts
 from privmoo.suppression import BelowThreshold, Budget, Suppression, ViolatingGroups
@@ -132,7 +135,39 @@ def test_a_saved_front_is_released_without_its_problem(policy: Suppression, tmp_
     assert loaded[0].release(seed=2).frame.equals(front[0].release(seed=2).frame)
 
 
-def described(path: Path, policy: dict[str, Any]) -> bytes:
+@dataclass(frozen=True)
+class DropSmall(Suppression):
+    """A policy of a program, which a file names but cannot bring."""
+
+    def keep(self, groups: GroupBatch) -> NDArray[np.bool_]:
+        return groups.sizes > 1
+
+
+def test_a_policy_that_is_not_registered_is_named(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "a.front"
+    Front.of(Cuts(TABLE, suppression=DropSmall()), EVERY[:40]).save(file)
+    sentence = r"uses the policy 'DropSmall', which is not registered; .*registry\.register"
+    with pytest.raises(ProblemError, match=sentence):
+        Front.load(file, table=TABLE)[0].release()
+    registry.register("policies", "DropSmall", DropSmall)
+    try:
+        assert Front.load(file, table=TABLE)[0].suppression == DropSmall()
+    finally:
+        registry.unregister("policies", "DropSmall")
+    registry.register("policies", "DropSmall", "no_such_module:DropSmall")
+    try:
+        with pytest.raises(ProblemError, match="'DropSmall', which cannot be used"):
+            Front.load(file, table=TABLE)[0].release()
+    finally:
+        registry.unregister("policies", "DropSmall")
+    rewrite(file, {"front.json": described(file, None)})
+    with pytest.raises(ProblemError, match="does not state its suppression policy"):
+        Front.load(file, table=TABLE)[0].release()
+
+
+def described(path: Path, policy: dict[str, Any] | None) -> bytes:
     with zipfile.ZipFile(path) as archive:
         description = json.loads(archive.read("front.json"))["description"]
     return head_with(path, description=description | {"suppression": policy})

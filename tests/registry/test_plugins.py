@@ -190,6 +190,12 @@ def test_a_plug_in_cannot_take_the_name_of_a_built_in_one(monkeypatch: pytest.Mo
         assert registry.plugins()["object"][0] is None
 
 
+def test_a_program_cannot_take_the_name_of_a_plug_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "entry_points", points(("baselines", "mine", "os:getpid")))
+    with pytest.raises(PluginError, match="'mine' is the name of one that another plug-in brings"):
+        registry.register("baselines", "mine", lambda table, k: None)
+
+
 def test_objects_of_a_program_are_registered_with_the_same_checks() -> None:
     class Fives(pm.Budget):
         pass
@@ -198,7 +204,7 @@ def test_objects_of_a_program_are_registered_with_the_same_checks() -> None:
     try:
         assert registry.load("policies", "Fives") is Fives
         assert registry.names("policies")[-1] == "Fives"
-        with pytest.raises(PluginError, match="'Fives' is the name of one that another plug-in"):
+        with pytest.raises(PluginError, match=r"'Fives' is registered already; .* unregister"):
             registry.register("policies", "Fives", Fives)
     finally:
         registry.unregister("policies", "Fives")
@@ -247,6 +253,12 @@ def test_what_is_no_plug_in_at_all_is_said_by_the_conformance_suite() -> None:
 
 
 def test_names_that_nobody_brings() -> None:
+    with pytest.raises(PluginError, match="views: 'nope' is not known"):
+        registry.load("views", "nope")
+    with pytest.raises(
+        PluginError, match="views: 'plot_fronts' is not known; did you mean 'plot_fr"
+    ):
+        registry.load("views", "plot_fronts")
     with pytest.raises(MeasureError, match="measure: 'lonely' is not known"):
         pm.measures.measure_by_name("lonely")
     with pytest.raises(ProblemError, match="baseline: 'one' is none of k_member"):

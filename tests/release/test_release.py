@@ -344,6 +344,13 @@ def test_suppression_is_a_policy_or_a_mask_of_records(wrong: Any) -> None:
         make_release(t, pm.recodings.identity_recoding(t), suppression=wrong)
 
 
+@pytest.mark.parametrize("wrong", [None, "identity"])
+def test_a_recoding_is_a_recoding(wrong: Any) -> None:
+    for suppression in (None, np.ones(8, dtype=bool)):
+        with pytest.raises(ReleaseError, match="recoding: must be a Recoding such as solution"):
+            make_release(table(), wrong, suppression=suppression)
+
+
 def test_lowest_levels_are_kept() -> None:
     df = pd.DataFrame({"zip": ["14260", "14261", "90210"] * 2})
     t = pm.Table(

@@ -234,6 +234,10 @@ def test_plain_pymoo_gives_a_front_too() -> None:
     front = Front.from_result(problem, res)
     assert {tuple(r) for r in front.F.tolist()} == slow_front(np.asarray(res.F))
     assert front.run["seed"] == 1 and front.run["algorithm"] == "NSGA2"
+    with pytest.raises(ProblemError, match=r"got Result; write Front.from_result\(problem, res\)"):
+        Front.from_result(res, problem)
+    with pytest.raises(ProblemError, match="res: must be what pymoo's minimize returned, got Sol"):
+        Front.from_result(problem, front[0])
     impossible = Cuts(TABLE, constraints=(KAnonymity() >= 200, SuppressedShare() >= 0.5))
     res = minimize(impossible, NSGA2(20, **problem.default_operators()), ("n_gen", 2), seed=1)
     with pytest.raises(ProblemError, match="nothing feasible"):

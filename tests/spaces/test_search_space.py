@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,9 +16,10 @@ from pymoo.operators.repair.rounding import RoundingRepair
 from pymoo.operators.sampling.rnd import IntegerRandomSampling
 
 import privmoo as pm
-from privmoo.errors import ProblemError
+from privmoo.errors import CheckpointError, ProblemError
 from privmoo.operators.space import space_of
 from privmoo.spaces.base import SearchSpace
+from privmoo.spaces.levels import LevelSpace
 from privmoo.testing import check_problem, example_table
 
 TABLE = pm.Table(
@@ -75,6 +77,93 @@ def test_operators_of_other_spaces_refuse_it() -> None:
         space_of(problem(), "cuts")
     with pytest.raises(ProblemError, match="a search over widths cannot start from recodings"):
         problem().encode(problem().recoding(np.array([2])))
+
+
+def test_a_problem_refuses_what_is_not_a_space_of_its_table() -> None:
+    goals: dict[str, Any] = {"objectives": [pm.KAnonymity()]}
+    other = pm.Table(pd.DataFrame({"age": [1, 2]}), quasi_identifiers=["age"])
+    for space, message in (
+        (EqualWidths(other), "space: was made for another table"),
+        (LevelSpace(example_table()), "space: was made for another table"),
+        (EqualWidths, r"got the class; write EqualWidths\(table\)"),
+        ("cuts", "space: must be a SearchSpace, got str"),
+        (None, "space: none given; pass a search space, or the variables"),
+    ):
+        with pytest.raises(ProblemError, match=message):
+            pm.AnonymizationProblem(TABLE, space=space, **goals)  # type: ignore[arg-type]
+    equal = EqualWidths(copy.copy(TABLE))
+    assert pm.AnonymizationProblem(TABLE, space=equal, **goals).space is equal
+
+
+class Widest(EqualWidths):
+    """At most so many ranges of equal width."""
+
+    def __init__(self, table: pm.Table, most: int) -> None:
+        super().__init__(table)
+        self.most = most
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        low, high = super().bounds
+        return low, np.minimum(high, self.most)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"most": self.most}
+
+
+def test_files_of_one_space_are_not_taken_for_those_of_another(tmp_path: Path) -> None:
+    goals: dict[str, Any] = {"objectives": [pm.KAnonymity(), pm.GeneralLoss()]}
+    spaces = [EqualWidths(TABLE), Widest(TABLE, 8), Widest(TABLE, 7)]
+    first, *others = [pm.AnonymizationProblem(TABLE, space=s, **goals) for s in spaces]
+    file, log = tmp_path / "front.zip", tmp_path / "run.log"
+    front = pm.optimize(first, budget=3, seed=1, progress=False, checkpoint=log)
+    front.save(file)
+    assert pm.Front.load(file, problem=first) == front
+    assert pm.optimize(first, budget=3, seed=1, progress=False, checkpoint=log) == front
+    descriptions = [other.describe() for other in others]
+    assert descriptions[0]["space"] == {"name": "Widest", "parameters": {"most": 8}}
+    assert descriptions[0] != descriptions[1]
+    for other in others:
+        with pytest.raises(CheckpointError, match="another problem"):
+            pm.Front.load(file, problem=other)
+        with pytest.raises(CheckpointError, match="another problem"):
+            pm.optimize(other, budget=3, seed=1, progress=False, checkpoint=log)
+    assert "space" not in pm.problems.Cuts(TABLE).describe()
+
+
+class Forgetful(EqualWidths):
+    """Returns the first candidates only, and leaves duplicates to pymoo."""
+
+    returned = 1
+
+    def candidates(self, X: NDArray[Any]) -> pm.recodings.Candidates:
+        return super().candidates(X)[: self.returned]
+
+    def operators(self) -> dict[str, Any]:
+        operators = super().operators()
+        del operators["eliminate_duplicates"]
+        return operators
+
+
+def test_a_space_returns_one_candidate_per_decision_vector() -> None:
+    space = Forgetful(TABLE)
+    forgetful = pm.AnonymizationProblem(TABLE, space=space, objectives=[pm.KAnonymity()])
+    X = np.array([[1], [2], [3]])
+    for space.returned in (0, 1):
+        for keep in (True, False):
+            with pytest.raises(
+                ProblemError, match=f"per decision vector, got {space.returned} for 3"
+            ):
+                forgetful.evaluator.judge(X, keep=keep)
+
+
+def test_a_space_may_leave_duplicates_to_pymoo() -> None:
+    space = Forgetful(TABLE)
+    space.returned = 1000
+    goals = [pm.KAnonymity(), pm.GeneralLoss()]
+    plain = pm.AnonymizationProblem(TABLE, space=space, objectives=goals)
+    check_problem(plain)
+    assert pm.optimize(plain, budget=3, seed=1, progress=False).best("k").k == TABLE.n_records
 
 
 def test_what_is_missing_is_named() -> None:
