@@ -10,13 +10,20 @@ from privmoo.cli.console import complain, state
 from privmoo.cli.hints import sentence
 from privmoo.errors import InfeasibleError, PrivmooError
 
-__all__ = ["report_failure"]
+__all__ = ["StoppedError", "report_failure"]
 
-INTERNAL, WRONG_INPUT, INFEASIBLE = 1, 2, 3
+INTERNAL, WRONG_INPUT, INFEASIBLE, INTERRUPTED = 1, 2, 3, 130
+
+
+class StoppedError(Exception):
+    """Somebody has pressed Ctrl-C; the message says how to go on."""
 
 
 def report_failure(error: Exception) -> int:
     """Print what went wrong and return the exit code."""
+    if isinstance(error, StoppedError):
+        complain(f"stopped; {error}")
+        return INTERRUPTED
     if isinstance(error, PrivmooError):
         complain(f"{sentence(error)}{_value_note(error)}")
         return INFEASIBLE if isinstance(error, InfeasibleError) else WRONG_INPUT
@@ -25,8 +32,8 @@ def report_failure(error: Exception) -> int:
         return 0
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # typer's errors
         context = getattr(error, "ctx", None)
-        if not error.format_message() and context is not None:
-            print(context.get_help())
+        if type(error).__name__ == "NoArgsIsHelpError":  # typer has its own copy of click's
+            print(error.format_message())
             return WRONG_INPUT
         command = "" if context is None else f" (see: {context.command_path} --help)"
         complain(f"{error.format_message()}{command}")

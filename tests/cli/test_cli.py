@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -381,6 +382,25 @@ def test_datasets_and_plugins(
     assert "privmoo.measures" in capsys.readouterr().out
 
 
+def test_without_a_verb_the_help_is_shown(monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    assert call("--help", monkeypatch=monkeypatch) == 0
+    help_text = capsys.readouterr().out
+    assert call(monkeypatch=monkeypatch) == 2
+    shown = capsys.readouterr()
+    assert shown.out.split() == help_text.split() and shown.err == ""
+
+
+def test_ctrl_c_outside_the_search_is_confirmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    def interrupted(self: pm.Config) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(pm.Config, "frame", interrupted)
+    assert call("check", job_in(tmp_path), monkeypatch=monkeypatch) == 130
+    assert capsys.readouterr().err == "privmoo: stopped\n"
+
+
 def test_errors_are_sentences(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
 ) -> None:
@@ -433,8 +453,6 @@ def test_whoever_has_read_enough_is_not_complained_to(tmp_path: Path) -> None:
 
 
 def test_interrupting_leaves_a_checkpoint(tmp_path: Path) -> None:
-    import signal
-
     text = JOB.replace("generations = 5", "seconds = 60")
     job, out = job_in(tmp_path, text), tmp_path / "out"
     command = [sys.executable, "-m", "privmoo.cli", "run", str(job), "-o", str(out)]
