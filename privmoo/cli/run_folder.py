@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privmoo._util.files import write_all, write_text
+from privmoo._util.wording import count_noun
 from privmoo.cli.console import state
 from privmoo.errors import CheckpointError, FileError
 
@@ -79,6 +80,21 @@ class RunFolder:
             raise CheckpointError(
                 f"{self.path}: cannot be used as a folder for results ({error.strerror})"
             ) from error
+
+    def check_resumed(self, front: Front) -> None:
+        """Raise if a front comes from fewer generations than the checkpoint contains.
+
+        The results would replace the checkpoint, and the other generations would be lost.
+        """
+        from privmoo.search.log import RunLog
+
+        generations = front.run.get("generations", 0)
+        logged = RunLog.generations_in(self.checkpoint)
+        if logged > generations:
+            raise CheckpointError(
+                f"{self.checkpoint}: contains {count_noun(logged, 'generation')}, but the job now ends "
+                f"after {generations:,}; allow more in [search], or start again with --force"
+            )
 
     def finish(self, config: Config, front: Front, inputs: dict[str, str]) -> list[Path]:
         """Write the results, all files or none, and delete the checkpoint.

@@ -452,6 +452,24 @@ def test_whoever_has_read_enough_is_not_complained_to(tmp_path: Path) -> None:
     assert shown.stdout == "Table\n" and shown.stderr == ""
 
 
+def test_resuming_does_not_lose_generations(tmp_path: Path) -> None:
+    job = job_in(tmp_path)
+    checkpoint = tmp_path / "out" / "checkpoint.log"
+    checkpoint.parent.mkdir()
+    pm.Config.load(job).optimize(progress=False, checkpoint=checkpoint)
+    content = checkpoint.read_bytes()
+    resume = ("run", "privmoo.toml", "-o", "out", "-q", "--resume")
+    job_in(tmp_path, JOB.replace("generations = 5", "generations = 3"))
+    refused = here(tmp_path, *resume)
+    assert refused.is_one_sentence()
+    assert "contains 5 generations, but the job now ends after 3; allow more in" in refused.err
+    assert [path.name for path in checkpoint.parent.iterdir()] == ["checkpoint.log"]
+    assert checkpoint.read_bytes() == content
+    job_in(tmp_path)
+    assert here(tmp_path, *resume).code == 0
+    assert not checkpoint.exists()
+
+
 def test_interrupting_leaves_a_checkpoint(tmp_path: Path) -> None:
     text = JOB.replace("generations = 5", "seconds = 60")
     job, out = job_in(tmp_path, text), tmp_path / "out"

@@ -48,6 +48,7 @@ def _run(
         raise StoppedError("the exact search keeps no checkpoint, so the next run starts again")
     if front.run.get("stopped_by_hand"):
         raise StoppedError(f"continue with: {command_line('run', job, '-o', out, '--resume')}")
+    folder.check_resumed(front)
     say(f"\n{front}\n")
     files = folder.finish(config, front, inputs)
     say(f"Written to {out}: {', '.join(path.name for path in files)}")
