@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from privmoo._util.files import write_all, write_text
 from privmoo._util.wording import count_noun
-from privmoo.cli.console import state
+from privmoo.cli.console import command_line, state
 from privmoo.errors import CheckpointError, FileError
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ class RunFolder:
         """
         finished, begun = self._facts.exists(), self.checkpoint.exists()
         if resume and not begun:
-            reason = "; its run is finished" if finished else ""
-            raise CheckpointError(f"{self.path}: contains no run to resume{reason}")
+            reason = "its run is finished" if finished else "start it without --resume"
+            raise CheckpointError(f"{self.path}: contains no run to resume; {reason}")
         if finished and not force and not resume:
             raise CheckpointError(
                 f"{self.path}: contains the results of a run; choose another folder, or replace them "
@@ -145,11 +145,10 @@ class RunFolder:
     def facts(self) -> dict[str, Any]:
         """Return the content of run.json."""
         if not self._facts.is_file():
-            interrupted = "; its run was interrupted, continue it with privmoo run --resume"
-            raise CheckpointError(
-                f"{self.path} does not contain a finished run"
-                f"{interrupted if self.checkpoint.exists() else ''}"
-            )
+            advice = f"compute one with {command_line('run', 'JOB', '-o', self.path)}"
+            if self.checkpoint.exists():
+                advice = "its run was interrupted, continue it with privmoo run --resume"
+            raise CheckpointError(f"{self.path} does not contain a finished run; {advice}")
         facts: dict[str, Any] = self._json(self._facts)
         valid = (
             isinstance(facts, dict)
@@ -297,5 +296,7 @@ def _hash(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError as error:
+        raise CheckpointError(f"{path}: no such file") from error
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read ({error.strerror})") from error

@@ -179,6 +179,8 @@ def _read(file: Path) -> dict[str, Any]:
             content = stream.read(_MAX_BYTES + 1)
     except ConfigError:
         raise
+    except FileNotFoundError as error:
+        raise ConfigError(f"{file}: no such file") from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise ConfigError(f"{file}: cannot be read ({reason})") from error
