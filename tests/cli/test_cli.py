@@ -177,7 +177,13 @@ WRONG = {
     "a negative one": (["--solution", "-1"], "there is no solution -1"),
     "two ways": (["--solution", "0", "--knee"], "give only one of"),
     "a solution and limits": (["--solution", "0", "--min-k", "2"], "limits go with"),
+    "not even a number": (["--solution", "abc"], "privmoo: --solution must be a whole number (see"),
     "a wrong measure": (["--best", "kk"], "did you mean 'k'"),
+    "no measure": (
+        ["--best", "foo"],
+        "privmoo: --best: 'foo' is not recorded in this front; recorded",
+    ),
+    "a limit of nothing": (["--max-foo", "1"], "l, records_suppressed\n"),
     "nothing within": (["--min-k", "11", "--best", "k"], "no solution of the front has"),
 }
 
@@ -190,6 +196,18 @@ def test_wrong_choices(
     assert call("choose", done, *arguments, monkeypatch=monkeypatch) == 2
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1 and error.startswith("privmoo: ")
+
+
+@pytest.mark.parametrize(
+    ("number", "rule"), [("abc", "a whole number"), ("0", "at least 1")], ids=["text", "none"]
+)
+def test_wrong_numbers(
+    number: str, rule: str, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    arguments = ("compare", "privmoo.toml", "-o", "study", "--seeds", number)
+    assert call(*arguments, monkeypatch=monkeypatch) == 2
+    error = capsys.readouterr().err
+    assert error == f"privmoo: --seeds must be {rule} (see: privmoo compare --help)\n"
 
 
 def test_release(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
