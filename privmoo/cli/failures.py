@@ -58,7 +58,7 @@ def report_failure(error: Exception) -> int:
 
 def _usage(error: Any) -> str:
     """Return what is wrong with what was typed; typer quotes pydantic about numbers."""
-    details = getattr(error.__cause__, "errors", list)()
+    details: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()
     rule = _NUMBERS.get(details[0]["type"]) if details else None
     if rule is None:
         return str(error.format_message())
