@@ -340,7 +340,7 @@ def test_mistakes_in_problems(tmp_path: Path, what: str) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"nothing.toml: cannot be read \(No such file"):
+    with pytest.raises(ConfigError, match=r"nothing.toml: no such file$"):
         pm.Config.load(tmp_path / "nothing.toml")
     with pytest.raises(ConfigError, match="is not a regular file"):
         pm.Config.load(tmp_path)
