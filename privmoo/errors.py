@@ -191,18 +191,21 @@ class AuditError(PrivmooError, ValueError):
     """The audit is not possible, or contradicts what the optimiser claimed."""
 
 
-def nearest(name: object, options: Iterable[object]) -> str:
+def nearest(name: object, options: Iterable[object], *, prefix: str = "") -> str:
     """Return the end of an error sentence that suggests the closest name, or an empty string.
 
     Args:
         name: The name that does not exist.
         options: The names that exist.
+        prefix: What is written before the suggested name, but not compared.
 
     >>> nearest("zpi", ["zip", "age"])
     "; did you mean 'zip'?"
+    >>> nearest("los", ["loss", "k"], prefix="max_")
+    "; did you mean 'max_loss'?"
     >>> nearest("qqq", ["zip", "age"])
     ''
     """
     names = [str(option) for option in options]
     matches = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
-    return f"; did you mean {matches[0]!r}?" if matches else ""
+    return f"; did you mean {prefix + matches[0]!r}?" if matches else ""

@@ -286,6 +286,9 @@ def _check_parts(
 ) -> None:
     """Raise unless all parts are of the right type and make sense on the table."""
     for objective in objectives:
+        if isinstance(objective, type) and issubclass(objective, Measure):
+            name = objective.__name__
+            raise ProblemError(f"objectives: {name} is a class; add parentheses, as in {name}()")
         if not isinstance(objective, Measure):
             raise ProblemError(
                 f"objectives: expected measures such as KAnonymity(), got {objective!r}"

@@ -11,6 +11,7 @@ from typing import Any
 import numpy.typing as npt
 import pandas as pd
 
+from privmoo._util.wording import count_noun
 from privmoo.audit import risk
 from privmoo.audit.counts import Counts, ValueCounts
 from privmoo.audit.formulas import OF_GROUPS, OF_VALUES
@@ -211,7 +212,8 @@ class Audit:
         return "\n".join(f"{label:<{left}}  {number:>{right}}" for label, number in rows)
 
     def __repr__(self) -> str:
-        return f"Audit of {self.n_records:,} records in {self.n_groups:,} QI-groups, k = {self.k}"
+        records = count_noun(self.n_records, "record")
+        return f"Audit of {records} in {count_noun(self.n_groups, 'QI-group')}, k = {self.k:,}"
 
     def _repr_html_(self) -> str:
         body = "".join(

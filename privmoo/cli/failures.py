@@ -5,18 +5,32 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from typing import Any
 
 from privmoo.cli.console import complain, state
 from privmoo.cli.hints import sentence
 from privmoo.errors import InfeasibleError, PrivmooError
 
-__all__ = ["report_failure"]
+__all__ = ["StoppedError", "report_failure"]
 
-INTERNAL, WRONG_INPUT, INFEASIBLE = 1, 2, 3
+_NUMBERS = {
+    "int_parsing": "a whole number",
+    "float_parsing": "a number",
+    "greater_than_equal": "at least {ge}",
+    "less_than_equal": "at most {le}",
+}
+INTERNAL, WRONG_INPUT, INFEASIBLE, INTERRUPTED = 1, 2, 3, 130
+
+
+class StoppedError(Exception):
+    """Somebody has pressed Ctrl-C; the message says how to go on."""
 
 
 def report_failure(error: Exception) -> int:
     """Print what went wrong and return the exit code."""
+    if isinstance(error, StoppedError):
+        complain(f"stopped; {error}")
+        return INTERRUPTED
     if isinstance(error, PrivmooError):
         complain(f"{sentence(error)}{_value_note(error)}")
         return INFEASIBLE if isinstance(error, InfeasibleError) else WRONG_INPUT
@@ -25,11 +39,11 @@ def report_failure(error: Exception) -> int:
         return 0
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # typer's errors
         context = getattr(error, "ctx", None)
-        if not error.format_message() and context is not None:
-            print(context.get_help())
+        if type(error).__name__ == "NoArgsIsHelpError":  # typer has its own copy of click's
+            print(error.format_message())
             return WRONG_INPUT
         command = "" if context is None else f" (see: {context.command_path} --help)"
-        complain(f"{error.format_message()}{command}")
+        complain(f"{_usage(error)}{command}")
         return WRONG_INPUT
     if isinstance(error, MemoryError):
         complain("there is not enough memory; close other programs, or use a larger machine")
@@ -40,6 +54,15 @@ def report_failure(error: Exception) -> int:
         complain(f"{place}{error.strerror or type(error).__name__}")
         return WRONG_INPUT
     return _report_internal_error(error)
+
+
+def _usage(error: Any) -> str:
+    """Return what is wrong with what was typed; typer quotes pydantic about numbers."""
+    details: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()
+    rule = _NUMBERS.get(details[0]["type"]) if details else None
+    if rule is None:
+        return str(error.format_message())
+    return f"{error.param.opts[0]} must be {rule.format(**details[0].get('ctx', {}))}"
 
 
 def _discard_output() -> None:

@@ -13,6 +13,8 @@ from privmoo.registry import modules
 
 __all__ = ["app", "main", "outcome"]
 
+_INTERRUPTED = 130
+
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -73,13 +75,12 @@ def outcome() -> int:
             stream.reconfigure(errors="replace")  # a terminal that cannot show all letters
     try:
         code = app(prog_name="privmoo", standalone_mode=False)
-    except typer.Exit as end:
-        return end.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        complain("stopped")
-        return 130
+        code = _INTERRUPTED
     except Exception as error:  # every failure ends in one sentence
         from privmoo.cli.failures import report_failure
 
         return report_failure(error)
+    if code == _INTERRUPTED:  # typer turns Ctrl-C into this code, and says nothing
+        complain("stopped")
     return code if isinstance(code, int) else 0

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privmoo._util.files import write_all, write_text
-from privmoo.cli.console import state
+from privmoo._util.wording import count_noun
+from privmoo.cli.console import command_line, state
 from privmoo.errors import CheckpointError, FileError
 
 if TYPE_CHECKING:
@@ -56,8 +57,8 @@ class RunFolder:
         """
         finished, begun = self._facts.exists(), self.checkpoint.exists()
         if resume and not begun:
-            reason = "; its run is finished" if finished else ""
-            raise CheckpointError(f"{self.path}: contains no run to resume{reason}")
+            reason = "its run is finished" if finished else "start it without --resume"
+            raise CheckpointError(f"{self.path}: contains no run to resume; {reason}")
         if finished and not force and not resume:
             raise CheckpointError(
                 f"{self.path}: contains the results of a run; choose another folder, or replace them "
@@ -79,6 +80,21 @@ class RunFolder:
             raise CheckpointError(
                 f"{self.path}: cannot be used as a folder for results ({error.strerror})"
             ) from error
+
+    def check_resumed(self, front: Front) -> None:
+        """Raise if a front comes from fewer generations than the checkpoint contains.
+
+        The results would replace the checkpoint, and the other generations would be lost.
+        """
+        from privmoo.search.log import RunLog
+
+        generations = front.run.get("generations", 0)
+        logged = RunLog.generations_in(self.checkpoint)
+        if logged > generations:
+            raise CheckpointError(
+                f"{self.checkpoint}: contains {count_noun(logged, 'generation')}, but the job now ends "
+                f"after {generations:,}; allow more in [search], or start again with --force"
+            )
 
     def finish(self, config: Config, front: Front, inputs: dict[str, str]) -> list[Path]:
         """Write the results, all files or none, and delete the checkpoint.
@@ -129,11 +145,10 @@ class RunFolder:
     def facts(self) -> dict[str, Any]:
         """Return the content of run.json."""
         if not self._facts.is_file():
-            interrupted = "; its run was interrupted, continue it with privmoo run --resume"
-            raise CheckpointError(
-                f"{self.path} does not contain a finished run"
-                f"{interrupted if self.checkpoint.exists() else ''}"
-            )
+            advice = f"compute one with {command_line('run', 'JOB', '-o', self.path)}"
+            if self.checkpoint.exists():
+                advice = "its run was interrupted, continue it with privmoo run --resume"
+            raise CheckpointError(f"{self.path} does not contain a finished run; {advice}")
         facts: dict[str, Any] = self._json(self._facts)
         valid = (
             isinstance(facts, dict)
@@ -281,5 +296,7 @@ def _hash(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError as error:
+        raise CheckpointError(f"{path}: no such file") from error
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read ({error.strerror})") from error

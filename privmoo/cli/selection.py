@@ -10,6 +10,7 @@ import numpy as np
 
 from privmoo.errors import ProblemError, nearest
 from privmoo.front.limits import nothing_within, read_limits, within
+from privmoo.front.quantities import find
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,14 +59,15 @@ class Selection:
         """
         limits = parse_limits(arguments)
         keys = [quantity.key for quantity in front.quantities]
-        options = [f"--{side}-{key}" for key in keys for side in ("max", "min")]
         for limit in limits:
             side, _, key = limit.partition("_")
             if key not in keys:
                 raise ProblemError(
                     f"--{side}-{key}: there is no {key!r} to limit; there are {', '.join(keys)}"
-                    f"{nearest(f'--{side}-{key}', options)}"
+                    f"{nearest(key, keys, prefix=f'--{side}-')}"
                 )
+        if best is not None:
+            find(front.quantities, best, what="--best")
         return cls(front, limits, solution, best, knee)
 
     @property

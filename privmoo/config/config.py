@@ -16,7 +16,7 @@ from privmoo.config.problems import check_parameters, problem_of
 from privmoo.config.search import Search
 from privmoo.config.section import Section
 from privmoo.data.table import Table
-from privmoo.errors import ConfigError
+from privmoo.errors import ColumnError, ConfigError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,6 +141,13 @@ class Config:
             insensitive=[c.name for c in by_role.get("insensitive", [])],
             **{key: self.data[key] for key in ("target", "subject", "missing", "others", "domain")},
         )
+        try:
+            return self._table(roles)
+        except ColumnError as error:
+            raise self._located(error) from error
+
+    def _table(self, roles: Mapping[str, Any]) -> Table:
+        """Read the records into memory, or scan them."""
         if not self.data["scan"]:
             return Table(self.frame(), **roles)
         reading = {key: self.data[key] for key in ("separator", "encoding", "missing_values")}
@@ -153,6 +160,13 @@ class Config:
             **reading,
             **roles,
         )
+
+    def _located(self, error: ColumnError) -> ConfigError:
+        """Return an error about a missing column that names its place in the file."""
+        argument, _, reason = error.message.partition(": ")
+        if argument in ("target", "subject"):
+            return ConfigError(f"{self.path.name}, [data], {argument!r}: {reason}")
+        return ConfigError(f"{self.path.name}, [columns]: {reason}")
 
     @cached_property
     def problem(self) -> AnonymizationProblem:
@@ -179,6 +193,8 @@ def _read(file: Path) -> dict[str, Any]:
             content = stream.read(_MAX_BYTES + 1)
     except ConfigError:
         raise
+    except FileNotFoundError as error:
+        raise ConfigError(f"{file}: no such file") from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise ConfigError(f"{file}: cannot be read ({reason})") from error

@@ -362,4 +362,4 @@ def _duration(seconds: float) -> str:
 
 
 def _bar(total: int, *, disable: bool) -> Any:
-    return new_bar(total=total, disable=disable, unit="node", unit_scale=True)
+    return new_bar(total=total, disable=disable, unit=" nodes", unit_scale=total >= 100_000)

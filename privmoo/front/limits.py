@@ -93,6 +93,9 @@ def _meant(name: str, quantities: Mapping[str, Quantity]) -> str:
     if name in quantities:
         side = "min" if quantities[name].sense == "max" else "max"
         return f"; did you mean {f'{side}_{name}'!r}?"
+    side, _, key = name.partition("_")
+    if side in ("max", "min"):
+        return nearest(key, quantities, prefix=f"{side}_")
     return nearest(name, [f"{side}_{key}" for key in quantities for side in ("max", "min")])
 
 

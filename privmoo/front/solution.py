@@ -360,4 +360,5 @@ def _labels_of_values(recoding: Recoding) -> list[Labels] | None:
 
 
 def _three(sizes: NDArray[np.int64]) -> str:
-    return f"{sizes.min():,}, {np.median(sizes):,.4g}, {sizes.max():,}"
+    median = f"{np.median(sizes):,.1f}".removesuffix(".0")  # between two whole numbers at most
+    return f"{sizes.min():,}, {median}, {sizes.max():,}"

@@ -171,7 +171,7 @@ def _flat(data: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
                     ", ".join(f"{k} {_number(v)}" for k, v in rest),
                 )
         elif isinstance(value, list | tuple):
-            yield name, ", ".join(str(item) for item in value)
+            yield name, ", ".join(str(item) for item in value) or "none"
         else:
             yield name, _number(value)
 

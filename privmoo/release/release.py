@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from privmoo._util.digest import row_hashes
 from privmoo._util.files import replacing
+from privmoo._util.wording import count_noun
 from privmoo.audit import Audit, audit, group_sizes, nearly_unique
 from privmoo.data.memory import MemorySource
 from privmoo.data.source import CopyPlan
@@ -120,10 +121,11 @@ def in_a_line(privacy: Mapping[str, Any], utility: Mapping[str, Any]) -> str:
         privacy: The measured privacy.
         utility: The measured utility.
     """
-    lost = "loss" if "loss" in utility else "il"
+    label, key = ("loss", "loss") if "loss" in utility else ("IL", "il")
     return (
-        f"Release of {privacy['n_records']:,} records in {privacy['n_groups']:,} QI-groups, "
-        f"k = {privacy['k']}, {lost.replace('il', 'IL')} = {utility.get(lost, math.nan):.4g}"
+        f"Release of {count_noun(privacy['n_records'], 'record')} in "
+        f"{count_noun(privacy['n_groups'], 'QI-group')}, "
+        f"k = {privacy['k']:,}, {label} = {utility.get(key, math.nan):.4g}"
     )
 
 

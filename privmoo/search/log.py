@@ -106,6 +106,17 @@ class RunLog(Observer):
         seed = None if header is None else header.get("seed")
         return seed if isinstance(seed, int) else None
 
+    @staticmethod
+    def generations_in(path: str | Path) -> int:
+        """Return how many generations a log contains; 0 if there is no log."""
+        file = Path(path)
+        if not file.is_file():
+            return 0
+        with file.open("rb") as stream:
+            if _header(file, stream) is None:
+                return 0
+            return sum(kind == _PROGRESS for kind, _ in _records(file, stream))
+
     def on_values(self, keys: Sequence[bytes], values: NDArray[np.float64]) -> None:
         """Append the values of new candidates.
 

@@ -247,3 +247,8 @@ def test_pycanon_agrees(seed: int) -> None:
 
 
 # what it returns
+
+
+def test_the_line_counts_in_words() -> None:
+    result = audit(pd.DataFrame({"age": [30] * 1500}), quasi_identifiers=["age"])
+    assert repr(result) == "Audit of 1,500 records in 1 QI-group, k = 1,500"

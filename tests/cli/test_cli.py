@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -130,7 +131,7 @@ def test_results_are_not_overwritten_unasked(
     assert call("run", job, "-o", done, "--resume", monkeypatch=monkeypatch) == 2
     assert "contains no run to resume; its run is finished" in capsys.readouterr().err
     assert call("run", job, "-o", tmp_path / "new", "--resume", monkeypatch=monkeypatch) == 2
-    assert "contains no run to resume" in capsys.readouterr().err
+    assert "contains no run to resume; start it without --resume" in capsys.readouterr().err
     assert call("run", job, "-o", done, "--force", "-q", monkeypatch=monkeypatch) == 0
     old, new = json.loads(before), json.loads((done / "run.json").read_text())
     assert old["files"]["front.csv"] == new["files"]["front.csv"]
@@ -176,7 +177,13 @@ WRONG = {
     "a negative one": (["--solution", "-1"], "there is no solution -1"),
     "two ways": (["--solution", "0", "--knee"], "give only one of"),
     "a solution and limits": (["--solution", "0", "--min-k", "2"], "limits go with"),
+    "not even a number": (["--solution", "abc"], "privmoo: --solution must be a whole number (see"),
     "a wrong measure": (["--best", "kk"], "did you mean 'k'"),
+    "no measure": (
+        ["--best", "foo"],
+        "privmoo: --best: 'foo' is not recorded in this front; recorded",
+    ),
+    "a limit of nothing": (["--max-foo", "1"], "l, records_suppressed\n"),
     "nothing within": (["--min-k", "11", "--best", "k"], "no solution of the front has"),
 }
 
@@ -189,6 +196,18 @@ def test_wrong_choices(
     assert call("choose", done, *arguments, monkeypatch=monkeypatch) == 2
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1 and error.startswith("privmoo: ")
+
+
+@pytest.mark.parametrize(
+    ("number", "rule"), [("abc", "a whole number"), ("0", "at least 1")], ids=["text", "none"]
+)
+def test_wrong_numbers(
+    number: str, rule: str, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    arguments = ("compare", "privmoo.toml", "-o", "study", "--seeds", number)
+    assert call(*arguments, monkeypatch=monkeypatch) == 2
+    error = capsys.readouterr().err
+    assert error == f"privmoo: --seeds must be {rule} (see: privmoo compare --help)\n"
 
 
 def test_release(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
@@ -328,7 +347,10 @@ def test_what_has_changed_since_the_run_is_told(
     assert call("choose", done, "--knee", monkeypatch=monkeypatch) == 2
     assert "was not written by privmoo run" in capsys.readouterr().err
     assert call("choose", tmp_path, "--knee", monkeypatch=monkeypatch) == 2
-    assert "does not contain a finished run" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert (
+        f"does not contain a finished run; compute one with privmoo run JOB -o {tmp_path}" in said
+    )
 
 
 def test_audit_and_analyse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
@@ -381,6 +403,25 @@ def test_datasets_and_plugins(
     assert "privmoo.measures" in capsys.readouterr().out
 
 
+def test_without_a_verb_the_help_is_shown(monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    assert call("--help", monkeypatch=monkeypatch) == 0
+    help_text = capsys.readouterr().out
+    assert call(monkeypatch=monkeypatch) == 2
+    shown = capsys.readouterr()
+    assert shown.out.split() == help_text.split() and shown.err == ""
+
+
+def test_ctrl_c_outside_the_search_is_confirmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    def interrupted(self: pm.Config) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(pm.Config, "frame", interrupted)
+    assert call("check", job_in(tmp_path), monkeypatch=monkeypatch) == 130
+    assert capsys.readouterr().err == "privmoo: stopped\n"
+
+
 def test_errors_are_sentences(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
 ) -> None:
@@ -389,7 +430,7 @@ def test_errors_are_sentences(
     assert call("run", "x.toml", monkeypatch=monkeypatch) == 2
     assert "privmoo run --help" in capsys.readouterr().err
     assert call("check", tmp_path / "x.toml", monkeypatch=monkeypatch) == 2
-    assert capsys.readouterr().err.endswith("x.toml: cannot be read (No such file or directory)\n")
+    assert capsys.readouterr().err.endswith("x.toml: no such file\n")
 
     def broken(self: pm.Config) -> None:
         raise KeyError("Ada")
@@ -432,9 +473,25 @@ def test_whoever_has_read_enough_is_not_complained_to(tmp_path: Path) -> None:
     assert shown.stdout == "Table\n" and shown.stderr == ""
 
 
-def test_interrupting_leaves_a_checkpoint(tmp_path: Path) -> None:
-    import signal
+def test_resuming_does_not_lose_generations(tmp_path: Path) -> None:
+    job = job_in(tmp_path)
+    checkpoint = tmp_path / "out" / "checkpoint.log"
+    checkpoint.parent.mkdir()
+    pm.Config.load(job).optimize(progress=False, checkpoint=checkpoint)
+    content = checkpoint.read_bytes()
+    resume = ("run", "privmoo.toml", "-o", "out", "-q", "--resume")
+    job_in(tmp_path, JOB.replace("generations = 5", "generations = 3"))
+    refused = here(tmp_path, *resume)
+    assert refused.is_one_sentence()
+    assert "contains 5 generations, but the job now ends after 3; allow more in" in refused.err
+    assert [path.name for path in checkpoint.parent.iterdir()] == ["checkpoint.log"]
+    assert checkpoint.read_bytes() == content
+    job_in(tmp_path)
+    assert here(tmp_path, *resume).code == 0
+    assert not checkpoint.exists()
 
+
+def test_interrupting_leaves_a_checkpoint(tmp_path: Path) -> None:
     text = JOB.replace("generations = 5", "seconds = 60")
     job, out = job_in(tmp_path, text), tmp_path / "out"
     command = [sys.executable, "-m", "privmoo.cli", "run", str(job), "-o", str(out)]

@@ -31,6 +31,7 @@ import privmoo as pm
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.exact import exact_front, lattice_cost, lower_bound
+from privmoo.exact.lattice import _bar
 from privmoo.front import Front
 from privmoo.measures import (
     AverageClassSize,
@@ -387,3 +388,9 @@ def test_adult_node_by_node(adult: Table) -> None:
     for limit in limits:
         want = best_of([(-k, loss) for k, loss in least[limit].items()])
         assert best_of(exact(Levels(adult, max_suppression=limit)).F) == want
+
+
+def test_the_bar_counts_whole_nodes(capsys: pytest.CaptureFixture[str]) -> None:
+    with _bar(30, disable=False) as bar:
+        bar.update(5)
+    assert " 5/30 [" in capsys.readouterr().err

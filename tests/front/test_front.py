@@ -175,6 +175,21 @@ def test_a_solution_explains_itself() -> None:
         _ = solution.los
 
 
+def test_numbers_of_groups_are_written_out() -> None:
+    ages = np.repeat([20, 40, 60], [1500, 12_345, 30_162])
+    problem = Cuts(
+        Table(pd.DataFrame({"age": ages}), quasi_identifiers={"age": Hierarchy.ordered()})
+    )
+    apart, half, whole = Front.of(problem, [[0, 0], [0, 1], [1, 1]])
+    for solution, expected in (
+        (whole, "44,007, 44,007, 44,007"),
+        (half, "13,845, 22,003.5, 30,162"),
+        (apart, "1,500, 12,345, 30,162"),
+    ):
+        assert f"smallest, median, largest: {expected}\n" in solution.explain()
+    assert repr(whole.release()) == "Release of 44,007 records in 1 QI-group, k = 44,007, loss = 1"
+
+
 def test_losses_of_attributes_add_up_to_the_loss() -> None:
     for problem in (
         PROBLEM,

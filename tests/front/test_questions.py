@@ -67,6 +67,11 @@ def test_can_two_properties_be_combined() -> None:
             "best_within: max_loss = 300 is above the largest possible value 1",
         ),
         (
+            lambda f: f.where(max_foo=5),
+            "where: 'max_foo' is not max_ or min_ and a recorded quantity; recorded are k, loss, "
+            "records_suppressed",
+        ),
+        (
             lambda f: f.cheapest_with(k=5),
             "cheapest_with: 'k' is not max_ or min_ and a recorded quantity; recorded are k, loss, "
             "records_suppressed; did you mean 'min_k'?",

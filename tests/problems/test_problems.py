@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -237,6 +238,12 @@ def test_refused() -> None:
     refused("loss: must be", ProblemError, lambda: BudgetSuppression(table, loss="all"))
     refused("none given", ProblemError, lambda: Cuts(table, objectives=[]))
     refused("expected measures such as", ProblemError, lambda: Cuts(table, objectives=["k"]))
+    classes: list[Any] = [pm.GeneralLoss, pm.KAnonymity]
+    refused(
+        r"objectives: GeneralLoss is a class; add parentheses, as in GeneralLoss\(\)",
+        ProblemError,
+        lambda: Cuts(table, objectives=classes),
+    )
     refused(
         "two have the same name",
         ProblemError,

@@ -60,6 +60,14 @@ def test_a_release_is_what_it_says() -> None:
     assert "n0" not in release.certificate.to_json()
 
 
+def test_the_certificate_says_that_no_column_is_left_out() -> None:
+    frame = pd.DataFrame({"age": [20, 20, 40, 40]})
+    all_released = pm.Table(frame, quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    release = make_release(all_released, pm.recodings.identity_recoding(all_released))
+    assert "  columns left out: none\n" in release.certificate.to_text()
+    assert release.certificate.to_dict()["release"]["columns_left_out"] == []
+
+
 def test_order_is_shuffled_with_a_seed() -> None:
     t = table()
     recoding = pm.recodings.identity_recoding(t)

@@ -243,6 +243,17 @@ def test_keys_of_several_lengths_are_kept(tmp_path: Path) -> None:
         assert np.array_equal(log.values, np.tile(values, (2, 1)))
 
 
+def test_the_generations_of_a_log(tmp_path: Path) -> None:
+    path = tmp_path / "run.log"
+    assert RunLog.generations_in(path) == 0
+    path.write_bytes(b"")
+    assert RunLog.generations_in(path) == 0
+    run(path, budget=5)
+    assert RunLog.generations_in(path) == 5
+    run(path, budget=3)
+    assert RunLog.generations_in(path) == 5
+
+
 def test_two_runs_cannot_share_a_file(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
     with (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from privmoo.cli.command import Command
-from privmoo.cli.console import complain, say
+from privmoo.cli.console import say
 from privmoo.cli.options import Job, Quiet, Results
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def _compare(
 
     The same command continues a study that was stopped.
     """
+    from privmoo.cli.failures import StoppedError
     from privmoo.cli.inputs import load_job, split_names
     from privmoo.errors import CheckpointError
     from privmoo.study import Solver, compare
@@ -64,8 +65,7 @@ def _compare(
             progress=not quiet,
         )
     except KeyboardInterrupt:
-        complain("stopped; the same command continues with the missing runs")
-        raise typer.Exit(130) from None
+        raise StoppedError("the same command continues with the missing runs") from None
     say(study.verdict())
     files = _write(study, out, force=force)
     say(f"\nWritten to {out}: {', '.join(path.name for path in files)}")

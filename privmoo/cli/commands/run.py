@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from privmoo.cli.command import Command
-from privmoo.cli.console import command_line, complain, say
+from privmoo.cli.console import command_line, say
 from privmoo.cli.options import Job, Quiet, Results
 
 __all__ = ["command"]
@@ -29,6 +29,7 @@ def _run(
 
     Ctrl-C leaves a checkpoint, from which --resume continues.
     """
+    from privmoo.cli.failures import StoppedError
     from privmoo.cli.inputs import load_job
     from privmoo.cli.memory import warn_if_too_large
     from privmoo.cli.run_folder import RunFolder, hashes
@@ -44,11 +45,10 @@ def _run(
     say(f"{table.n_records:,} records, {table.n_tuples:,} distinct; {type(problem).__name__}")
     front = config.optimize(progress=not quiet, checkpoint=folder.checkpoint)
     if config.search.cut_short(front):
-        complain("stopped; the exact search keeps no checkpoint, so the next run starts again")
-        raise typer.Exit(130)
+        raise StoppedError("the exact search keeps no checkpoint, so the next run starts again")
     if front.run.get("stopped_by_hand"):
-        complain(f"stopped; continue with: {command_line('run', job, '-o', out, '--resume')}")
-        raise typer.Exit(130)
+        raise StoppedError(f"continue with: {command_line('run', job, '-o', out, '--resume')}")
+    folder.check_resumed(front)
     say(f"\n{front}\n")
     files = folder.finish(config, front, inputs)
     say(f"Written to {out}: {', '.join(path.name for path in files)}")
