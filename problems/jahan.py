@@ -33,7 +33,7 @@ class LevelsAndSuppression(AnonymizationProblem):
         stairs: Whether every vector of levels is followed by all its thresholds.
         threads: The number of threads of the evaluation; all cores by default.
 
-    >>> import pandas as pd, privmoo as pm
+    >>> import numpy as np, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200"]}),
     ...                  quasi_identifiers={"zip": pm.Hierarchy.masking()})
     >>> problem = LevelsAndSuppression(table)

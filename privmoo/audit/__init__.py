@@ -13,7 +13,7 @@ from privmoo.audit.formulas import formula
 from privmoo.audit.frame import Roles, count_frame, group_sizes
 from privmoo.audit.labels import check_covers
 from privmoo.audit.records import disclosure_risks, kept_values, mean_levels, numbers_of_labels
-from privmoo.audit.report import Audit, audit, nearly_unique
+from privmoo.audit.report import Audit, audit, is_nearly_unique, nearly_unique
 from privmoo.audit.sizes import audit_sizes
 from privmoo.audit.tables import count_tables
 from privmoo.audit.utility import class_utility, information_loss, utility
@@ -36,6 +36,7 @@ __all__ = [
     "formula",
     "group_sizes",
     "information_loss",
+    "is_nearly_unique",
     "kept_values",
     "mean_levels",
     "nearly_unique",

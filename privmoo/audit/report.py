@@ -18,7 +18,7 @@ from privmoo.audit.frame import Roles, count_frame
 from privmoo.audit.values import factorize
 from privmoo.errors import AuditError, ColumnError, nearest
 
-__all__ = ["Audit", "audit", "nearly_unique"]
+__all__ = ["Audit", "audit", "is_nearly_unique", "nearly_unique"]
 
 _ATTRIBUTE_TABLE = ("distinct_l", "entropy_l", "l", "alpha", "t", "beta", "delta")
 
@@ -273,6 +273,20 @@ def audit(
     return Audit(counts, tuple(float(tau) for tau in taus), sampling_fraction)
 
 
+def is_nearly_unique(distinct: int, present: int, share: float = 0.9) -> bool:
+    """Return whether a column's values are (nearly) all different.
+
+    Args:
+        distinct: The number of distinct values.
+        present: The number of values that are not missing.
+        share: How many distinct values the column must have, as a share of its present values.
+
+    >>> is_nearly_unique(95, 100), is_nearly_unique(2, 100), is_nearly_unique(0, 0)
+    (True, False, False)
+    """
+    return present > 0 and distinct >= share * present
+
+
 def nearly_unique(
     df: pd.DataFrame, columns: Iterable[Hashable], share: float = 0.9
 ) -> list[Hashable]:
@@ -296,7 +310,7 @@ def nearly_unique(
             )
         codes, uniques = factorize(df[name], name)
         present = int((codes >= 0).sum())
-        if present and len(uniques) >= share * present:
+        if is_nearly_unique(len(uniques), present, share):
             unique.append(name)
     return unique
 

@@ -13,7 +13,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.audit import Audit, audit_sizes, canonical, count_tables, mean_levels
+from privmoo.audit import (
+    Audit,
+    audit_sizes,
+    canonical,
+    count_tables,
+    is_nearly_unique,
+    mean_levels,
+)
 from privmoo.data.columns import no_records
 from privmoo.data.noise import RowNoise
 from privmoo.data.source import WEIGHT, CopyPlan, Counts, DiskFullError
@@ -35,7 +42,6 @@ from privmoo.release.utility import ReleasedRows
 
 __all__ = ["write_copy"]
 
-_NEARLY = 0.9
 _SPILL_ELSEWHERE = Hint("make room", parameter="temporary", call="Table.scan")
 
 
@@ -215,7 +221,7 @@ class _Copy:
             homogeneity=Homogeneity.of(audit, self.exact),
             audited=partial(audited_value, audit=audit, utility=utility),
             labels=released_labels(table, self.rows.frame),
-            unique=_unique_columns({**spread, **_spread(counts)}),
+            unique=[n for n, v in {**spread, **_spread(counts)}.items() if is_nearly_unique(*v)],
             key=_key(counts) + secret,
         )
 
@@ -308,15 +314,6 @@ def _spread(counts: Counts) -> dict[str, tuple[int, int]]:
         records = counts.weights[counts.parts[name]]
         spread[name] = (values.nunique(), int(records[present].sum()))
     return spread
-
-
-def _unique_columns(spread: Mapping[str, tuple[int, int]]) -> list[str]:
-    """Columns with nearly as many distinct values as present ones."""
-    return [
-        name
-        for name, (distinct, present) in spread.items()
-        if present and distinct >= _NEARLY * present
-    ]
 
 
 def _key(counts: Counts) -> bytes:

@@ -197,7 +197,7 @@ def test_a_click_shows_a_card(page: Any, front: pm.Front) -> None:
     solution = front[here]
     assert solution.k == front[number].k  # or one that is drawn at the same place
     words = [cell.inner_text() for cell in page.locator(".pmx-words .pmx-sentence").all()]
-    assert words == list(solution._told(solution.recoding).values())
+    assert words == list(solution.describe_columns().values())
     lost = [cell.inner_text().strip() for cell in page.locator(".pmx-words td.pmx-num").all()]
     assert [float(text.removesuffix(" %")) for text in lost] == pytest.approx(
         (solution.loss_per_attribute() * 100).tolist(), rel=0.01
@@ -250,7 +250,7 @@ def test_shortlist_and_comparison(page: Any, front: pm.Front) -> None:
         for row in page.locator(".pmx-compare tbody tr").all()
     }
     one, other = (front[number] for number in ids)
-    told = [solution._told(solution.recoding) for solution in (one, other)]
+    told = [solution.describe_columns() for solution in (one, other)]
     for name in told[0]:
         first, second, change = table[name]
         assert [first, second] == [told[0][name], told[1][name]]

@@ -133,7 +133,7 @@ def test_nothing_of_the_records_but_labels_and_counts(tmp_path: Path) -> None:
     cards = content(text)["cards"]
     told = {label for pack in cards["packs"] for label in pack["labels"]}
     for solution in front:
-        words = solution._told(solution.recoding)
+        words = solution.describe_columns()
         assert all(part in told for text in words.values() for part in text.split(" | "))
 
 
