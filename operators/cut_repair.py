@@ -18,7 +18,7 @@ class CutRepair(Repair):  # type: ignore[misc]  # pymoo has no types
     """Turns any bits into the nearest valid cut (Iyengar 2002), for crossovers that break trees.
 
     The result differs in as few bits as possible; of equally near cuts the coarser is taken. Rows
-    that are no booleans, as a particle swarm's, are rounded and keep their type.
+    that are not boolean, such as those of a particle swarm, are rounded and keep their type.
 
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.problems import Cuts

@@ -13,8 +13,10 @@ _ROOMS = (
     "analysis",
     "audit",
     "baselines",
+    "config",
     "data",
     "datasets",
+    "engines",
     "errors",
     "evaluation",
     "exact",
@@ -121,16 +123,19 @@ _MOVED = {
     "SpreadSurvival": "search.SpreadSurvival",
     "algorithm_names": "search.algorithm_names",
     "cluster_recoding": "recodings.cluster_recoding",
+    "comparison": "study",
     "cut_recoding": "recodings.cut_recoding",
     "identity_recoding": "recodings.identity_recoding",
     "level_recoding": "recodings.level_recoding",
     "make_algorithm": "search.make_algorithm",
     "optimize_islands": "study.optimize_islands",
+    "plugin": "registry.load",
     "plugins": "registry.plugins",
     "range_recoding": "recodings.range_recoding",
-    "plugin": "registry.load",
+    "run": "search",
+    "scanning": "engines",
 }
-"""Names of version 0.1 that are reached through their room now."""
+"""Names and rooms of version 0.1, and where they are now."""
 
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 

@@ -56,7 +56,7 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
     default_generations: int = 250
     chunk: int | None = None
     """How many decision vectors become candidates at once, where candidates are large; None for all."""
-    stated: ClassVar[tuple[str, ...]] = ()
+    parameter_names: ClassVar[tuple[str, ...]] = ()
     """The names of the attributes that, as arguments, reproduce the problem."""
 
     def __init__(
@@ -116,7 +116,7 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
     def parameters(self) -> dict[str, Any]:
         """Return the arguments that reproduce the problem, as plain data."""
         parameters = {} if self.space is None else self.space.parameters()
-        return {**parameters, **{name: getattr(self, name) for name in self.stated}}
+        return {**parameters, **{name: getattr(self, name) for name in self.parameter_names}}
 
     def range_of(self, m: Measure) -> tuple[float, float]:
         """Return the smallest and the largest value that a measure can have in this problem."""

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from privmoo._util.progress_bar import new_bar
-from privmoo.analysis.reading import Codes, Column, encode, read_frame, read_whole
+from privmoo.analysis.columns import Codes, Column, encode, read_frame, read_whole
 from privmoo.data.roles import column_names
 from privmoo.data.table import Table
 from privmoo.errors import TableError

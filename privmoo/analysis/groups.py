@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from privmoo.analysis.reading import Codes, Column, read_roles, read_whole
+from privmoo.analysis.columns import Codes, Column, read_roles, read_whole
 from privmoo.data.table import Table
 from privmoo.data.tuples import distinct_tuples, sparse_counts
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
+from privmoo.analysis.columns import Codes
 from privmoo.analysis.groups import Analysis
-from privmoo.analysis.reading import Codes
 from privmoo.errors import MeasureError, TableError, nearest
 from privmoo.learning.plots import method_style
 

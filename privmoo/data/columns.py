@@ -136,7 +136,7 @@ class Attribute:
     codes: NDArray[np.int32]
     counts: NDArray[np.int64]
     codes_of_rows: NDArray[Any] | None
-    """The value's code of every row of the table; None where only counts are known."""
+    """The code of each row's value; None where only counts are known."""
     kind: str = "text"
     """What the values are: "number", "text", "bool", "date" or "other"."""
     ordered: bool = False
@@ -145,7 +145,7 @@ class Attribute:
 
     @property
     def row_codes(self) -> NDArray[Any]:
-        """The value's code of every row of the table."""
+        """The code of each row's value."""
         if self.codes_of_rows is None:
             raise no_records(f"the value of {self.name!r} in every record")
         return self.codes_of_rows

@@ -138,7 +138,7 @@ class Roles:
 
     @property
     def used(self) -> list[str]:
-        """The columns whose values are looked at: all with a role that is counted."""
+        """The columns whose values are read: all with a role that is counted."""
         names = [*self.qis, *self.attributes]
         if self.subject is not None and self.subject not in names:
             names.append(self.subject)

@@ -50,7 +50,7 @@ class Evaluation:
 
     @property
     def feasible(self) -> NDArray[np.bool_]:
-        """Which candidates violate nothing."""
+        """Which candidates satisfy all constraints."""
         return np.asarray((self.G <= 0).all(axis=1))
 
 

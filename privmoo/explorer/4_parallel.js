@@ -289,7 +289,7 @@ class Parallel {
     this.tip.hide();
     const [high, low] = moves ? moves.map((end) => end + y - from) : [Math.min(from, y), Math.max(from, y)];
     const scale = this.scales[i];
-    // An end beyond the axis is no limit, and stays none when the brush is moved.
+    // An end beyond the axis is not a limit, and does not become one when the brush is moved.
     const free = (side) => moves !== null && open[side] === null;
     // As fine as a pixel: a front may lie between 20,001 and 20,009.
     const fine = (at) => {

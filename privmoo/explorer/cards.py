@@ -66,7 +66,7 @@ class _CachedSolution(Solution):
 def card_of(solution: Solution) -> dict[str, Any]:
     """Return words and loss of every attribute, groups, risks, and the next step of a solution.
 
-    There is no record in it, and no label that only suppressed records have.
+    The card contains no records, and no label that only suppressed records have.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -80,7 +80,7 @@ def card_of(solution: Solution) -> dict[str, Any]:
     cached = _CachedSolution(solution.front, solution.index)
     try:
         after = str(solution.front.next_step(solution.index))
-    except ProblemError:  # one objective: there is no trade-off to go along
+    except ProblemError:  # one objective: nothing to trade
         after = ""
     lost = {str(name): float(v) for name, v in cached.loss_per_attribute().items()}
     by_size = cached.group_sizes()

@@ -91,7 +91,7 @@ def write_report(
     """
     data = gather(fronts, names, pick)
     if release is not None and pick is None:
-        raise ProblemError("release: give the pick that it is of, too")
+        raise ProblemError("release: also pass the solution it was made from as pick")
     with replacing(path, force=force) as temporary:  # looks at the place before the work begins
         if pick is not None:
             release = pick.release() if release is None else release

@@ -241,7 +241,7 @@ class Front:
             problem: The problem it is a front of; needed where the problem has parts of yours.
 
         Raises:
-            CheckpointError: The file is missing or damaged, or is of another table or problem.
+            CheckpointError: The file is missing or damaged, or belongs to another table or problem.
         """
         return cls(**saving.read(path, table=table, problem=problem))
 
@@ -252,7 +252,7 @@ class Front:
                 raise ProblemError(f"merge: takes fronts, got {type(front).__name__}")
             if plain(front.description) != plain(self.description):
                 raise ProblemError(
-                    "merge: the fronts are of different problems or tables; merge those of one problem"
+                    "merge: the fronts belong to different problems or tables; merge those of one problem"
                 )
         everyone = (self, *fronts)
         values = np.concatenate([f.values for f in everyone])

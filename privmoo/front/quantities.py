@@ -66,7 +66,7 @@ class Quantity:
 
     @property
     def bounded(self) -> bool:
-        """Whether the bounds say anything."""
+        """Whether both bounds are finite; huge ones stand for none."""
         return max(abs(self.best), abs(self.worst)) < _UNBOUNDED
 
     @property

@@ -70,7 +70,10 @@ def near(front: Front, wishes: Mapping[str, float]) -> Answer:
 
 
 def _lack(front: Front, quantity: Quantity, wish: float) -> NDArray[np.float64]:
-    """How far every solution is short of a wish, in ranges of the front; below 0 where beyond it."""
+    """Return how far every solution is from the reference point in one quantity.
+
+    Distances are in ranges of the front, and below 0 where a solution is better than the point.
+    """
     values = front.column(quantity.key)
     if quantity.logarithmic(values):
         wish = math.log10(max(wish, float(values.min()) * _SMALLEST))

@@ -96,7 +96,7 @@ def read(
         problem: The problem it is a front of, which brings its table.
 
     Raises:
-        CheckpointError: The file is missing or damaged, or is of another table or problem.
+        CheckpointError: The file is missing or damaged, or belongs to another table or problem.
     """
     file = Path(path)
     if not file.is_file():
@@ -161,12 +161,12 @@ def _read_fields(packed: Packed) -> FrontFields:
 def _check_problem(
     file: Path, packed: Packed, content: FrontFields, problem: AnonymizationProblem
 ) -> None:
-    """Raise unless a file is of the problem."""
+    """Raise a CheckpointError unless a file belongs to the problem."""
     description = content["description"]
     if plain(problem.describe()) != description:
         raise CheckpointError(
-            f"front: {str(file)!r} is of another problem ({description.get('problem')}) than the one "
-            "given; give the same problem with the same parameters"
+            f"front: {str(file)!r} belongs to another problem "
+            f"({description.get('problem')}); give the problem and parameters that it was computed with"
         )
     recorded = [_essence(q) for q in content["quantities"]]
     if recorded != [_essence(q) for q in quantities_of(problem)]:
@@ -176,7 +176,10 @@ def _check_problem(
 
 
 def _essence(quantity: Quantity) -> tuple[Any, ...]:
-    """What must be equal: not the parameters, which a file has only as text where they are data."""
+    """Return the fields of a quantity that must match.
+
+    Parameters are left out because files store some only as text.
+    """
     q = quantity
     return q.key, q.name, q.sense, q.best, q.worst, q.stage
 

@@ -110,7 +110,7 @@ def by_partition(table: Table, release: Release, split: Split) -> pd.DataFrame:
         raise ReleaseError("release: is not by the hybrid scheme, which publishes cell by cell")
     if len(split.violating) != table.n_records:
         raise ReleaseError(
-            f"split: is of {len(split.violating):,} records, the table has {table.n_records:,}"
+            f"split covers {len(split.violating):,} records, but the table has {table.n_records:,}"
         )
     released = ReleasedRows(table, release.frame, recoding, release.rows)
     unchanged = released.unchanged_cells().to_numpy()

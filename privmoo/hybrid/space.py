@@ -93,7 +93,7 @@ class HybridSpace:
         check_table(table, records=strict)
         if split.n_records != table.n_records:
             raise ProblemError(
-                f"split: is of {split.n_records:,} records, the table has {table.n_records:,}"
+                f"split covers {split.n_records:,} records, but the table has {table.n_records:,}"
             )
         columns = numeric_columns(table)
         self.table, self.split, self.strict = table, split, bool(strict)

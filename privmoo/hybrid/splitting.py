@@ -94,7 +94,9 @@ def split_records(
         frequent = column_classes.of(*chosen)
         values[column_classes.column] = tuple(frequent)
         if not set(column_classes.frame.index) <= set(table.qis[j].leaves):
-            raise ProblemError(f"classes: those of {column_classes.column!r} are of another table")
+            raise ProblemError(
+                f"classes: those of {column_classes.column!r} belong to another table"
+            )
         codes = [i for i, leaf in enumerate(table.qis[j].leaves) if leaf in set(frequent)]
         others &= np.isin(table.tuples[:, j], codes)
     violating = ~(others[table.row_tuple] if table.has_records else others)

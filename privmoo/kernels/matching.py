@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
 
-__all__ = ["Known", "Published", "match_known"]
+__all__ = ["AttackerKnowledge", "Published", "match_known"]
 
 # e^-40 of the best fit is lost in the rounding of a sum.
 _NEGLIGIBLE = 40.0
 _BLOCK = 64
 
 
-class Known(NamedTuple):
+class AttackerKnowledge(NamedTuple):
     """What an attacker knows of persons, ordered by their categories: by kind.
 
     Attributes:
@@ -73,7 +73,10 @@ def _away(published: Published, r: int, point: NDArray[np.float64]) -> float:
 
 @compiled()
 def match_known(
-    knowledge: Known, published: Published, prior: NDArray[np.float64], out: NDArray[np.float64]
+    knowledge: AttackerKnowledge,
+    published: Published,
+    prior: NDArray[np.float64],
+    out: NDArray[np.float64],
 ) -> None:
     """For every known tuple and asked value, the share of fitting records that have the value.
 

@@ -95,7 +95,7 @@ def new_partition(units: Units, n_clusters: int) -> Partition:
 
 @compiled()
 def join(units: Units, p: Partition, c: int, u: int) -> None:
-    """Unit u, of no cluster, joins cluster c."""
+    """Add the unassigned unit u to cluster c."""
     weight = units.weights[u]
     p.labels[u] = c
     p.sizes[c] += weight
@@ -118,7 +118,7 @@ def join(units: Units, p: Partition, c: int, u: int) -> None:
 
 @compiled()
 def leave(units: Units, p: Partition, u: int) -> None:
-    """Unit u leaves its cluster."""
+    """Remove unit u from its cluster."""
     c, weight = p.labels[u], units.weights[u]
     p.labels[u] = -1
     p.sizes[c] -= weight

@@ -16,7 +16,7 @@ from privmoo.data.facts import leaf_offsets
 from privmoo.data.table import Table
 from privmoo.errors import Hint, MeasureError, nearest
 from privmoo.groups.groups import GroupBatch, Stage
-from privmoo.kernels.matching import Known, Published, match_known
+from privmoo.kernels.matching import AttackerKnowledge, Published, match_known
 from privmoo.measures.base import FloatArray
 from privmoo.measures.records import released_records
 from privmoo.measures.staged import Staged
@@ -161,7 +161,7 @@ def _by_cells(
     shares = np.empty(len(asked))
     leaves = table.tuples[table.row_tuple[rows[persons.first_of_kind]]]
     match_known(
-        Known(
+        AttackerKnowledge(
             _matrix([_numbers(table, j)[rows[persons.first]] for j in numbers], len(persons.first)),
             persons.kind,
             _matrix([leaves[:, j] for j in nodes], len(leaves)),

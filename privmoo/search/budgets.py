@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from privmoo._util.checks import positive, whole_number
 from privmoo.errors import ProblemError
 
 __all__ = ["Evaluations", "Generations", "RunBudget", "RunState", "Seconds", "Stalled", "as_budget"]
@@ -61,7 +61,7 @@ class Generations(RunBudget):
     number: int
 
     def __post_init__(self) -> None:
-        _check("generations", self.number, whole=True)
+        whole_number("budget", self.number)
 
     def fraction(self, state: RunState) -> float:
         """Share of the generations done."""
@@ -82,7 +82,7 @@ class Evaluations(RunBudget):
     number: int
 
     def __post_init__(self) -> None:
-        _check("evaluations", self.number, whole=True)
+        whole_number("budget", self.number)
 
     def fraction(self, state: RunState) -> float:
         """Share of the evaluations done."""
@@ -107,7 +107,7 @@ class Seconds(RunBudget):
     reproducible = False
 
     def __post_init__(self) -> None:
-        _check("seconds", self.number)
+        positive("budget", self.number)
 
     def fraction(self, state: RunState) -> float:
         """Share of the time used."""
@@ -133,12 +133,9 @@ class Stalled(RunBudget):
     def __init__(
         self, generations: int = 30, *, tolerance: float = 1e-4, at_most: int = 10_000
     ) -> None:
-        _check("generations", generations, whole=True)
-        _check("tolerance", tolerance)
-        _check("at_most", at_most, whole=True)
-        self.generations = generations
-        self.tolerance = tolerance
-        self.at_most = at_most
+        self.generations = whole_number("generations", generations)
+        self.tolerance = positive("tolerance", tolerance)
+        self.at_most = whole_number("at_most", at_most)
         self._history: list[float] = []
 
     def fresh(self) -> RunBudget:
@@ -197,11 +194,3 @@ def as_budget(budget: object) -> RunBudget:
             f"Stalled(…), got {budget!r}"
         )
     return Generations(budget)
-
-
-def _check(name: str, number: float, *, whole: bool = False) -> None:
-    kinds = int if whole else int | float
-    good = isinstance(number, kinds) and not isinstance(number, bool)
-    if not good or not (math.isfinite(number) and number > 0):
-        what = "a whole number of at least 1" if whole else "a number above 0"
-        raise ProblemError(f"budget: {name} must be {what}, got {number!r}")

@@ -228,7 +228,7 @@ class RunLog(Observer):
             if header.get(part) != mine:
                 seeds = f" ({header.get(part)}, not {mine})" if part == "seed" else ""
                 raise CheckpointError(
-                    f"checkpoint: {str(self.path)!r} is of {what}{seeds}",
+                    f"checkpoint: {str(self.path)!r} belongs to {what}{seeds}",
                     hint=Hint("undo the change", parameter="checkpoint"),
                 )
 

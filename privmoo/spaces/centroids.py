@@ -297,7 +297,7 @@ class CentroidSpace(SearchSpace):
             )
         if recoding.n_records != self.table.n_records:
             raise ProblemError(
-                f"start: the classes are of a table of {recoding.n_records:,} records, this one has "
+                f"start: the classes cover {recoding.n_records:,} records, but the table has "
                 f"{self.table.n_records:,}"
             )
         if not self.table.has_records:

@@ -1,4 +1,4 @@
-"""The conformance suite: what measures, policies, recodings and the like must keep to.
+"""The conformance suite: checks that measures, policies, recodings and other plug-ins must pass.
 
 In the tests of a plug-in::
 

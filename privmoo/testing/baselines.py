@@ -1,4 +1,4 @@
-"""The conformance suite of baselines: what any of them must keep to."""
+"""The conformance suite of baselines: checks that every baseline must pass."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def check_baseline(
     k: Sequence[int] = (2, 5),
     **options: Any,
 ) -> None:
-    """Raise an AssertionError with one sentence where a baseline does not keep to the protocol.
+    """Raise an AssertionError with one sentence if a baseline violates the protocol.
 
     A baseline must take a table and k, return a recoding whose QI-groups have at least k persons, and
     return the same one again; the recoding must be one that can be stored.

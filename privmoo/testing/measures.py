@@ -30,7 +30,7 @@ Values = NDArray[np.float64]
 
 
 def check_measure(measure: Measure, table: Table | None = None, *, seed: int = 0) -> None:
-    """Raise an AssertionError with one sentence where a measure does not keep to the protocol.
+    """Raise an AssertionError with one sentence if a measure violates the protocol.
 
     It must declare itself; give one finite value within its range per candidate, the same again,
     alone and in a chunk, for any order of the records and of the groups; give its worst value where

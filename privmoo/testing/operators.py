@@ -1,4 +1,4 @@
-"""The conformance suite of operators: what sampling, crossover, mutation and repair must keep to."""
+"""The conformance suite of operators: checks that every operator must pass."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROWS = 40
 
 
 def check_operator(operator: Any, problem: Any, *, seed: int = 0) -> None:
-    """Raise an AssertionError with one sentence where an operator does not keep to the contract.
+    """Raise an AssertionError with one sentence if an operator violates the contract.
 
     Children of valid parents must be valid, of the parents' type and as many as pymoo expects; the
     same seed must give the same children and another seed others; parents must stay as they are; and

@@ -20,7 +20,7 @@ __all__ = ["check_policy"]
 
 
 def check_policy(policy: Suppression, table: Table | None = None, *, seed: int = 0) -> None:
-    """Raise an AssertionError with one sentence where a policy does not keep to the protocol.
+    """Raise an AssertionError with one sentence if a policy violates the protocol.
 
     A policy must declare needs that exist; decide for every group whether it stays, in the same way
     again, alone and in a chunk; and describe itself in plain data. If it is registered, the description

@@ -1,4 +1,4 @@
-"""The conformance suite of problems: what any formulation must keep to."""
+"""The conformance suite of problems: checks that every formulation must pass."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OPERATORS = {"sampling", "crossover", "mutation"}
 
 
 def check_problem(problem: AnonymizationProblem, *, seed: int = 0) -> None:
-    """Raise an AssertionError with one sentence where a problem does not keep to the protocol.
+    """Raise an AssertionError with one sentence if a problem violates the protocol.
 
     It must describe itself in plain data; bring operators whose sampling fits it; give finite objectives
     within the range of their measures, the same again and in any company; turn decision vectors into

@@ -18,7 +18,7 @@ __all__ = ["check_recoding", "check_storage"]
 
 
 def check_recoding(recoding: Recoding, table: Table) -> None:
-    """Raise an AssertionError with one sentence where a recoding does not keep to the protocol.
+    """Raise an AssertionError with one sentence if a recoding violates the protocol.
 
     A recoding must publish and describe every quasi-identifier; be readable from a file under its
     registered name; and be released, so that the audit of the released rows finds the k that the

@@ -12,7 +12,7 @@ Where the rows agree and where not:
   of ages come closest there (0.0158, 0.0318, 0.0421, 0.0551) but miss Adult (0.0011, 0.0025, 0.0039,
   0.0053); so does counting a differing category twice. Nothing is changed for it.
 - One MDAV number cannot be right: with k = 15 the records at risk are in groups of exactly 15, and
-  4,167 is no multiple of 15.
+  4,167 is not a multiple of 15.
 - Zheng et al.: 101 clusters of at least 10 among 1,000 records are not possible either, and at
   k = 20 ten records are in groups of fewer than 14. Our reading keeps k and l everywhere; the
   better of its two starts has a lower IL in 12 rows and about the same in 4.

@@ -58,7 +58,7 @@ def measure(folder: Path, n_workers: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     with cluster, distributed.Client(cluster) as client:
         source = dd.read_parquet(str(folder / "part-*.parquet"))
-        # What workers load at the first use is no part of a scan.
+        # What workers load at the first use is not part of a scan.
         first = dd.from_pandas(known.frame, npartitions=4 * n_workers)
         pm.Table.scan(first, **roles)
         begin = time.perf_counter()

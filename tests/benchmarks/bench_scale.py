@@ -61,7 +61,7 @@ def scanned(path: Path) -> Any:
 
 
 def scan(path: Path) -> dict[str, Any]:
-    scanned(small(path))  # what is loaded at the first use is no part of a scan
+    scanned(small(path))  # what is loaded at the first use is not part of a scan
     begin = time.perf_counter()
     table = scanned(path)
     return {"seconds": time.perf_counter() - begin, "tuples": table.n_tuples}

@@ -140,7 +140,7 @@ def test_results_of_a_run(
     if exists:
         shutil.copytree(done / "out", out, dirs_exist_ok=True)
     (out / "checkpoint.log").write_bytes(b"x")
-    # Pictures take a second each, and how they are written is no matter here.
+    # Pictures take a second each, and how they are written does not matter here.
     monkeypatch.setattr("privmoo.cli.run_folder._write_views", pretend)
     failures = every_failure(
         out,

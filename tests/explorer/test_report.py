@@ -94,7 +94,7 @@ def test_there_are_rows_of_the_pick_only(tmp_path: Path) -> None:
     other = next(s for s in front if s.records_suppressed != pick.records_suppressed)
     with pytest.raises(pm.errors.ReleaseError, match="give the release of the pick"):
         front.report(tmp_path / "c.html", pick=other, release=release)
-    with pytest.raises(pm.errors.ProblemError, match="give the pick"):
+    with pytest.raises(pm.errors.ProblemError, match="also pass the solution it was made from"):
         front.report(tmp_path / "c.html", release=release)
     assert not (tmp_path / "c.html").exists()
 

@@ -68,7 +68,7 @@ def test_another_table_or_problem_is_refused(saved: Path) -> None:
     other = made_table(domain="observed", target="ill")
     with pytest.raises(CheckpointError, match="was computed on another table"):
         Front.load(saved, table=other)
-    with pytest.raises(CheckpointError, match=r"is of another problem \(Cuts\)"):
+    with pytest.raises(CheckpointError, match=r"belongs to another problem \(Cuts\)"):
         Front.load(saved, problem=Cuts(TABLE, suppression=Budget(0.2)))
 
 

@@ -185,7 +185,7 @@ def test_a_checkpoint_of_something_else(
     content, _ = finished
     path = tmp_path / "run.log"
     path.write_bytes(content)
-    with pytest.raises(CheckpointError, match=f"is of .*{what}"):
+    with pytest.raises(CheckpointError, match=f"belongs to .*{what}"):
         optimize(make(), budget=6, progress=False, checkpoint=path, **({"seed": 4} | arguments))
     assert path.read_bytes() == content
 
@@ -196,7 +196,7 @@ def test_a_checkpoint_of_another_constraint(tmp_path: Path) -> None:
 
     path = tmp_path / "run.log"
     front = optimize(constrained(0.5), budget=3, seed=4, progress=False, checkpoint=path)
-    with pytest.raises(CheckpointError, match="is of another problem"):
+    with pytest.raises(CheckpointError, match="belongs to another problem"):
         optimize(constrained(0.05), budget=3, seed=4, progress=False, checkpoint=path)
     again = optimize(constrained(0.5), budget=3, seed=4, progress=False, checkpoint=path)
     assert again == front

@@ -1,4 +1,4 @@
-"""The conformance suite of policies: built-in ones keep to it, and breaches are found."""
+"""The conformance suite of policies: built-in ones pass it, and violations are found."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class DaskSource:
 
     @property
     def paths(self) -> Sequence[Path]:
-        """Nothing is known: partitions may come from anywhere."""
+        """Empty: the files behind the partitions are unknown."""
         return ()
 
     @property

@@ -1,4 +1,4 @@
-"""A sample of records in memory: those with the smallest keyed hashes of where they stand."""
+"""A sample of records in memory: those with the smallest keyed hashes of their positions."""
 
 from __future__ import annotations
 

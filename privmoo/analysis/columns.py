@@ -1,4 +1,4 @@
-"""Reading: the columns of an analysis, checked and encoded once."""
+"""The columns of an analysis, checked and encoded once."""
 
 from __future__ import annotations
 
