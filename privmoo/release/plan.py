@@ -16,7 +16,7 @@ from privmoo.errors import ReleaseError
 from privmoo.evaluation.engine import Engine
 from privmoo.groups.groups import GroupBatch
 from privmoo.measures.base import Measure
-from privmoo.recodings.base import Recoding
+from privmoo.recodings.base import Recoding, recodings_in
 from privmoo.suppression import ExplicitRecords, NoSuppression, Suppression
 
 __all__ = ["Origin", "ReleasePlan", "check_seed"]
@@ -80,7 +80,7 @@ class ReleasePlan:
         Raises:
             ReleaseError: The recoding is not one, or does not allow to leave out single records.
         """
-        if not isinstance(recoding, Recoding):
+        if recodings_in(recoding) != [recoding]:
             raise ReleaseError(
                 f"recoding: must be a Recoding such as solution.recoding, got {type(recoding).__name__}"
             )
