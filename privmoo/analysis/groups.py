@@ -166,11 +166,11 @@ def leave_one_out(
     [[0, '', 4, 1.0], [1, 'age', 2, 2.0], [2, 'sex', 4, 1.0]]
     """
     columns, secrets = read_roles(data, quasi_identifiers, sensitive)
-    nothing = np.zeros(len(next(iter(columns.values()))[0]), dtype=np.int64), 1
+    constant_column = np.zeros(len(next(iter(columns.values()))[0]), dtype=np.int64), 1
     rows = []
     for name in (None, *columns):
         # a constant tells as little as a column that is not there
-        analysis = _group(columns if name is None else {**columns, name: nothing}, secrets)
+        analysis = _group(columns if name is None else {**columns, name: constant_column}, secrets)
         rows.append(
             {
                 "left_out": name or "",

@@ -65,9 +65,11 @@ def _column(name: str, entry: Any, file: str, folder: Path) -> Column:
         raise ConfigError(f"{where}: must be a role in quotes ({', '.join(ROLES)}) or a table")
     section = Section(where, entry)
     role = section.choice("role", ROLES)
-    stated = section.peek("hierarchy")
-    section.take("hierarchy", type(stated) if isinstance(stated, dict) else str, None)
-    if role in ("identifying", "insensitive") and stated is not None:
+    hierarchy_entry = section.peek("hierarchy")
+    section.take(
+        "hierarchy", type(hierarchy_entry) if isinstance(hierarchy_entry, dict) else str, None
+    )
+    if role in ("identifying", "insensitive") and hierarchy_entry is not None:
         raise ConfigError(f"{where}: an {role} column has no hierarchy, as it is not generalised")
     bounds: dict[str, Any] = {}
     if role == "quasi-identifying":
@@ -84,8 +86,8 @@ def _column(name: str, entry: Any, file: str, folder: Path) -> Column:
         raise ConfigError(f"{where}: unknown key {key!r}{nearest(key, keys)}")
     hierarchy: Hierarchy | None = None
     files: list[Path] = []
-    if stated is not None:
-        hierarchy, files = hierarchy_of(stated, where, folder)
+    if hierarchy_entry is not None:
+        hierarchy, files = hierarchy_of(hierarchy_entry, where, folder)
     qi = None
     if role == "quasi-identifying":
         try:

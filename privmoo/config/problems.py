@@ -71,39 +71,39 @@ def parameters_of(problem: type[AnonymizationProblem]) -> dict[str, inspect.Para
     }
 
 
-def check_parameters(name: str, stated: Mapping[str, Any], where: str) -> None:
+def check_parameters(name: str, entries: Mapping[str, Any], where: str) -> None:
     """Raise an error if a parameter is unknown or missing; this needs no table.
 
     Args:
         name: The name of the problem.
-        stated: The parameters that the file states.
+        entries: The parameters that the file states.
         where: The file and the table, for messages.
     """
     parameters = parameters_of(problem_class(name, where))
-    for key in stated:
+    for key in entries:
         if key not in parameters:
             suggestion = nearest(key, parameters) or f"; there are {', '.join(parameters)}"
             raise ConfigError(f"{where}: {name} has no parameter {key!r}{suggestion}")
     for key, parameter in parameters.items():
-        if parameter.default is parameter.empty and key not in stated and key not in _OF_ALL:
+        if parameter.default is parameter.empty and key not in entries and key not in _OF_ALL:
             raise ConfigError(f"{where}: {name} needs {key!r}")
 
 
 def problem_of(
-    name: str, stated: Mapping[str, Any], table: Table, where: str
+    name: str, entries: Mapping[str, Any], table: Table, where: str
 ) -> AnonymizationProblem:
     """Build a problem with the parameters that the file states.
 
     Args:
         name: The name of the problem.
-        stated: The parameters that the file states.
+        entries: The parameters that the file states.
         table: The table of the problem.
         where: The file and the table, for messages.
     """
-    check_parameters(name, stated, where)
+    check_parameters(name, entries, where)
     arguments: dict[str, Any] = {
         key: _READERS[key](value, f"{where}, {key}") if key in _READERS else _frozen(value)
-        for key, value in stated.items()
+        for key, value in entries.items()
     }
     try:
         problem: Any = problem_class(name, where)

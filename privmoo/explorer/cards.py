@@ -82,14 +82,14 @@ def card_of(solution: Solution) -> dict[str, Any]:
         after = str(solution.front.next_step(solution.index))
     except ProblemError:  # one objective: nothing to trade
         after = ""
-    lost = {str(name): float(v) for name, v in cached.loss_per_attribute().items()}
+    loss_by_attribute = {str(name): float(v) for name, v in cached.loss_per_attribute().items()}
     by_size = cached.group_sizes()
     sizes, records = by_size.index.to_numpy(), by_size["records"].to_numpy()
     place = np.searchsorted(_EDGES, sizes, side="right") - 1
     bars = np.bincount(place, weights=records, minlength=len(_EDGES)).astype(int).tolist()
     return {
         "words": {str(name): text for name, text in cached.describe_columns().items()},
-        "loss": lost,
+        "loss": loss_by_attribute,
         "facts": _facts(cached, int(by_size["groups"].sum())),
         "sizes": bars,
         "next": after,
@@ -130,9 +130,9 @@ def packed(cards: Iterable[dict[str, Any]]) -> dict[str, Any]:
             parts = card["words"].get(name, "").split(_SEPARATOR)
             numbers = tuple(labels.setdefault(part, len(labels)) for part in parts)
             words.append(lists.setdefault(numbers, len(lists)))
-        lost = [_rounded(card["loss"].get(name)) for name in attributes]
+        losses = [_rounded(card["loss"].get(name)) for name in attributes]
         facts = [value for _, value in card["facts"]]
-        small.append([words, lost, facts, card["sizes"], card["next"]])
+        small.append([words, losses, facts, card["sizes"], card["next"]])
     return {
         "attributes": attributes,
         "facts": [label for label, _ in every[0]["facts"]] if every else [],

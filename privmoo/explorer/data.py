@@ -136,13 +136,13 @@ class ExplorerData:
 
     def _front(self, entry: ExplorerFront) -> dict[str, Any]:
         front = entry.front
-        nothing = np.empty((0, self.n_objectives))
+        no_points = np.empty((0, self.n_objectives))
         return {
             "name": entry.name,
             "summary": f"{len(entry):,} points" if front is None else repr(front),
             "values": _numbers(entry.values),
-            "dominated": _numbers(_thinned(nothing if front is None else front.dominated)),
-            "infeasible": _numbers(_thinned(nothing if front is None else front.infeasible)),
+            "dominated": _numbers(_thinned(no_points if front is None else front.dominated)),
+            "infeasible": _numbers(_thinned(no_points if front is None else front.infeasible)),
             "knee": None if front is None else marked_knee(front),
             "pick": entry.pick,
             "cards": entry.explained,

@@ -275,8 +275,8 @@ class Solution:
             ("What is published", list(self.describe_columns().items())),
             ("Measured", measured),
         ]
-        lost = self.loss_per_attribute()
-        rows = [(str(name), f"{value * 100:.4g} %") for name, value in lost.items()]
+        loss_by_attribute = self.loss_per_attribute()
+        rows = [(str(name), f"{value * 100:.4g} %") for name, value in loss_by_attribute.items()]
         return [*sections, ("Loss per attribute", rows), ("QI-groups", self._group_rows())]
 
     def released_rows(self) -> NDArray[np.int64]:

@@ -76,8 +76,8 @@ class Guess:
             encoding: Likewise.
             missing_values: Likewise.
         """
-        stated = {"separator": separator, "encoding": encoding, "missing_values": missing_values}
-        reading = {key: value for key, value in stated.items() if value is not None}
+        options = {"separator": separator, "encoding": encoding, "missing_values": missing_values}
+        reading = {key: value for key, value in options.items() if value is not None}
         return job_text(self.columns, self.files, data_file, reading, FILE)
 
     def write(

@@ -84,11 +84,11 @@ def _data(columns: Sequence[ColumnGuess], data_file: str, reading: Mapping[str, 
 
 
 def _column(column: ColumnGuess, files: Mapping[str, str]) -> str:
-    stated: Any = column.role
+    entry: Any = column.role
     if column.hierarchy is not None:
-        hierarchy = files.get(column.name, column.hierarchy.stated())
-        stated = {"role": column.role, "hierarchy": hierarchy}
-    return f"{comment(column.reason)}\n{key(column.name)} = {value(stated)}"
+        hierarchy = files.get(column.name, column.hierarchy.toml_entry())
+        entry = {"role": column.role, "hierarchy": hierarchy}
+    return f"{comment(column.reason)}\n{key(column.name)} = {value(entry)}"
 
 
 def _problem(columns: Sequence[ColumnGuess]) -> str:

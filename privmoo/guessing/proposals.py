@@ -50,8 +50,8 @@ class Proposal:
     note: str = ""
     inline: bool = False
 
-    def stated(self) -> Any:
-        """Return it as a TOML file states it, without a file of its own."""
+    def toml_entry(self) -> Any:
+        """Return the entry of a TOML file that states the hierarchy, without a file of its own."""
         return {"kind": self.kind, **self.arguments} if self.arguments else self.kind
 
     def __str__(self) -> str:
@@ -197,7 +197,7 @@ def _tried(proposal: Proposal, facts: Facts) -> Proposal | None:
     if facts.data is None:
         return None
     try:
-        value(proposal.stated())
+        value(proposal.toml_entry())
         bound = getattr(Hierarchy, proposal.kind)(**proposal.arguments).bind(facts.data)
         if bound.n_leaves > MOST_LEAVES:
             return None

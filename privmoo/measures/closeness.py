@@ -17,7 +17,7 @@ from privmoo.groups.groups import GroupBatch, Segments, Stage
 from privmoo.hierarchy.canonical import MISSING
 from privmoo.kernels import closeness as kernels
 from privmoo.measures.base import FloatArray
-from privmoo.measures.value_measure import ValueMeasure
+from privmoo.measures.value_measure import ValueMeasure, values_by_kernel
 
 __all__ = ["BetaLikeness", "DeltaDisclosure", "Distance", "Reference", "TCloseness"]
 
@@ -148,18 +148,14 @@ class BetaLikeness(_Compared):
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
         """Return the largest gain of one attribute's values."""
-        out = np.empty(len(groups))
-        kernels.largest_gain(
-            groups.starts,
-            groups.stops,
-            groups.records,
+        return values_by_kernel(
+            kernels.largest_gain,
+            groups,
             segments,
             attribute.n_values,
             self._reference(attribute),
             self.enhanced,
-            out,
         )
-        return out
 
     def range(self, table: Table) -> tuple[float, float]:
         """Return the range from equal distributions to a group of one record with a value of its own."""
@@ -189,17 +185,9 @@ class DeltaDisclosure(_Compared):
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
         """Return the largest logarithmic ratio of one attribute's values."""
-        out = np.empty(len(groups))
-        kernels.disclosure(
-            groups.starts,
-            groups.stops,
-            groups.records,
-            segments,
-            attribute.n_values,
-            self._reference(attribute),
-            out,
+        return values_by_kernel(
+            kernels.disclosure, groups, segments, attribute.n_values, self._reference(attribute)
         )
-        return out
 
     def range(self, table: Table) -> tuple[float, float]:
         """Return the range from equal distributions to a group of one record with a value of its own."""

@@ -16,7 +16,7 @@ from privmoo.groups.groups import GroupBatch, Segments, Stage
 from privmoo.kernels import diversity as kernels
 from privmoo.kernels.sizes import weighted_sums
 from privmoo.measures.base import FloatArray
-from privmoo.measures.value_measure import ValueMeasure
+from privmoo.measures.value_measure import ValueMeasure, values_by_kernel
 
 __all__ = [
     "Alpha",
@@ -94,7 +94,7 @@ class EntropyDiversity(ValueMeasure):
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
         """Return the exponential of the smallest entropy of one attribute."""
-        return np.asarray(np.exp(_least_entropy(groups, segments)))
+        return np.asarray(np.exp(values_by_kernel(kernels.least_entropy, groups, segments)))
 
     def range(self, table: Table) -> tuple[float, float]:
         """Return the range from nothing released to the same number of each value in every group."""
@@ -122,15 +122,7 @@ class FrequencyDiversity(ValueMeasure):
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
         """Return the least diverse group by one attribute."""
-        out = np.empty(len(groups))
-        kernels.least_diversity(
-            groups.starts,
-            groups.stops,
-            groups.records,
-            segments,
-            out,
-        )
-        return out
+        return values_by_kernel(kernels.least_diversity, groups, segments)
 
     def range(self, table: Table) -> tuple[float, float]:
         """Return the range from nothing released to the same number of each value in every group."""
@@ -233,15 +225,7 @@ class Alpha(ValueMeasure):
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
         """Return the largest frequency of one attribute's values."""
-        out = np.empty(len(groups))
-        kernels.largest_share(
-            groups.starts,
-            groups.stops,
-            groups.records,
-            segments,
-            out,
-        )
-        return out
+        return values_by_kernel(kernels.largest_share, groups, segments)
 
     def range(self, table: Table) -> tuple[float, float]:
         """Return the range from the same number of each value in every group to one value."""
@@ -271,21 +255,10 @@ class MinimumEntropy(ValueMeasure):
         """Return the sum over the attributes."""
         total = np.zeros(len(groups))
         for attribute in self.attributes(groups.table):
-            total += _least_entropy(groups, groups.segments[attribute.name])
+            segments = groups.segments[attribute.name]
+            total += values_by_kernel(kernels.least_entropy, groups, segments)
         return total / math.log(2)
 
     def range(self, table: Table) -> tuple[float, float]:
         """Return the range from one value in a group to the same number of each in every group."""
         return 0.0, sum(math.log2(number) for number in value_numbers(table))
-
-
-def _least_entropy(groups: GroupBatch, segments: Segments) -> FloatArray:
-    out = np.empty(len(groups))
-    kernels.least_entropy(
-        groups.starts,
-        groups.stops,
-        groups.records,
-        segments,
-        out,
-    )
-    return out

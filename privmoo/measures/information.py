@@ -103,11 +103,11 @@ class InformationLoss(Staged):
         out = np.empty(len(groups))
         for c, rows in enumerate(released_records(groups, self.name)):
             cells = (groups.cells or ())[c]
-            total = lost = 0.0
+            total = loss = 0.0
             for j, (column, numbers) in enumerate(
                 zip(cells.columns, numeric_columns(table), strict=True)
             ):
-                nothing, deviations = _column_deviation(table, j)
+                total_deviation, deviations = _column_deviation(table, j)
                 if numbers is not None and isinstance(column, Noised | Intervals):
                     low, high = column.ends
                     middle = ((low + high) / 2)[column.codes[rows]]
@@ -120,12 +120,14 @@ class InformationLoss(Staged):
                         "numbers of its records; choose another utility measure"
                     )
                 unit = 1.0
-                if self.scale == "standard" and numbers is not None and nothing > 0:
-                    unit = nothing / table.n_records
-                gone = nothing - deviations[rows].sum() if len(rows) < table.n_records else 0.0
-                total += nothing / unit
-                lost += (change.sum() + gone) / unit
-            out[c] = lost / total if total else 0.0
+                if self.scale == "standard" and numbers is not None and total_deviation > 0:
+                    unit = total_deviation / table.n_records
+                suppressed_deviation = (
+                    total_deviation - deviations[rows].sum() if len(rows) < table.n_records else 0.0
+                )
+                total += total_deviation / unit
+                loss += (change.sum() + suppressed_deviation) / unit
+            out[c] = loss / total if total else 0.0
         return out
 
     def range(self, table: Table) -> tuple[float, float]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from privmoo.groups.groups import GroupBatch, Segments
 from privmoo.measures.base import FloatArray
 from privmoo.measures.staged import Staged
 
-__all__ = ["ValueMeasure"]
+__all__ = ["ValueMeasure", "values_by_kernel"]
 
 
 class ValueMeasure(Staged):
@@ -46,3 +47,19 @@ class ValueMeasure(Staged):
             segments: The counts of its values in every group.
         """
         raise TypeError(f"{type(self).__name__} must define _of_attribute(groups, ...)")
+
+
+def values_by_kernel(
+    kernel: Callable[..., None], groups: GroupBatch, segments: Segments, *arguments: Any
+) -> FloatArray:
+    """Return what a kernel computes of one attribute, for every candidate.
+
+    Args:
+        kernel: A function of starts, stops, records, segments, `arguments` and the array to fill.
+        groups: The groups of a chunk of candidates.
+        segments: The counts of the attribute's values in every group.
+        arguments: Further arguments of the kernel.
+    """
+    out = np.empty(len(groups))
+    kernel(groups.starts, groups.stops, groups.records, segments, *arguments, out)
+    return out

@@ -99,22 +99,22 @@ def plot_heat_maps(frame: pd.DataFrame, *, x: str, y: str, values: Sequence[str]
     if not maps:
         raise ProblemError("values: name at least one column to draw")
     figure = Figure(figsize=(4.6 * len(maps), 3.7), layout="constrained")
-    for ax, drawn in zip(figure.subplots(1, len(maps), squeeze=False)[0], maps, strict=True):
-        cells = np.ma.masked_invalid(drawn.cells)
+    for ax, heat_map in zip(figure.subplots(1, len(maps), squeeze=False)[0], maps, strict=True):
+        cells = np.ma.masked_invalid(heat_map.cells)
         ax.set_facecolor("white")
         if cells.mask.any():
             ax.patch.set(hatch="///", edgecolor="0.7")
         picture = ax.imshow(
-            cells, origin="lower", aspect="auto", cmap="Blues", vmin=0, vmax=drawn.top or 1
+            cells, origin="lower", aspect="auto", cmap="Blues", vmin=0, vmax=heat_map.top or 1
         )
-        ax.set_xticks(range(len(drawn.x)), [f"{v:g}" for v in drawn.x])
-        ax.set_yticks(range(len(drawn.y)), [f"{v:g}" for v in drawn.y])
-        if len(drawn.x) > 12:
+        ax.set_xticks(range(len(heat_map.x)), [f"{v:g}" for v in heat_map.x])
+        ax.set_yticks(range(len(heat_map.y)), [f"{v:g}" for v in heat_map.y])
+        if len(heat_map.x) > 12:
             for i, label in enumerate(ax.get_xticklabels()):
                 label.set_visible(i % 2 == 0)
         ax.set_xlabel(_TITLES.get(x, x))
         ax.set_ylabel(_TITLES.get(y, y))
-        ax.set_title(drawn.title, fontsize="medium")
+        ax.set_title(heat_map.title, fontsize="medium")
         figure.colorbar(picture, ax=ax)
     axes = f"{_TITLES.get(x, x)} and {_TITLES.get(y, y)}"
     figure.suptitle(f"What {count_noun(len(frame), 'run')} found, by {axes}", fontsize="medium")

@@ -29,13 +29,13 @@ class IndicatorPicture:
 
     Attributes:
         values: Finite values of the runs by solver.
-        nothing: How many runs of a solver found nothing feasible.
+        n_infeasible: How many runs of a solver found nothing feasible.
         label: The label of the axis.
         title: What it shows, in one line.
     """
 
     values: Mapping[str, NDArray[np.float64]]
-    nothing: Mapping[str, int]
+    n_infeasible: Mapping[str, int]
     label: str
     title: str
 
@@ -59,7 +59,7 @@ def indicator_of(
     more = "more" if indicator == "hypervolume" else "less"
     return IndicatorPicture(
         values={name: v[np.isfinite(v)] for name, v in values.items()},
-        nothing={str(name): int(n) for name, n in empty.items()},
+        n_infeasible={str(name): int(n) for name, n in empty.items()},
         label=INDICATOR_WORDS[indicator],
         title=f"{studied.name}: {INDICATOR_WORDS[indicator]} of every run, {more} is better",
     )
@@ -85,7 +85,7 @@ def plot_indicator(
     if ax is None:
         ax = new_figure(max(5.2, 1.6 + 0.95 * len(names)), 4.2)[0]
     places = np.arange(len(names))
-    drawn = ax.boxplot(
+    box_plot = ax.boxplot(
         [picture.values[name] for name in names],
         positions=places,
         widths=0.55,
@@ -94,7 +94,7 @@ def plot_indicator(
         medianprops={"color": "#222222"},
     )
     order = [solver.name for solver in study.solvers]
-    for i, (box, name) in enumerate(zip(drawn["boxes"], names, strict=True)):
+    for i, (box, name) in enumerate(zip(box_plot["boxes"], names, strict=True)):
         colour = COLOURS[order.index(name) % len(COLOURS)]
         box.set(facecolor=colour, alpha=0.35, edgecolor=colour)
         values = picture.values[name]
@@ -102,7 +102,9 @@ def plot_indicator(
             shift = np.linspace(-0.16, 0.16, len(values)) if len(values) > 1 else np.zeros(1)
             ax.plot(places[i] + shift[: len(values)], values, "o", color=colour, ms=3.5, zorder=3)
     labels = [
-        f"{name}\n({picture.nothing[name]} found nothing)" if name in picture.nothing else name
+        f"{name}\n({picture.n_infeasible[name]} found nothing)"
+        if name in picture.n_infeasible
+        else name
         for name in names
     ]
     ax.set_xticks(places, labels)

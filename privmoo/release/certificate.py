@@ -313,22 +313,24 @@ def _method_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
 
     Files of version 0.1 have the words already.
     """
-    stated = dict(facts)
+    facts_in_words = dict(facts)
     try:
         if isinstance(facts.get("split_by"), list):
-            stated["split_by"] = (
+            facts_in_words["split_by"] = (
                 ", ".join(facts["split_by"]) or "nothing: all records are violating"
             )
         if isinstance(facts.get("levels"), Mapping):
-            stated["levels"] = {name: _levels(levels) for name, levels in facts["levels"].items()}
+            facts_in_words["levels"] = {
+                name: _levels(levels) for name, levels in facts["levels"].items()
+            }
         if isinstance(facts.get("noise"), list):
             noise = [_noise(entry) for entry in facts["noise"]]
-            stated["noise"] = noise or "none: there is no numeric quasi-identifier"
+            facts_in_words["noise"] = noise or "none: there is no numeric quasi-identifier"
     except (LookupError, TypeError, ValueError):
         raise ReleaseError(
             "recoding: its facts cannot be put into words; is its file damaged?"
         ) from None
-    return stated
+    return facts_in_words
 
 
 def _levels(levels: Any) -> Any:
@@ -342,10 +344,10 @@ def _noise(entry: Mapping[str, Any]) -> dict[str, Any]:
     if "partition" not in entry:
         return dict(entry)
     low, high = entry["kept within"]
-    stated = {name: value for name, value in entry.items() if name != "partition"}
-    stated["column"] = f"{entry['column']}, {entry['partition']} records"
-    stated["kept within"] = f"{low:.10g} to {high:.10g}"
-    return stated
+    noise_in_words = {name: value for name, value in entry.items() if name != "partition"}
+    noise_in_words["column"] = f"{entry['column']}, {entry['partition']} records"
+    noise_in_words["kept within"] = f"{low:.10g} to {high:.10g}"
+    return noise_in_words
 
 
 def k_by_columns(k: int, k_without_noise: int, exact: Sequence[str]) -> dict[str, int]:

@@ -67,8 +67,8 @@ def write_release(
             facts["sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
 
     def write_certificate(path: Path) -> None:
-        stated = certificate().of_file(facts)
-        text = stated.to_json() if path.suffix == ".json" else stated.to_text()
+        file_certificate = certificate().of_file(facts)
+        text = file_certificate.to_json() if path.suffix == ".json" else file_certificate.to_text()
         path.write_text(text + "\n", encoding="utf-8")
 
     # The rows are written first, because the certificate names their hash, and appear last.

@@ -53,15 +53,15 @@ def write_folder(
         parts = room / f"parts{target.suffix}"
         parts.mkdir()
         facts["sha256"] = dict(write_rows(parts))
-        stated = certificate().of_file(facts)
+        folder_certificate = certificate().of_file(facts)
         with ExitStack() as undoing:
             for path in (as_json, as_text):
                 undoing.callback(_put_back, path, path.read_bytes() if path.exists() else None)
             # The certificate comes first: rows are never seen without it.
             write_all(
                 {
-                    as_json: lambda path: _write(path, stated.to_json()),
-                    as_text: lambda path: _write(path, stated.to_text()),
+                    as_json: lambda path: _write(path, folder_certificate.to_json()),
+                    as_text: lambda path: _write(path, folder_certificate.to_text()),
                 },
                 force=force,
             )

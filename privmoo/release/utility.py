@@ -176,14 +176,16 @@ class ReleasedRows:
         """
         n_records = self.table.n_records
         released = self.table.originals.row_weights[self.order]
-        lost = {}
+        loss_by_attribute = {}
         for j, column in enumerate(self.columns):
             if isinstance(column, Values):
-                lost[column.name] = self._distance(column.name)
+                loss_by_attribute[column.name] = self._distance(column.name)
                 continue
             width = self._widths(j, column)
-            lost[column.name] = (float(width @ released) + n_records - released.sum()) / n_records
-        return pd.Series(lost, name="loss")
+            loss_by_attribute[column.name] = (
+                float(width @ released) + n_records - released.sum()
+            ) / n_records
+        return pd.Series(loss_by_attribute, name="loss")
 
     def _distance(self, name: str) -> float:
         original, numeric = self._leaf_values()
@@ -300,9 +302,9 @@ def loss_of_labels(
         columns: The published columns.
         records: The released records of every distinct tuple.
     """
-    lost = {}
+    loss_by_attribute = {}
     for j, column in enumerate(columns):
         leaf_loss = (column.widths[column.codes] - 1) / max(column.qi.n_leaves - 1, 1)
         total = (leaf_loss[table.tuples[:, j]] * records).sum()
-        lost[column.name] = (total + table.n_records - records.sum()) / table.n_records
-    return pd.Series(lost, name="loss")
+        loss_by_attribute[column.name] = (total + table.n_records - records.sum()) / table.n_records
+    return pd.Series(loss_by_attribute, name="loss")

@@ -204,16 +204,18 @@ class _Run:
 
     def _state(self, log: RunLog | None, began: float) -> RunState:
         generation = int(self.algorithm.n_iter) - 1
-        used = time.perf_counter() - began
+        elapsed = time.perf_counter() - began
         if log is not None:
             seconds = log.seconds
             if generation <= self._replayed:
                 # What an earlier part of the run has used; the replay itself costs nothing.
-                used = seconds[generation - 1]
-                self._offset = used - (time.perf_counter() - began)
+                elapsed = seconds[generation - 1]
+                self._offset = elapsed - (time.perf_counter() - began)
             else:
-                used += self._offset
-        return RunState(generation, int(self.algorithm.evaluator.n_eval), used, self._hypervolume)
+                elapsed += self._offset
+        return RunState(
+            generation, int(self.algorithm.evaluator.n_eval), elapsed, self._hypervolume
+        )
 
     def _hypervolume(self) -> float:
         F = self.archive.F

@@ -73,8 +73,8 @@ class Progress:
         if not due and used_share < 1.0:
             return
         self._last = now
-        used = now - self._began
-        left = used * (1 - used_share) / used_share if used_share > 0 else 0.0
+        elapsed = now - self._began
+        left = elapsed * (1 - used_share) / used_share if used_share > 0 else 0.0
         text = f"front {front}, hypervolume {hypervolume():.4f}"
         if self._bar is not None:
             self._bar.n = round(100 * used_share)
@@ -84,7 +84,7 @@ class Progress:
             return
         self._lines = int(used_share * _LINES)
         print(
-            f"{self.what}: generation {generation} ({used_share:.0%}), {text}, {_clock(used)} used, "
+            f"{self.what}: generation {generation} ({used_share:.0%}), {text}, {_clock(elapsed)} used, "
             f"{_clock(left)} left",
             file=sys.stderr,
         )

@@ -62,8 +62,8 @@ def _values(
     *,
     constant: bool,
 ) -> NDArray[np.float64]:
-    nothing = np.empty((0, len(box.low)))
-    last = box.measure(indicator, outcome.F if outcome.status == "ok" else nothing)
+    no_points = np.empty((0, len(box.low)))
+    last = box.measure(indicator, outcome.F if outcome.status == "ok" else no_points)
     if constant:
         return np.full(len(steps), last)
     values = np.full(len(steps), np.nan)
@@ -71,7 +71,7 @@ def _values(
         at = outcome.at if by == "evaluations" else outcome.seconds
         recorded = np.array(
             [
-                box.measure(indicator, nothing),
+                box.measure(indicator, no_points),
                 *(box.measure(indicator, F) for F in outcome.fronts()),
             ]
         )

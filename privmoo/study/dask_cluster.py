@@ -51,16 +51,18 @@ def on_cluster(
     left, alone = list(range(len(tasks))), 0
     while left:
         group = left[:1] if alone else left
-        lost = cluster.attempt(group)
-        if alone == _ALONE and lost:
-            task = tasks[lost[0]]
+        lost_tasks = cluster.attempt(group)
+        if alone == _ALONE and lost_tasks:
+            task = tasks[lost_tasks[0]]
             take(task, failed_outcome(task, "its worker was lost whenever it ran"))
-            lost, alone = [], 0
-        elif len(lost) == len(group):  # one of them may take the workers along: one at a time, then
+            lost_tasks, alone = [], 0
+        elif len(lost_tasks) == len(
+            group
+        ):  # one of them may take the workers along: one at a time, then
             alone += 1
         else:
             alone = 0
-        left = sorted({*left[len(group) :], *lost})
+        left = sorted({*left[len(group) :], *lost_tasks})
 
 
 class _Cluster:
@@ -87,7 +89,7 @@ class _Cluster:
             [self._problems[name] for name in names], broadcast=True, hash=False
         )
         futures = self._submit(group, dict(zip(names, scattered, strict=True)))
-        lost = []
+        lost_tasks = []
         try:
             pending = set(futures)
             while pending:
@@ -99,14 +101,14 @@ class _Cluster:
                     task = self.tasks[futures[future]]
                     outcome = _outcome(future, task)
                     if outcome is None:
-                        lost.append(futures[future])
+                        lost_tasks.append(futures[future])
                     else:
                         self.take(task, outcome)
                         future.release()  # not to be computed again when its worker is lost
         finally:
             for future in futures:
                 future.cancel()
-        return lost
+        return lost_tasks
 
     def _submit(self, group: Sequence[int], problems: Mapping[str, Any]) -> dict[Any, int]:
         return {

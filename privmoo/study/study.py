@@ -302,9 +302,7 @@ class Study:
             indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
             ax: Where to draw; a new figure by default.
         """
-        draw = registry.load("views", "plot_convergence")
-        axes: Axes = draw(self, problem, indicator=indicator, ax=ax)
-        return axes
+        return _draw("plot_convergence", self, problem, indicator=indicator, ax=ax)
 
     def plot_indicator(
         self,
@@ -320,9 +318,7 @@ class Study:
             indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
             ax: Where to draw; a new figure by default.
         """
-        draw = registry.load("views", "plot_indicator")
-        axes: Axes = draw(self, problem, indicator=indicator, ax=ax)
-        return axes
+        return _draw("plot_indicator", self, problem, indicator=indicator, ax=ax)
 
     def plot_attainment(
         self,
@@ -338,10 +334,8 @@ class Study:
             objectives: Two objectives; the first two by default.
             ax: Where to draw; a new figure by default.
         """
-        draw = registry.load("views", "plot_attainment")
         fronts = self.fronts(problem)
-        axes: Axes = draw(fronts, objectives=objectives, colours=self._colours, ax=ax)
-        return axes
+        return _draw("plot_attainment", fronts, objectives=objectives, colours=self._colours, ax=ax)
 
     def plot_attainment_difference(
         self,
@@ -383,9 +377,7 @@ class Study:
             alpha: The level of significance.
             ax: Where to draw; a new figure by default.
         """
-        draw = registry.load("views", "plot_ranking")
-        axes: Axes = draw(self.ranking(indicator, alpha=alpha), ax=ax)
-        return axes
+        return _draw("plot_ranking", self.ranking(indicator, alpha=alpha), ax=ax)
 
     # Files
 
@@ -422,3 +414,9 @@ class Study:
         verdict = "".join(f"<div>{html.escape(line)}</div>" for line in lines)
         summary = self.summary().to_html(index=False)
         return f"<div>{html.escape(repr(self))}</div>{summary}{verdict}"
+
+
+def _draw(view: str, *content: Any, **options: Any) -> Axes:
+    """Draw a view of the registry and return its axes."""
+    axes: Axes = registry.load("views", view)(*content, **options)
+    return axes

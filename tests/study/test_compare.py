@@ -378,7 +378,7 @@ def test_pictures_show_the_numbers_of_the_study(two: pm.Study) -> None:
     assert small_.n_runs == 3 and small_.median[-1] == np.median(ends)
     assert small_.low[-1] == ends.min() and small_.high[-1] == ends.max()
     boxes = pm.plot.indicator_of(two, "cuts", indicator="epsilon")
-    assert boxes.nothing == {"none": 3} and len(boxes.values["none"]) == 0
+    assert boxes.n_infeasible == {"none": 3} and len(boxes.values["none"]) == 0
     assert boxes.title == "cuts: additive epsilon of every run, less is better"
     ranking = pm.plot.ranking_of(two.ranking())
     assert set(ranking.names) == {"small", "chance", "own", "none"} and ranking.names[-1] == "none"

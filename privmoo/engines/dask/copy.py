@@ -81,8 +81,8 @@ def copy(partitions: Partitions, counts: Counts, plan: CopyPlan, path: Path) -> 
     folder = path.parent
     (folder / _PIECES).mkdir()
     write_lookup(Lookup.of(counts, plan), folder / _LOOKUP)
-    used = list(dict.fromkeys([*plan.columns, *plan.values, *plan.complete]))
-    frames = partitions.delayed(used)
+    column_names = list(dict.fromkeys([*plan.columns, *plan.values, *plan.complete]))
+    frames = partitions.delayed(column_names)
     job = _Job(
         folder,
         list(plan.columns),
@@ -92,7 +92,9 @@ def copy(partitions: Partitions, counts: Counts, plan: CopyPlan, path: Path) -> 
         len(frames),
     )
     spread = dask.delayed(_spread, pure=False)
-    pieces = partitions.compute([spread(frame, i, job) for i, frame in enumerate(frames)], used)
+    pieces = partitions.compute(
+        [spread(frame, i, job) for i, frame in enumerate(frames)], column_names
+    )
     try:
         schema = pa.unify_schemas([piece.schema for piece in pieces], promote_options="permissive")
     except pa.ArrowException:

@@ -120,13 +120,13 @@ class DaskSource:
             others: Further columns that a copy will contain.
             max_rows: The largest number of rows of a part.
         """
-        used = [*keys, *attributes]
+        column_names = [*keys, *attributes]
         count_partition = partial(
             tally, keys=list(keys), attributes=list(attributes), complete=list(complete)
         )
-        tasks = self.partitions.tasks(used, count_partition)
+        tasks = self.partitions.tasks(column_names, count_partition)
         merge = partial(merge_tallies, max_rows=max_rows)
-        total: Tally | None = self.partitions.compute([merge_tree(tasks, merge)], used)[0]
+        total: Tally | None = self.partitions.compute([merge_tree(tasks, merge)], column_names)[0]
         if total is None:
             raise too_many_combinations(self.name, max_rows)
         if not total.n_rows:
@@ -141,9 +141,9 @@ class DaskSource:
             counts: The counts whose rows are meant.
             complete: Columns in which no value may be missing.
         """
-        used = list(dict.fromkeys([column, *complete]))
+        column_names = list(dict.fromkeys([column, *complete]))
         firsts = partial(_first_rows, column=column, complete=list(complete))
-        results = self.partitions.compute(self.partitions.tasks(used, firsts), used)
+        results = self.partitions.compute(self.partitions.tasks(column_names, firsts), column_names)
         starts = np.cumsum([0, *(length for _, _, length in results)])
         values = counts.keys[column] if column in counts.keys else counts.attributes[column]
         frames = [values.to_frame(column), *(v.to_frame(column) for v, _, _ in results if len(v))]
@@ -174,13 +174,13 @@ class DaskSource:
         """
         import dask
 
-        used = list(columns)
+        column_names = list(columns)
         choose = partial(partition_sample, n=n, secret=secret, complete=list(complete))
         delayed = dask.delayed(choose, pure=False)
-        tasks = [delayed(part, i) for i, part in enumerate(self.partitions.delayed(used))]
+        tasks = [delayed(part, i) for i, part in enumerate(self.partitions.delayed(column_names))]
         whole = merge_tree(tasks, partial(smallest_keys, n=n))
-        chosen: pd.DataFrame = self.partitions.compute([whole], used)[0]
-        return chosen[used].reset_index(drop=True)
+        sample: pd.DataFrame = self.partitions.compute([whole], column_names)[0]
+        return sample[column_names].reset_index(drop=True)
 
     def copy(self, counts: Counts, plan: CopyPlan, path: Path) -> PartFiles:
         """Write a folder of parts; see `Source.copy`.
