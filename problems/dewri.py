@@ -56,7 +56,7 @@ class ZeroSuppression(Cuts):
     ['weighted_k', 'loss']
     """
 
-    stated: ClassVar[tuple[str, ...]] = ("privacy",)
+    parameter_names: ClassVar[tuple[str, ...]] = ("privacy",)
 
     def __init__(
         self, table: Table, *, privacy: Property = "k", threads: int | None = None
@@ -84,7 +84,7 @@ class BudgetSuppression(Cuts):
     Budget(fraction=0.05, by='k')
     """
 
-    stated: ClassVar[tuple[str, ...]] = ("max_suppression", "privacy", "loss")
+    parameter_names: ClassVar[tuple[str, ...]] = ("max_suppression", "privacy", "loss")
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class AnySuppression(Cuts):
     ['weighted_k_before', 'generalization_loss', 'suppression']
     """
 
-    stated: ClassVar[tuple[str, ...]] = ("privacy",)
+    parameter_names: ClassVar[tuple[str, ...]] = ("privacy",)
     # Thousands of trade-offs in three objectives: better and faster here than NSGA-II
     # (notebooks/solver_comparison.ipynb).
     default_algorithm = "sms-emoa"
@@ -163,7 +163,7 @@ class KLSafe(Cuts):
     ['k', 'l', 'loss']
     """
 
-    stated: ClassVar[tuple[str, ...]] = ("max_suppression", "prefer", "loss")
+    parameter_names: ClassVar[tuple[str, ...]] = ("max_suppression", "prefer", "loss")
 
     default_population = 500
 

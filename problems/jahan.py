@@ -43,7 +43,7 @@ class LevelsAndSuppression(AnonymizationProblem):
     """
 
     space: RecordLevelSpace
-    stated: ClassVar[tuple[str, ...]] = ("min_k", "stairs")
+    parameter_names: ClassVar[tuple[str, ...]] = ("min_k", "stairs")
     default_population = 30
 
     def __init__(

@@ -48,7 +48,7 @@ class Levels(AnonymizationProblem):
     """
 
     space: LevelSpace
-    stated: ClassVar[tuple[str, ...]] = ("max_suppression",)
+    parameter_names: ClassVar[tuple[str, ...]] = ("max_suppression",)
 
     def __init__(
         self,

@@ -116,7 +116,7 @@ class ScalarMOOBAM(Clusters):
     (['weighed_loss'], 'pso')
     """
 
-    stated: ClassVar[tuple[str, ...]] = ("lam", "scaled", "least_loss", "penalty")
+    parameter_names: ClassVar[tuple[str, ...]] = ("lam", "scaled", "least_loss", "penalty")
     default_algorithm = "pso"
     default_population = 50
     default_generations = 100
