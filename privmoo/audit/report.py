@@ -11,7 +11,6 @@ from typing import Any
 import numpy.typing as npt
 import pandas as pd
 
-from privmoo._util.wording import count_noun
 from privmoo.audit import risk
 from privmoo.audit.counts import Counts, ValueCounts
 from privmoo.audit.formulas import OF_GROUPS, OF_VALUES
@@ -212,8 +211,9 @@ class Audit:
         return "\n".join(f"{label:<{left}}  {number:>{right}}" for label, number in rows)
 
     def __repr__(self) -> str:
-        records = count_noun(self.n_records, "record")
-        return f"Audit of {records} in {count_noun(self.n_groups, 'QI-group')}, k = {self.k:,}"
+        records = f"{self.n_records:,} record{'' if self.n_records == 1 else 's'}"
+        groups = f"{self.n_groups:,} QI-group{'' if self.n_groups == 1 else 's'}"
+        return f"Audit of {records} in {groups}, k = {self.k:,}"
 
     def _repr_html_(self) -> str:
         body = "".join(
