@@ -11,11 +11,17 @@ from privmoo.operators.attribute_exchange import AttributeExchange
 from privmoo.operators.best_threshold import BestThreshold
 from privmoo.operators.centroid_mutation import CentroidMutation
 from privmoo.operators.centroid_sampling import CentroidSampling
+from privmoo.operators.class_crossover import ClassCrossover
+from privmoo.operators.class_sampling import ClassSampling
+from privmoo.operators.class_search import ClassSearch
 from privmoo.operators.cluster_exchange import ClusterExchange
 from privmoo.operators.cut_mutation import CutMutation
 from privmoo.operators.cut_repair import CutRepair
 from privmoo.operators.cut_sampling import CutSampling
 from privmoo.operators.elite_steps import EliteSteps
+from privmoo.operators.family_crossover import FamilyCrossover
+from privmoo.operators.family_mutation import FamilyMutation
+from privmoo.operators.family_sampling import FamilySampling
 from privmoo.operators.hash_duplicates import HashDuplicates
 from privmoo.operators.level_crossover import LevelCrossover
 from privmoo.operators.level_mutation import LevelMutation
@@ -28,6 +34,9 @@ from privmoo.operators.one_of import OneOf
 from privmoo.operators.parameter_crossover import ParameterCrossover
 from privmoo.operators.parameter_mutation import ParameterMutation
 from privmoo.operators.parameter_sampling import ParameterSampling
+from privmoo.operators.region_exchange import RegionExchange
+from privmoo.operators.region_mutation import RegionMutation
+from privmoo.operators.region_sampling import RegionSampling
 from privmoo.operators.split_merge_drop import SplitMergeDrop
 
 __all__ = [
@@ -35,11 +44,17 @@ __all__ = [
     "BestThreshold",
     "CentroidMutation",
     "CentroidSampling",
+    "ClassCrossover",
+    "ClassSampling",
+    "ClassSearch",
     "ClusterExchange",
     "CutMutation",
     "CutRepair",
     "CutSampling",
     "EliteSteps",
+    "FamilyCrossover",
+    "FamilyMutation",
+    "FamilySampling",
     "HashDuplicates",
     "LevelCrossover",
     "LevelMutation",
@@ -52,13 +67,16 @@ __all__ = [
     "ParameterCrossover",
     "ParameterMutation",
     "ParameterSampling",
+    "RegionExchange",
+    "RegionMutation",
+    "RegionSampling",
     "SplitMergeDrop",
     "for_problem",
 ]
 
 
 def for_problem(problem: Any) -> dict[str, Any]:
-    """The operators that fit a problem, by the names that pymoo's algorithms take them.
+    """Return the operators that fit a problem, by the names that pymoo's algorithms use.
 
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.problems import Cuts

@@ -15,10 +15,10 @@ __all__ = ["AttributeExchange"]
 
 
 class AttributeExchange(Crossover):  # type: ignore[misc]  # pymoo has no types
-    """Every attribute's cut is inherited whole, from either parent with equal chances.
+    """Crossover in which a child inherits the whole cut of every attribute, from a random parent.
 
     Args:
-        prob: How likely two parents are crossed at all.
+        prob: The probability that two parents are crossed.
 
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.problems import Cuts

@@ -15,13 +15,13 @@ __all__ = ["BestThreshold"]
 
 
 class BestThreshold(Mutation):  # type: ignore[misc]  # pymoo has no types
-    """Mutates levels, then publishes exactly the groups of at least some size.
+    """Mutation of levels that then publishes exactly the groups of at least a certain size.
 
-    For given levels no other choice of records has the same k and publishes more: this is the best vector
-    B for that k. The size is drawn, small ones more often.
+    For given levels no other choice of records has the same k and publishes more: this is the best
+    vector B for that k. The size is drawn at random; small sizes are drawn more often.
 
     Args:
-        mutation: What changes the levels.
+        mutation: The mutation that changes the levels.
 
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.operators import LevelMutation

@@ -16,10 +16,10 @@ __all__ = ["CentroidMutation"]
 
 
 class CentroidMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
-    """Some centroids get another value in one column: that of a random record, or a number nearby.
+    """Mutation that changes some centroids in one column: to the value of a random record, or nearby.
 
-    A category is always drawn from the records, frequent ones more often: its codes have no order. Sizes
-    change too, now and then.
+    A category is always drawn from the records, frequent ones more often, because codes have no order.
+    Now and then, sizes change too.
 
     Args:
         rate: How likely a centroid is changed.
@@ -28,8 +28,9 @@ class CentroidMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.problems import Clusters
     >>> table = pm.Table(pd.DataFrame({"sex": list("ffmm")}), quasi_identifiers=["sex"])
+    >>> problem = Clusters(table, 2, assignment="balanced")
     >>> parents = np.zeros((1, 5))
-    >>> CentroidMutation(1.0)._do(Clusters(table, 2), parents, random_state=2)[0, :2].tolist()
+    >>> CentroidMutation(1.0)._do(problem, parents, random_state=2)[0, :2].tolist()
     [0.0, 1.0]
     """
 
@@ -55,12 +56,12 @@ class CentroidMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
         hit = rng.random((n, clusters)) < np.maximum(self.rate, 1 / clusters)
         column = rng.integers(width, size=(n, clusters))
         rows = space.draw_records(rng, (n, clusters))
-        drawn = space.coordinates.points[rows, column] * space.coordinates.units[column]
+        values = space.coordinates.points[rows, column] * space.coordinates.units[column]
         current = np.take_along_axis(matrices, column[..., None], axis=2)[..., 0]
         span = (space.high - space.low)[column]
         near = current + rng.normal(size=(n, clusters)) * self.reach * span
         step = space.numeric[column] & (rng.random((n, clusters)) < 0.5)
-        value = np.where(hit, np.where(step, near, drawn), current)
+        value = np.where(hit, np.where(step, near, values), current)
         np.put_along_axis(matrices, column[..., None], value[..., None], axis=2)
         children[:, : space.n_centroid_variables] = matrices.reshape(n, -1)
         space.vary_demands(children, rng, 0.3)

@@ -21,12 +21,14 @@ class CentroidSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
     Args:
         of: `"records"` takes whole distinct tuples; `"values"` draws every coordinate on its own from the
             records, as Algorithm 1 of Wei et al. 2025 does.
-        vary: Whether rows use from two to all clusters, in equal steps of the logarithm; else all.
+        vary: Whether the number of clusters varies from two to all, in equal steps of its logarithm;
+            otherwise every row uses all clusters.
 
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.problems import Clusters
     >>> table = pm.Table(pd.DataFrame({"age": [20, 30, 40, 50]}), quasi_identifiers=["age"])
-    >>> rows = CentroidSampling()(Clusters(table, 2), 5, to_numpy=True, random_state=1)
+    >>> problem = Clusters(table, 2, assignment="balanced")
+    >>> rows = CentroidSampling()(problem, 5, to_numpy=True, random_state=1)
     >>> rows.shape, bool(np.isin(rows[:, :2], [20, 30, 40, 50]).all())
     ((5, 5), True)
     """
@@ -58,15 +60,15 @@ class CentroidSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
             if self.of == "values":
                 rows = space.draw_records(rng, (int(used[i]), space.table.n_qis))
                 columns = np.arange(space.table.n_qis)
-                drawn = space.coordinates.points[rows, columns] * space.coordinates.units
+                centres = space.coordinates.points[rows, columns] * space.coordinates.units
             else:
                 n = min(int(used[i]), space.table.n_tuples)
-                chosen = rng.permutation(space.table.n_tuples)[:n]
-                drawn = space.coordinates.points[chosen] * space.coordinates.units
+                tuples = rng.permutation(space.table.n_tuples)[:n]
+                centres = space.coordinates.points[tuples] * space.coordinates.units
             low, high = space.demands.T
             demands = rng.integers(low.astype(np.int64), high.astype(np.int64), endpoint=True)
             # The smallest demands allow most, so they are tried most; passes have no such order.
             demands = np.where(rng.random(len(demands)) < [0.5, 0.5, 0.0][: len(low)], low, demands)
-            X[i] = space.from_centres(drawn)
+            X[i] = space.from_centres(centres)
             X[i, space.n_centroid_variables :] = demands
         return X

@@ -18,20 +18,21 @@ __all__ = ["ClusterExchange"]
 
 
 class ClusterExchange(Crossover):  # type: ignore[misc]  # pymoo has no types
-    """Two parents exchange the clusters of one side of the data.
+    """Crossover in which two parents exchange the clusters on one side of the data.
 
     Two random records divide the space: a child has one parent's centroids that are nearer to the first
     record and the other parent's that are nearer to the second, so that neighbouring clusters stay
     together. Sizes come from either parent.
 
     Args:
-        prob: How likely two parents exchange anything.
+        prob: The probability that two parents exchange anything.
 
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.problems import Clusters
     >>> table = pm.Table(pd.DataFrame({"age": [20, 30, 40, 50]}), quasi_identifiers=["age"])
+    >>> problem = Clusters(table, 2, assignment="balanced")
     >>> parents = np.array([[[20.0, 40.0, 2, 1, 2]], [[30.0, 50.0, 2, 1, 2]]])
-    >>> ClusterExchange()._do(Clusters(table, 2), parents, random_state=1)[0].tolist()
+    >>> ClusterExchange()._do(problem, parents, random_state=1)[0].tolist()
     [[50.0, 20.0, 2.0, 1.0, 2.0]]
     """
 
@@ -52,7 +53,7 @@ class ClusterExchange(Crossover):  # type: ignore[misc]  # pymoo has no types
         end = space.n_centroid_variables
         for i in range(X.shape[1]):
             pair = [space.matrices(X[parent, i])[0] for parent in (0, 1)]
-            pair = [matrix[~space.unused(matrix)] for matrix in pair]
+            pair = [matrix[~space.is_unused(matrix)] for matrix in pair]
             ends = space.draw(rng, 2)
             sides = [_nearer_to_first(matrix, ends, space) for matrix in pair]
             for child, (a, b) in enumerate(((0, 1), (1, 0))):

@@ -20,16 +20,16 @@ __all__ = ["CutMutation"]
 
 
 class CutMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
-    """One small move in each attribute that is hit; valid parents have valid children.
+    """Mutation by one small move in each chosen attribute; valid parents have valid children.
 
-    A bit of an unconstrained attribute is flipped, or one of its boundaries is shifted. In a tree one
-    node is expanded into its children or collapsed, with all below it; the paper leaves trees
+    A bit of an unconstrained attribute is flipped, or one of its boundaries is shifted. In a tree, one
+    node is expanded into its children, or collapsed with everything below it; the paper leaves trees
     unmutated (Dewri et al. 2011, section 6.5).
 
     Args:
-        prob: How likely an attribute of a child is changed, on average over the attributes. The
-            paper's mutation rate, 0.1, taken per attribute and not per bit: with nine attributes
-            about one small change per child. An attribute with more choices is changed more often,
+        prob: How likely an attribute of a child is changed, on average over the attributes. The default
+            is the paper's mutation rate, 0.1, but per attribute instead of per bit: nine attributes
+            give about one small change per child. An attribute with more choices is changed more often,
             in proportion to their square root; one without any, never.
         shift: How likely, in an unconstrained attribute, a boundary is moved instead of a bit flipped.
         reach: The farthest that a boundary moves, in leaves.
@@ -51,7 +51,7 @@ class CutMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
         self.rate, self.shift, self.reach = prob, shift, whole_number("reach", reach)
 
     def _rates(self, space: CutSpace) -> NDArray[np.float64]:
-        """How likely each attribute is changed."""
+        """Return how likely each attribute is to change."""
         free = ~(space.fixed_one | space.fixed_zero)[space.first]
         owners = np.repeat(np.arange(space.n_attributes), np.diff(space.switch_offsets))
         weight = np.sqrt(np.bincount(owners[free], minlength=space.n_attributes))
@@ -68,23 +68,9 @@ class CutMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
         space = space_of(problem, "cuts")
         rng = np.random.default_rng(random_state)
         shape = (len(X), space.n_attributes)
-        touched = rng.random(shape) < self._rates(space)
+        hits = rng.random(shape) < self._rates(space)
         steps = rng.integers(1, self.reach + 1, shape) * rng.choice([-1, 1], shape)
         steps[(rng.random(shape) >= self.shift) | space.constrained] = 0
         children = space.bits(X).copy()
-        mutate_cuts(
-            children,
-            touched,
-            rng.random(shape),
-            steps,
-            space.offsets,
-            space.switch_offsets,
-            space.fixed_one,
-            space.fixed_zero,
-            space.owner,
-            space.first,
-            space.parent,
-            space.begin,
-            space.stop,
-        )
+        mutate_cuts(children, hits, rng.random(shape), steps, space.switches)
         return children

@@ -15,7 +15,7 @@ __all__ = ["CutRepair"]
 
 
 class CutRepair(Repair):  # type: ignore[misc]  # pymoo has no types
-    """Turns any bits into the nearest valid cut (Iyengar 2002), for crossovers that break trees.
+    """Repair that finds the nearest valid cut (Iyengar 2002), for crossovers that break trees.
 
     The result differs in as few bits as possible; of equally near cuts the coarser is taken. Rows
     that are not boolean, such as those of a particle swarm, are rounded and keep their type.

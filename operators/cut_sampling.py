@@ -16,12 +16,12 @@ __all__ = ["CutSampling"]
 
 
 class CutSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
-    """Valid random cuts: trees are opened at random from the root down, bits drawn at random.
+    """Sampling of valid random cuts: trees are opened from the root down, other bits are drawn.
 
-    As in Dewri et al. 2011, section 6.4, a node decides at random whether its children are told
-    apart. How likely it does varies from individual to individual in equal steps between never and
-    always, and again from attribute to attribute, so that all depths and densities occur. The first
-    two individuals are the finest and the coarsest cut.
+    As in Dewri et al. 2011, section 6.4, a node decides at random whether its children are kept apart.
+    The probability varies between individuals, in equal steps from never to always, and again between
+    attributes, so that all depths and densities occur. The first two individuals are the finest and the
+    coarsest cut.
 
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.problems import Cuts
@@ -45,17 +45,8 @@ class CutSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
         steps = (rng.permutation(n_samples) + rng.random(n_samples)) / max(n_samples, 1)
         probability = steps[:, None] ** np.exp(rng.standard_normal(shape))
         X = np.empty((n_samples, space.n_bits), np.bool_)
-        grow_cuts(
-            probability,
-            rng.random((n_samples, len(space.first))),
-            space.fixed_one,
-            space.fixed_zero,
-            space.owner,
-            space.first,
-            space.parent,
-            space.switch_offsets,
-            X,
-        )
+        uniform = rng.random((n_samples, len(space.first)))
+        grow_cuts(probability, uniform, space.switches, X)
         X[:1] = space.finest()
         X[1:2] = space.coarsest()
         return X

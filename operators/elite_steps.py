@@ -16,14 +16,14 @@ __all__ = ["EliteSteps"]
 
 
 class EliteSteps(Mutation):  # type: ignore[misc]  # pymoo has no types
-    """Some children become neighbours of the levels behind the front; the others are mutated as usual.
+    """Mutation that turns some children into neighbours of the levels behind the front.
 
     A vector of levels is worth its whole staircase of thresholds, of which an individual has one. The
-    space knows whose stairs are not dominated (`space.elite`); a few steps from those, or from a mix of
-    two of them, to the next or any other level of one attribute each, is where better ones are likely.
+    space knows whose steps are not dominated (`space.elite`). Better vectors are likely a few steps
+    from these, or from a mix of two of them; a step changes the level of one attribute.
 
     Args:
-        mutation: What happens to the others, and to everything but levels.
+        mutation: The mutation of the other children, and of everything but levels.
         share: How likely a child takes its levels from the elite.
 
     >>> import pandas as pd, privmoo as pm

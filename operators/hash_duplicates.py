@@ -13,10 +13,10 @@ __all__ = ["HashDuplicates"]
 
 
 class HashDuplicates(DuplicateElimination):  # type: ignore[misc]  # pymoo has no types
-    """Drops individuals whose variables equal, bit by bit, those of an earlier one or of others.
+    """Duplicate elimination that drops individuals whose variables equal those of another, bit by bit.
 
-    Linear in the size of the population, where pymoo's default compares all pairs. Works for any
-    variables: rows of numbers or bits, and pymoo's mixed variables.
+    The time is linear in the size of the population, while pymoo's default compares all pairs. It works
+    for any variables: rows of numbers or bits, and pymoo's mixed variables.
 
     >>> from pymoo.core.population import Population
     >>> pop = Population.new("X", np.array([[1, 0], [0, 0], [1, 0]], dtype=bool))
@@ -39,7 +39,7 @@ class HashDuplicates(DuplicateElimination):  # type: ignore[misc]  # pymoo has n
 
 
 def _keys(X: NDArray[Any]) -> list[Hashable]:
-    """One key per row."""
+    """Return one key per row."""
     if X.dtype == object:
         return [
             tuple(sorted(x.items())) if isinstance(x, dict) else tuple(np.atleast_1d(x).tolist())

@@ -15,13 +15,13 @@ __all__ = ["LevelCrossover"]
 
 
 class LevelCrossover(Crossover):  # type: ignore[misc]  # pymoo has no types
-    """Every level from either parent; a record is published if either parent publishes it.
+    """Crossover that takes every level from a random parent, and publishes what either parent publishes.
 
     Jahan et al. 2025, section 5.2: uniform on vector A, union on vector B. A threshold comes from either
     parent. The second child has the other parent's level everywhere.
 
     Args:
-        prob: How likely two parents exchange anything.
+        prob: The probability that two parents exchange anything.
 
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.problems import LevelsAndSuppression

@@ -16,7 +16,7 @@ __all__ = ["LevelMutation"]
 
 
 class LevelMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
-    """Some levels change: to any other, as in Jahan et al. 2025, or one step up or down the lattice.
+    """Mutation of some levels: to any other (Jahan et al. 2025), or one step up or down the lattice.
 
     Published records are flipped at the same rate, and a threshold is multiplied or divided.
 
@@ -53,14 +53,14 @@ class LevelMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
         shape = (len(X), n_levels)
         levels = children[:, :n_levels].astype(np.int64)
         anew = rng.integers(space.lowest, space.highest, shape, endpoint=True)
-        moved = levels + rng.choice([-1, 1], shape)
+        steps = levels + rng.choice([-1, 1], shape)
         # At an end the only step is back.
-        moved = np.where(moved < space.lowest, levels + 1, moved)
-        moved = np.where(moved > space.highest, levels - 1, moved)
-        moved = np.clip(moved, space.lowest, space.highest)
-        changed = np.where(rng.random(shape) < self.step, moved, anew)
+        steps = np.where(steps < space.lowest, levels + 1, steps)
+        steps = np.where(steps > space.highest, levels - 1, steps)
+        steps = np.clip(steps, space.lowest, space.highest)
+        mutants = np.where(rng.random(shape) < self.step, steps, anew)
         hit = rng.random(shape) < max(self.rate, 1 / n_levels if self.step else 0.0)
-        children[:, :n_levels] = np.where(hit, changed, levels)
+        children[:, :n_levels] = np.where(hit, mutants, levels)
         rest = children[:, n_levels:]
         if "threshold" in space.kinds:
             factor = np.exp(rng.normal(size=rest.shape))

@@ -15,11 +15,11 @@ __all__ = ["LevelSampling"]
 
 
 class LevelSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
-    """Levels at random; then a threshold of any magnitude, or bits of any density.
+    """Sampling of random levels, with a threshold of any magnitude or bits of any density.
 
-    In every individual another share of the attributes is generalised completely, from none to all, so
-    that all magnitudes of k occur. The first individual generalises nothing, the second everything, and
-    both publish all records; `ends=False` leaves these two out.
+    The share of attributes that are generalised completely varies between individuals, from none to
+    all, so that all magnitudes of k occur. The first individual generalises nothing, the second
+    everything, and both publish all records; `ends=False` leaves these two out.
 
     Args:
         ends: Whether both ends of the front are in the first population.

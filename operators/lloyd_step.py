@@ -16,9 +16,9 @@ __all__ = ["LloydStep"]
 
 
 class LloydStep(Mutation):  # type: ignore[misc]  # pymoo has no types
-    """Every centroid becomes the mean and mode of its cluster (Lloyd 1982): memetic mutation.
+    """Memetic mutation in which every centroid becomes the mean and mode of its cluster (Lloyd 1982).
 
-    Clusters without records are given up; their places stay free, or some get new centroids, which are
+    Clusters without records are dropped. Their places stay free, or some get new centroids, which are
     records of the data.
 
     Args:
@@ -28,8 +28,9 @@ class LloydStep(Mutation):  # type: ignore[misc]  # pymoo has no types
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.problems import Clusters
     >>> table = pm.Table(pd.DataFrame({"age": [20, 30, 40, 50]}), quasi_identifiers=["age"])
+    >>> problem = Clusters(table, 2, assignment="balanced")
     >>> parents = np.array([[20.0, 40.0, 2, 1, 2]])
-    >>> LloydStep(explore=0)._do(Clusters(table, 2), parents, random_state=1)[0, :2].tolist()
+    >>> LloydStep(explore=0)._do(problem, parents, random_state=1)[0, :2].tolist()
     [25.0, 45.0]
     """
 

@@ -16,15 +16,15 @@ __all__ = ["LunacekCrossover"]
 
 
 class LunacekCrossover(Crossover):  # type: ignore[misc]  # pymoo has no types
-    """One point per attribute; in a tree only where both parents keep two leaves apart.
+    """One-point crossover per attribute; in a tree, only where both parents keep two leaves apart.
 
     Lunacek, Whitley & Ray 2006, as used by Dewri et al. 2011, section 6.3. Before and after such a
     point both parents are valid on their own, so the children are valid as well. Unconstrained
-    attributes are cut anywhere. The ends of an attribute are points too: it is then inherited
-    whole. Which child begins with which parent is drawn for every attribute.
+    attributes are cut anywhere. The ends of an attribute are points too: the attribute is then
+    inherited whole. For every attribute, a random child begins with the first parent.
 
     Args:
-        prob: How likely two parents are crossed at all.
+        prob: The probability that two parents are crossed.
 
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.problems import Cuts

@@ -15,7 +15,7 @@ __all__ = ["MergeRepair"]
 
 
 class MergeRepair(Repair):  # type: ignore[misc]  # pymoo has no types
-    """Merges clusters of fewer than k records with others, where that costs least; for nearest centroids.
+    """Repair that merges clusters of fewer than k records where that costs least; for nearest centroids.
 
     Balanced assignment needs no repair: it gives every cluster k records. A row whose clusters are large
     enough stays as it is.
@@ -33,4 +33,4 @@ class MergeRepair(Repair):  # type: ignore[misc]  # pymoo has no types
 
     def _do(self, problem: Problem, X: NDArray[Any], **kwargs: Any) -> NDArray[np.float64]:
         space = space_of(problem, "centroids")
-        return np.stack([space.merged(x) for x in np.asarray(X, dtype=np.float64)])
+        return np.stack([space.merge_small(x) for x in np.asarray(X, dtype=np.float64)])

@@ -15,10 +15,11 @@ __all__ = ["NewLevels"]
 
 
 class NewLevels(DuplicateElimination):  # type: ignore[misc]  # pymoo has no types
-    """Drops individuals whose levels this run has had before, whatever records they publish.
+    """Duplicate elimination that drops individuals whose levels occurred earlier in the run.
 
-    For problems that follow every vector of levels by all its thresholds: to evaluate the same levels again
-    tells nothing new. It remembers, so it belongs to one run; `optimize` copies it.
+    It is for problems that evaluate all thresholds of every vector of levels: the same levels would
+    bring nothing new, whatever records are published. It remembers levels, so it belongs to one run;
+    `optimize` copies it.
 
     Args:
         space: The levels.
@@ -40,7 +41,7 @@ class NewLevels(DuplicateElimination):  # type: ignore[misc]  # pymoo has no typ
         self._seen: set[bytes] = set()
 
     def do(self, pop: Any, *args: Any, **kwargs: Any) -> Any:
-        """Drop what is known, and remember the rest."""
+        """Drop known levels, and remember the others."""
         result = super().do(pop, *args, **kwargs)
         remaining = result[0] if isinstance(result, tuple) else result
         if len(remaining):

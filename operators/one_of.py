@@ -16,7 +16,7 @@ __all__ = ["OneOf"]
 
 
 class OneOf(Mutation):  # type: ignore[misc]  # pymoo has no types
-    """Every child is mutated by one of some mutations, drawn by their weights.
+    """Mutation of every child by one of several mutations, drawn by their weights.
 
     Args:
         mutations: Any pymoo mutations.
@@ -34,10 +34,10 @@ class OneOf(Mutation):  # type: ignore[misc]  # pymoo has no types
         shares = np.ones(len(mutations)) if weights is None else np.asarray(weights, dtype=float)
         if not len(mutations) or shares.shape != (len(mutations),):
             raise ProblemError(
-                f"weights: one for each of {len(mutations)} mutations, got {shares.size}"
+                f"weights: give one for each of {len(mutations)} mutations, got {shares.size}"
             )
         if not (np.isfinite(shares).all() and (shares >= 0).all() and shares.sum() > 0):
-            raise ProblemError("weights: must be numbers from 0, not all of them 0")
+            raise ProblemError("weights: must be numbers of at least 0, and not all 0")
         self.mutations = list(mutations)
         self.weights = (shares / shares.sum()).tolist()
 
@@ -50,10 +50,10 @@ class OneOf(Mutation):  # type: ignore[misc]  # pymoo has no types
         **kwargs: Any,
     ) -> NDArray[Any]:
         rng = np.random.default_rng(random_state)
-        chosen = rng.choice(len(self.mutations), size=len(X), p=self.weights)
+        choice = rng.choice(len(self.mutations), size=len(X), p=self.weights)
         children = np.array(X)
         for i, mutation in enumerate(self.mutations):
-            rows = np.flatnonzero(chosen == i)
+            rows = np.flatnonzero(choice == i)
             if len(rows):
                 children[rows] = mutation._do(problem, X[rows], random_state=rng)
         return children

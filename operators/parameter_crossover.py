@@ -16,7 +16,7 @@ __all__ = ["ParameterCrossover"]
 
 
 class ParameterCrossover(Crossover):  # type: ignore[misc]  # pymoo has no types
-    """Whole parameters come from either parent, real ones from between and around both (BLX-α).
+    """Crossover that takes whole parameters from a random parent, and real ones from around both (BLX-α).
 
     Eshelman and Schaffer 1993, on the scale of each parameter.
 
@@ -44,7 +44,7 @@ class ParameterCrossover(Crossover):  # type: ignore[misc]  # pymoo has no types
         swap = rng.random(first.shape) < 0.5
         a, b = space.to_unit(first), space.to_unit(second)
         reach = rng.uniform(-self.alpha, 1 + self.alpha, (2, *first.shape))
-        mixed = [space.from_unit(a + part * (b - a)) for part in reach]
-        taken = [np.where(swap, second, first), np.where(swap, first, second)]
-        children = [np.where(space.whole, t, m) for t, m in zip(taken, mixed, strict=True)]
+        blends = [space.from_unit(a + part * (b - a)) for part in reach]
+        swaps = [np.where(swap, second, first), np.where(swap, first, second)]
+        children = [np.where(space.whole, t, m) for t, m in zip(swaps, blends, strict=True)]
         return np.stack([space.clean(child) for child in children])

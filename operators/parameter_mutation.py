@@ -16,11 +16,12 @@ __all__ = ["ParameterMutation"]
 
 
 class ParameterMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
-    """Some parameters move a little on their scale, a whole one by at least 1; a few are drawn anew.
+    """Mutation that moves some parameters a little on their scale, and draws a few of them anew.
 
     Args:
         rate: How likely a parameter is changed; at least one per child on average.
-        width: The standard deviation of a move, as a share of the parameter's range.
+        width: The standard deviation of a move, as a share of the parameter's range; a whole number
+            moves by at least 1.
         anew: How likely a changed parameter is drawn from its whole range.
 
     >>> import numpy as np, privmoo as pm
@@ -41,10 +42,10 @@ class ParameterMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
     ) -> NDArray[np.float64]:
         space = space_of(problem, "parameters")
         rng = np.random.default_rng(random_state)
-        moved = space.from_unit(space.to_unit(X) + rng.normal(0.0, self.width, X.shape))
+        steps = space.from_unit(space.to_unit(X) + rng.normal(0.0, self.width, X.shape))
         step = X + rng.choice([-1.0, 1.0], X.shape)
-        moved = np.where(space.whole & (moved == X), step, moved)
+        steps = np.where(space.whole & (steps == X), step, steps)
         fresh = space.from_unit(rng.random(X.shape))
-        changed = np.where(rng.random(X.shape) < self.anew, fresh, moved)
+        children = np.where(rng.random(X.shape) < self.anew, fresh, steps)
         hit = rng.random(X.shape) < max(self.rate, 1 / space.n_variables)
-        return space.clean(np.where(hit, changed, X))
+        return space.clean(np.where(hit, children, X))

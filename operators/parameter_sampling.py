@@ -15,7 +15,7 @@ __all__ = ["ParameterSampling"]
 
 
 class ParameterSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
-    """A Latin hypercube: every parameter is spread evenly over its range, or over its logarithm.
+    """Sampling by a Latin hypercube: parameters are spread evenly over their ranges, or the logarithms.
 
     >>> import numpy as np, privmoo as pm
     >>> problem = pm.problems.Hybrid(pm.testing.example_hybrid_table(), patterns=["race"])

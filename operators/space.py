@@ -8,9 +8,12 @@ from privmoo.errors import ProblemError
 
 if TYPE_CHECKING:
     from privmoo.spaces.centroids import CentroidSpace
+    from privmoo.spaces.classes import ClassSpace
     from privmoo.spaces.cuts import CutSpace
     from privmoo.spaces.levels import LevelSpace, RecordLevelSpace
     from privmoo.spaces.parameters import ParameterSpace
+    from privmoo.spaces.regions import RegionSpace
+    from privmoo.spaces.union import UnionSpace
 
 __all__ = ["space_of"]
 
@@ -18,8 +21,11 @@ _EXAMPLES = {
     "cuts": "Cuts",
     "levels": "Levels",
     "records": "LevelsAndSuppression",
-    "centroids": "Clusters",
+    "centroids": "Clusters(..., assignment='balanced')",
+    "classes": "Clusters",
     "parameters": "Hybrid",
+    "regions": "Regions",
+    "families": "TradeOff",
 }
 
 
@@ -40,7 +46,23 @@ def space_of(problem: object, kind: Literal["centroids"]) -> CentroidSpace: ...
 
 
 @overload
+def space_of(problem: object, kind: Literal["classes"]) -> ClassSpace: ...
+
+
+@overload
 def space_of(problem: object, kind: Literal["parameters"]) -> ParameterSpace: ...
+
+
+@overload
+def space_of(problem: object, kind: Literal["regions"]) -> RegionSpace: ...
+
+
+@overload
+def space_of(problem: object, kind: Literal["families"]) -> UnionSpace: ...
+
+
+@overload
+def space_of(problem: object, kind: str) -> Any: ...
 
 
 def space_of(problem: object, kind: str) -> Any:
@@ -48,8 +70,9 @@ def space_of(problem: object, kind: str) -> Any:
 
     Args:
         problem: A problem with an attribute `space`.
-        kind: `"cuts"`, `"levels"`, `"records"` (levels and a choice of records), `"centroids"` or
-            `"parameters"`.
+        kind: `"cuts"`, `"levels"`, `"records"` (levels and a choice of records), `"centroids"`,
+            `"classes"`, `"parameters"`, `"regions"` or `"families"` (several of these), or a kind that
+            the space of a plug-in names.
 
     Raises:
         ProblemError: The problem has no space, or one of another kind.
@@ -61,8 +84,8 @@ def space_of(problem: object, kind: str) -> Any:
     """
     space = getattr(problem, "space", None)
     if kind not in getattr(space, "kinds", ()):
+        example = f" such as {_EXAMPLES[kind]}" if kind in _EXAMPLES else " whose space does"
         raise ProblemError(
-            f"problem: {type(problem).__name__} does not search {kind}; use a problem such as "
-            f"{_EXAMPLES[kind]}"
+            f"problem: {type(problem).__name__} does not search {kind}; use a problem{example}"
         )
     return space

@@ -19,11 +19,11 @@ __all__ = ["SplitMergeDrop"]
 
 
 class SplitMergeDrop(Mutation):  # type: ignore[misc]  # pymoo has no types
-    """Some new clusters, or some merged, or some dropped.
+    """Mutation that adds, merges or drops some clusters.
 
-    New centroids are records of the data, which split the clusters they fall into; where no place is free
-    they replace others. A merged pair, a random centroid and its nearest other, becomes its middle, with
-    the categories of one of the two. Sizes change too, now and then.
+    New centroids are records of the data, which split the clusters they fall into; where no place is
+    free they replace others. A random centroid and the one nearest to it merge into their middle, with
+    the categories of one of the two. Now and then, sizes change too.
 
     Args:
         share: The largest share of the clusters that one mutation adds, merges or drops.
@@ -31,8 +31,9 @@ class SplitMergeDrop(Mutation):  # type: ignore[misc]  # pymoo has no types
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.problems import Clusters
     >>> table = pm.Table(pd.DataFrame({"age": [20, 30, 40, 50]}), quasi_identifiers=["age"])
+    >>> problem = Clusters(table, 2, assignment="balanced")
     >>> parents = np.array([[20.0, 40.0, 2, 1, 2]])
-    >>> SplitMergeDrop()._do(Clusters(table, 2), parents, random_state=1)[0, :2].tolist()
+    >>> SplitMergeDrop()._do(problem, parents, random_state=1)[0, :2].tolist()
     [30.0, 30.0]
     """
 
@@ -55,7 +56,7 @@ class SplitMergeDrop(Mutation):  # type: ignore[misc]  # pymoo has no types
         end = space.n_centroid_variables
         for i in range(len(X)):
             matrix = space.matrices(X[i])[0]
-            used = np.flatnonzero(~space.unused(matrix))
+            used = np.flatnonzero(~space.is_unused(matrix))
             n = int(rng.integers(1, max(2, round(self.share * len(used)) + 1)))
             kind = rng.integers(3)
             if kind == 0:

@@ -12,6 +12,7 @@ from privmoo import (
     evaluation,
     exact,
     explorer,
+    families,
     front,
     groups,
     hierarchy,
@@ -37,6 +38,7 @@ from privmoo.data.table import Table
 from privmoo.evaluation import group
 from privmoo.exact import exact_front
 from privmoo.explorer.widget import explore
+from privmoo.families import trade_off
 from privmoo.front import Front, Solution
 from privmoo.hierarchy import Hierarchy
 from privmoo.hybrid import HybridScheme
@@ -68,6 +70,7 @@ from privmoo.measures import (
     Precision,
     ProsecutorRisk,
     PSensitivity,
+    QueryError,
     RecordsAtRisk,
     RecursiveDiversity,
     Similarity,
@@ -99,8 +102,10 @@ from privmoo.suppression import (
     BelowThreshold,
     Budget,
     ExplicitRecords,
+    JointBudget,
     KLBudget,
     NoSuppression,
+    Thresholds,
     ViolatingGroups,
 )
 
@@ -136,6 +141,7 @@ __all__ = [
     "Homogeneity",
     "HybridScheme",
     "InformationLoss",
+    "JointBudget",
     "JournalistRisk",
     "KAnonymity",
     "KLBudget",
@@ -149,6 +155,7 @@ __all__ = [
     "Precision",
     "ProsecutorRisk",
     "QuasiIdentifier",
+    "QueryError",
     "RecordsAtRisk",
     "RecursiveDiversity",
     "Release",
@@ -162,6 +169,7 @@ __all__ = [
     "SuppressedShare",
     "TCloseness",
     "Table",
+    "Thresholds",
     "Transparency",
     "Uniqueness",
     "ViolatingGroups",
@@ -182,6 +190,7 @@ __all__ = [
     "exact_front",
     "explore",
     "explorer",
+    "families",
     "front",
     "group",
     "groups",
@@ -203,4 +212,5 @@ __all__ = [
     "study",
     "suppression",
     "testing",
+    "trade_off",
 ]

@@ -30,6 +30,7 @@ __all__ = [
     "RecodingError",
     "ReleaseError",
     "TableError",
+    "TableWarning",
     "nearest",
 ]
 
@@ -82,8 +83,8 @@ class PrivmooError(Exception):
         message: What is wrong, in one sentence.
         hint: What to do, if that is not part of the message; `str(error)` puts it at the end.
 
-    >>> print(FileError("a.csv: exists already", hint=Hint("choose another name")))
-    a.csv: exists already; choose another name
+    >>> print(FileError("a.csv exists already", hint=Hint("choose another name")))
+    a.csv exists already; choose another name
     """
 
     column: str | None = None
@@ -141,6 +142,10 @@ class PrivmooError(Exception):
 
 class TableError(PrivmooError, ValueError):
     """The data or the roles of its columns cannot be used as they are."""
+
+
+class TableWarning(UserWarning):
+    """Something in a table that its publisher should look at."""
 
 
 class ColumnError(TableError, KeyError):

@@ -11,31 +11,38 @@ from pymoo.core.problem import Problem
 
 from privmoo._util.checks import whole_number
 from privmoo._util.digest import content_digest
-from privmoo.data.table import Table
-from privmoo.errors import ProblemError
+from privmoo.data.table import Table, check_table
+from privmoo.errors import Hint, ProblemError
 from privmoo.evaluation.engine import Engine
 from privmoo.evaluation.evaluator import Evaluation, Evaluator
+from privmoo.measures import GeneralLoss, KAnonymity
 from privmoo.measures.base import Constraint, Measure
 from privmoo.measures.function_measure import FunctionMeasure
 from privmoo.recodings.base import Recoding
 from privmoo.recodings.candidates import Candidates
-from privmoo.spaces.base import SearchSpace, row_keys
+from privmoo.spaces.base import SearchSpace
+from privmoo.spaces.variables import VariableSpace
 from privmoo.suppression import NoSuppression, Suppression
 
-__all__ = ["AnonymizationProblem"]
+__all__ = ["AnonymizationProblem", "read_constraints"]
+
+_RENAME = Hint(call="measure.named(...)")
+# What a subclass defines where it is not given a space.
+_MEANING = ("candidates", "recoding", "default_operators")
 
 
 class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
     """A search space × a suppression policy × measures, to be solved by any pymoo algorithm.
 
-    There are two ways to a formulation of your own. Either give a `SearchSpace`, which says what decision
-    vectors mean and brings its operators; or write a subclass that defines `candidates`, `recoding` and
-    `default_operators`, and give the variables as pymoo takes them (`n_var`, `xl`, `xu`, `vtype`).
-    Objectives are minimised for pymoo, and shown in their natural sense.
+    There are two ways to define a new formulation. Either pass a `SearchSpace`, which says what
+    decision vectors mean and brings its operators; or write a subclass that defines `candidates`,
+    `recoding` and `default_operators`, and pass the variables as to pymoo (`n_var`, `xl`, `xu`,
+    `vtype`), from which a space is made. Objectives are minimised for pymoo, and shown in their natural
+    sense.
 
     Args:
         table: The records.
-        space: The search space; None if a subclass defines what decision vectors mean.
+        space: The search space; if not given, the variables, whose meaning a subclass defines.
         objectives: Measures to optimise; those of `default_objectives` if not given.
         constraints: Bounds such as `KAnonymity() >= 5`.
         suppression: Which records are left out; none by default.
@@ -45,7 +52,7 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         variables: Without a space, the variables as pymoo takes them.
 
     Attributes:
-        space: The search space, or None.
+        space: The search space.
         evaluator: What judges candidates.
         measures: Objectives, measures of constraints, and extras.
     """
@@ -53,11 +60,15 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
     default_algorithm: str | None = None
     """By name; None for NSGA-II, or GA where there is one objective."""
     default_population: int = 200
+    default_offspring: int | None = None
+    """Children of a generation; as many as the population if None."""
     default_generations: int = 250
     chunk: int | None = None
     """How many decision vectors become candidates at once, where candidates are large; None for all."""
     parameter_names: ClassVar[tuple[str, ...]] = ()
     """The names of the attributes that, as arguments, reproduce the problem."""
+    objects: ClassVar[tuple[str, ...]] = ()
+    """The names of arguments that no file can state; a file states what they are built from instead."""
 
     def __init__(
         self,
@@ -72,42 +83,57 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         view: Table | None = None,
         **variables: Any,
     ) -> None:
-        if not isinstance(table, Table):
-            raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
+        """Make the problem; the arguments are those of the class."""
+        check_table(table)
+        self.table = table
+        self.space = self._space_of(variables, view) if space is None else space
+        _check_space(self.space, table)
         if threads is not None:
             threads = whole_number("threads", threads)
-        _check_space(space, table, variables)
-        self.table = table
-        self.space = space
+            self.space.limit_threads(threads)
         self.objectives = tuple(self.default_objectives() if objectives is None else objectives)
-        self.constraints = tuple(constraints)
-        self.suppression = suppression or NoSuppression()
+        self.constraints = read_constraints(constraints)
+        self.suppression = _read_policy(suppression)
         _check_parts(self.objectives, self.constraints, table)
-        used = [*self.objectives, *(c.measure for c in self.constraints)]
+        core = [*self.objectives, *(c.measure for c in self.constraints)]
         if extras is None:
-            keys = {m.key for m in used}
+            keys = {m.key for m in core}
             extras = [extra for extra in self.default_extras() if extra.key not in keys]
-        self.measures = _distinct(used, tuple(extras), table)
+        self.measures = _distinct(core, tuple(extras), table)
         needs = frozenset().union(*(m.needs for m in self.measures))
-        if space is not None:
-            view = space.view
-            self.chunk = space.chunk
-            low, high = space.bounds
-            variables = {"n_var": len(low), "xl": low, "xu": high, "vtype": space.variable_type}
-        engine = Engine(view or table, suppression=self.suppression, needs=needs, threads=threads)
+        self.chunk = self.space.chunk
+        engine = Engine(
+            self.space.view,
+            suppression=self.suppression,
+            needs=needs,
+            threads=threads,
+            staircase=self.space.staircase,
+        )
         self.evaluator = Evaluator(self, engine)
         super().__init__(
             n_obj=len(self.objectives),
             n_ieq_constr=len(self.constraints) + 1,
             exclude_from_serialization=["callback"],
-            **variables,
+            **self.space.pymoo_variables(),
         )
+
+    def _space_of(self, variables: Mapping[str, Any], view: Table | None) -> SearchSpace:
+        """Make the space of a subclass that defines itself what its variables mean."""
+        methods = {
+            name: getattr(self, name)
+            for name in _MEANING
+            if getattr(type(self), name) is not getattr(AnonymizationProblem, name)
+        }
+        space = VariableSpace(self.table, variables, methods, owner=type(self).__name__)
+        space.view = view or self.table
+        space.chunk = self.chunk
+        return space
 
     # What a formulation may define
 
     def default_objectives(self) -> Sequence[Measure]:
-        """Return the measures to optimise where none are given."""
-        return ()
+        """Return the measures to optimise where none are given: k and general loss."""
+        return KAnonymity(), GeneralLoss()
 
     def default_extras(self) -> Sequence[Measure]:
         """Return the measures to record where none are given; those in use already are left out."""
@@ -115,75 +141,86 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
 
     def parameters(self) -> dict[str, Any]:
         """Return the arguments that reproduce the problem, as plain data."""
-        parameters = {} if self.space is None else self.space.parameters()
-        return {**parameters, **{name: getattr(self, name) for name in self.parameter_names}}
+        names = self.parameter_names
+        return {**self.space.parameters(), **{name: getattr(self, name) for name in names}}
 
     def range_of(self, m: Measure) -> tuple[float, float]:
         """Return the smallest and the largest value that a measure can have in this problem."""
         return m.range(self.table)
 
-    # What the space knows, or a formulation without a space defines
+    # What the space knows; a subclass without a space of its own defines it here
 
     def candidates(self, X: NDArray[Any]) -> Candidates:
         """Return decision vectors as the engine groups them."""
-        return self._need_space("candidates(X)").candidates(X)
+        return self.space.candidates(X)
 
     def recoding(self, x: NDArray[Any]) -> Recoding:
         """Return the recoding of one decision vector."""
-        return self._need_space("recoding(x)").recoding(x)
+        return self.space.recoding(x)
 
     def default_operators(self) -> dict[str, Any]:
         """Return sampling, crossover, mutation and duplicate elimination that fit."""
-        return self._need_space("default_operators()").operators()
+        return self.space.operators()
 
     def keys(self, X: NDArray[Any]) -> list[bytes]:
         """Return one key per decision vector, equal where the recoding is the same."""
-        return row_keys(X) if self.space is None else self.space.keys(X)
+        return self.space.keys(X)
 
     def valid(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which decision vectors are recodings at all; the others are infeasible."""
-        return np.ones(len(X), np.bool_) if self.space is None else self.space.valid(X)
+        """Return which decision vectors are valid recodings; the others are infeasible."""
+        return self.space.valid(X)
 
     def published(self, x: NDArray[Any]) -> NDArray[np.bool_] | None:
         """Return which records a decision vector publishes; None if the policy decides."""
-        return None if self.space is None else self.space.published(x)
+        return self.space.published(x)
 
-    def policy(self, x: NDArray[Any]) -> Suppression:
-        """Return which records a decision vector leaves out, as a policy."""
-        policy = None if self.space is None else self.space.policy(x)
+    def policy(self, x: NDArray[Any], thresholds: NDArray[np.float64] | None = None) -> Suppression:
+        """Return which records a decision vector leaves out, as a policy.
+
+        Args:
+            x: The decision vector.
+            thresholds: Those of a step of its staircase; without numbers the policy decides by itself.
+        """
+        staircase = self.evaluator.engine.staircase
+        if thresholds is not None and staircase is not None and not np.isnan(thresholds).any():
+            return staircase.at(thresholds)
+        policy = self.space.policy(x)
         return self.suppression if policy is None else policy
 
     def adopt(self, recoding: Recoding) -> Recoding:
         """Return a recoding found elsewhere as this problem would release it; raise if it cannot."""
-        return recoding if self.space is None else self.space.adopt(recoding)
+        return self.space.adopt(recoding)
 
     def encode(self, recoding: Recoding) -> NDArray[Any]:
         """Return the decision vector nearest to a recoding that was found elsewhere."""
-        if self.space is None:
-            raise ProblemError(
-                f"start: {type(self).__name__} cannot start from recodings; give decision vectors or "
-                "a front"
-            )
         return self.space.encode(recoding)
 
-    def companions(self, X: NDArray[Any], evaluator: Evaluator) -> Evaluation | None:
-        """Return the candidates that come along with decision vectors at no cost.
+    def stair_keys(self, X: NDArray[Any]) -> list[bytes]:
+        """Return one key per decision vector, equal where the staircase is the same."""
+        return self.space.stair_keys(X)
+
+    def step_rows(
+        self, X: NDArray[Any], thresholds: NDArray[np.float64]
+    ) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+        """Return steps as decision vectors, and the thresholds that these do not contain.
 
         Args:
-            X: The decision vectors that were evaluated.
-            evaluator: What judges the companions.
+            X: The decision vectors of the recodings, one row per step.
+            thresholds: Steps × thresholds.
         """
-        return None if self.space is None else self.space.companions(X, evaluator)
+        return self.space.step_rows(X, thresholds)
+
+    def learn(self, steps: Evaluation) -> None:
+        """Let the space take note of the evaluated steps of a run."""
+        self.space.learn(steps)
+
+    def neighbours(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Return the decision vectors that are one small move away; none if the space has no moves."""
+        return self.space.neighbours(x)
 
     def begin_run(self) -> None:
         """Forget what the space remembers of an earlier run."""
-        if self.space is not None:
-            self.space.begin_run()
-
-    def _need_space(self, method: str) -> SearchSpace:
-        if self.space is None:
-            raise TypeError(f"{type(self).__name__} must define {method}, or be given a space")
-        return self.space
+        self.space.begin_run()
 
     # What all share
 
@@ -214,10 +251,9 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         return dict(zip(self.evaluator.names, values, strict=True))
 
     def limit_threads(self, threads: int) -> None:
-        """Evaluate with this many threads from now on, such as one where processes share the cores."""
+        """Evaluate with this many threads from now on, such as one if processes share the cores."""
         self.evaluator.engine.threads = threads
-        if self.space is not None:
-            self.space.limit_threads(threads)
+        self.space.limit_threads(threads)
 
     def forget(self) -> None:
         """Forget what was evaluated, so that a run pays for everything that it evaluates."""
@@ -228,16 +264,20 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         description = {
             "problem": type(self).__name__,
             "parameters": self.parameters(),
-            "objectives": [_described(m) for m in self.objectives],
+            "objectives": [_measure_data(m) for m in self.objectives],
             "constraints": [
-                {"measure": _described(c.measure), "relation": c.relation, "bound": float(c.bound)}
+                {
+                    "measure": _measure_data(c.measure),
+                    "relation": c.relation,
+                    "bound": float(c.bound),
+                }
                 for c in self.constraints
             ],
-            "measures": [_described(m) for m in self.measures],
+            "measures": [_measure_data(m) for m in self.measures],
             "suppression": self.suppression.describe(),
             "table": self.table.fingerprint,
         }
-        if type(self) is AnonymizationProblem and self.space is not None:
+        if type(self) is AnonymizationProblem:
             # The class of any other problem implies its space; a plain one takes any space.
             description["space"] = {
                 "name": type(self.space).__name__,
@@ -252,39 +292,63 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
 
     def __copy__(self) -> AnonymizationProblem:
         """Return a problem that shares the data, but has evaluated nothing and has no observers."""
-        copied: AnonymizationProblem = object.__new__(type(self))
-        copied.__dict__.update(self.__dict__, callback=None)
-        copied.evaluator = Evaluator(copied, self.evaluator.engine)
-        return copied
+        twin: AnonymizationProblem = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__, callback=None)
+        twin.evaluator = Evaluator(twin, self.evaluator.engine)
+        return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> AnonymizationProblem:
         return self  # pymoo copies the problem every generation when it saves history
 
 
-def _check_space(space: object, table: Table, variables: Mapping[str, Any]) -> None:
-    """Raise unless a space of this table is given, or variables instead of one."""
-    if space is None:
-        if "n_var" not in variables and "vars" not in variables:
-            raise ProblemError(
-                "space: none given; pass a search space, or the variables as pymoo takes them (n_var, "
-                "xl, xu, vtype)"
-            )
-    elif isinstance(space, type) and issubclass(space, SearchSpace):
+def _check_space(space: object, table: Table) -> None:
+    """Raise unless it is a search space of this table."""
+    if isinstance(space, type) and issubclass(space, SearchSpace):
         raise ProblemError(
             f"space: must be a search space, got the class; write {space.__name__}(table)"
         )
-    elif not isinstance(space, SearchSpace):
+    if not isinstance(space, SearchSpace):
         raise ProblemError(f"space: must be a SearchSpace, got {type(space).__name__}")
-    elif space.table is not table and space.table.fingerprint != table.fingerprint:
+    if space.table is not table and space.table.fingerprint != table.fingerprint:
         raise ProblemError(
-            "space: was made for another table; make it from the table of the problem"
+            "space: this one was made for another table; make it from the table of the problem"
         )
+
+
+def read_constraints(constraints: object) -> tuple[Constraint, ...]:
+    """Return constraints as a tuple.
+
+    Raises:
+        ProblemError: They are not a list of bounds.
+    """
+    if isinstance(constraints, Constraint) or not isinstance(constraints, Iterable):
+        raise ProblemError(
+            f"constraints: must be a list such as [KAnonymity() >= 5], got {constraints!r}"
+        )
+    bounds = tuple(constraints)
+    for bound in bounds:
+        if not isinstance(bound, Constraint):
+            raise ProblemError(
+                f"constraints: expected a bound such as KAnonymity() >= 5, got {bound!r}"
+            )
+    return bounds
+
+
+def _read_policy(suppression: object) -> Suppression:
+    """Return the policy; none that is named leaves nobody out."""
+    if suppression is None:
+        return NoSuppression()
+    if not isinstance(suppression, Suppression):
+        raise ProblemError(
+            f"suppression: must be a policy such as Budget(0.1), got {suppression!r}"
+        )
+    return suppression
 
 
 def _check_parts(
     objectives: Sequence[Measure], constraints: Sequence[Constraint], table: Table
 ) -> None:
-    """Raise unless all parts are of the right type and make sense on the table."""
+    """Raise unless all parts have the right type and make sense for the table."""
     for objective in objectives:
         if isinstance(objective, type) and issubclass(objective, Measure):
             name = objective.__name__
@@ -293,18 +357,11 @@ def _check_parts(
             raise ProblemError(
                 f"objectives: expected measures such as KAnonymity(), got {objective!r}"
             )
-    for constraint in constraints:
-        if not isinstance(constraint, Constraint):
-            raise ProblemError(
-                f"constraints: expected a bound such as KAnonymity() >= 5, got {constraint!r}"
-            )
     if not objectives:
-        raise ProblemError("objectives: none given; name at least one measure")
+        raise ProblemError("objectives: there are none; name at least one measure")
     keys = [m.key for m in objectives]
     if len(set(keys)) < len(keys):
-        raise ProblemError(
-            f"objectives: {', '.join(keys)}: two have the same name; rename one with .named('...')"
-        )
+        raise ProblemError(f"objectives: two of {', '.join(keys)} have the same name", hint=_RENAME)
     for objective in objectives:
         objective.check(table)
     for constraint in constraints:
@@ -314,31 +371,31 @@ def _check_parts(
 def _distinct(
     used: Sequence[Measure], extras: Sequence[Measure], table: Table
 ) -> tuple[Measure, ...]:
-    """Return all measures by name, each once; raise where one name means two measures."""
+    """Return all measures by name, each once; raise if one name means two measures."""
     measures: dict[str, Measure] = {}
     for m in used:
-        if _described(measures.setdefault(m.key, m)) != _described(m):
+        if _measure_data(measures.setdefault(m.key, m)) != _measure_data(m):
             raise ProblemError(
                 f"constraints: two different measures are called {m.key!r} ({measures[m.key]!r} and "
-                f"{m!r}); name one, e.g. {type(m).__name__}(...).named('{m.name}_2')"
+                f"{m!r})",
+                hint=_RENAME,
             )
     for extra in extras:
         extra.check(table)
-        if _described(measures.setdefault(extra.key, extra)) != _described(extra):
+        if _measure_data(measures.setdefault(extra.key, extra)) != _measure_data(extra):
             raise ProblemError(
-                f"extras: another measure is called {extra.key!r} already; name this one, e.g. "
-                f"{type(extra).__name__}(...).named('{extra.name}_2')"
+                f"extras: another measure is called {extra.key!r} already", hint=_RENAME
             )
     return tuple(measures.values())
 
 
-def _described(m: Measure) -> dict[str, Any]:
-    """Return a measure as plain data, so exact that another one is never taken for it."""
+def _measure_data(m: Measure) -> dict[str, Any]:
+    """Return a measure as plain data that distinguishes it from every other measure."""
     plain = {
         key: value if isinstance(value, str | int | float | bool | list) else content_digest(value)
         for key, value in m.parameters.items()
     }
-    described = {
+    description = {
         "name": m.name,
         "key": m.key,
         "sense": m.sense,
@@ -346,5 +403,5 @@ def _described(m: Measure) -> dict[str, Any]:
         "parameters": plain,
     }
     if isinstance(m, FunctionMeasure):
-        described["code"] = content_digest(m.function)
-    return described
+        description["code"] = content_digest(m.function)
+    return description

@@ -7,7 +7,7 @@ package announces its own in its pyproject.toml::
     small_groups = "my_package:SmallGroups"
 
 There is one group of entry points per kind, `privmoo.<kind>`, with the kinds of `KINDS`. A program can
-also call `register("measures", "small_groups", SmallGroups)`, which holds for the running process.
+also call `register("measures", "small_groups", SmallGroups)`, which applies to the running process only.
 Nothing is imported before its name is used, and an entry point only adds a name: plain
 `import my_package` works as well.
 
@@ -56,8 +56,8 @@ class Kind(NamedTuple):
         bases: Classes as `"module:Class"`, of which an object is a subclass. Without any, objects are
             functions, and a built-in function has the name of its module.
         attribute: The class attribute that holds the name, or a tuple of names.
-        instances: Whether an instance of the bases will do as well.
-        elsewhere: Built-in objects of other rooms, by name, as `"module:object"`.
+        instances: Whether an instance of the bases is accepted as well.
+        elsewhere: Built-in objects outside of `room`, by name, as `"module:object"`.
     """
 
     room: str
@@ -80,7 +80,7 @@ _KINDS = {
     "policies": Kind(
         room="privmoo.suppression",
         expected="a class derived from Suppression",
-        bases=("privmoo.suppression.base:Suppression",),
+        bases=("privmoo.suppression.base:Suppression", "privmoo.suppression.staircase:Staircase"),
     ),
     "recodings": Kind(
         room="privmoo.recodings",
@@ -116,7 +116,7 @@ _KINDS = {
 }
 
 KINDS = tuple(_KINDS)
-"""The kinds of objects that a plug-in can bring."""
+"""The kinds of objects that a plug-in can provide."""
 
 _VIEWS = {
     "audit_table": "privmoo.analysis.original_risk:audit_table",
@@ -135,6 +135,7 @@ _VIEWS = {
     "plot_rates": "privmoo.plot.rates:plot_rates",
     "plot_trade_off": "privmoo.plot.trade_off:plot_trade_off",
     "report": "privmoo.explorer.page:write_report",
+    "search_families": "privmoo.families.search:search_families",
     "thumbnail": "privmoo.plot.fronts:thumbnail",
 }
 """Objects of higher rooms that methods of lower rooms call, as "module:object"."""
@@ -175,8 +176,8 @@ def load(kind: str, name: str) -> Any:
     if (kind, name) in _registered:
         target = _registered[kind, name]
         where = _where(kind, name)
-        loaded = _loaded(where, lambda: load_object(target)) if isinstance(target, str) else target
-        return _checked(kind, name, loaded, where)
+        loaded = _load(where, lambda: load_object(target)) if isinstance(target, str) else target
+        return _check_target(kind, name, loaded, where)
     return _from_entry_point(kind, name)
 
 
@@ -189,7 +190,7 @@ def names(kind: str) -> list[str]:
         kind: One of `KINDS`.
 
     >>> names("baselines")
-    ['k_member', 'mdav', 'mondrian', 'ward', 'zheng']
+    ['k_member', 'local_search', 'mdav', 'mondrian', 'univariate', 'ward', 'zheng']
     """
     built_in = built_in_names(kind)
     return [*built_in, *sorted(set(_plugin_names(kind)) - set(built_in))]
@@ -209,7 +210,7 @@ def contains(kind: str, name: str) -> bool:
 
 
 def built_in_names(kind: str) -> list[str]:
-    """Return the names of the objects that privmoo itself brings.
+    """Return the names of the built-in objects of a kind.
 
     Args:
         kind: One of `KINDS`.
@@ -228,7 +229,7 @@ def register(kind: str, name: str, target: Any) -> None:
     Args:
         kind: One of `KINDS`.
         name: The name to add.
-        target: The object, or `"module:object"` to import when the name is used first.
+        target: The object, or `"module:object"` to import when the name is first used.
 
     Raises:
         PluginError: If the name is taken, or if the object is not of the kind.
@@ -246,9 +247,9 @@ def register(kind: str, name: str, target: Any) -> None:
         )
     if name in names(kind):
         owner = "privmoo itself" if name in _built_in(kind) else "another plug-in"
-        raise PluginError(f"{where} is the name of one that {owner} brings; choose another name")
+        raise PluginError(f"{where} is already provided by {owner}; choose another name")
     if not isinstance(target, str):
-        _checked(kind, name, target, where)
+        _check_target(kind, name, target, where)
     _registered[kind, name] = target
 
 
@@ -263,7 +264,7 @@ def unregister(kind: str, name: str) -> None:
 
 
 def plugins() -> pd.DataFrame:
-    """Return what plug-ins bring: kind, name, package, version, and the object or the error.
+    """Return the objects that plug-ins provide: kind, name, package, version, and the object or the error.
 
     Every plug-in is imported to see whether it works. If it does not, a warning names it.
 
@@ -338,7 +339,7 @@ def _bases(kind: str) -> tuple[type, ...]:
 
 @functools.cache
 def _built_in(kind: str) -> dict[str, str]:
-    """The built-in objects of a kind by name, as "module:object"."""
+    """Return the built-in objects of a kind by name, as "module:object"."""
     objects = dict(_KINDS[kind].elsewhere)
     for module in modules(_KINDS[kind].room).values():
         for name, attribute in _objects_of(kind, module):
@@ -349,7 +350,7 @@ def _built_in(kind: str) -> dict[str, str]:
 
 
 def _objects_of(kind: str, module: ModuleType) -> Iterator[tuple[str, str]]:
-    """Name and attribute of every object of the kind that a module defines."""
+    """Return the name and the attribute of every object of the kind that a module defines."""
     bases = _bases(kind)
     if not bases:
         function = module.__name__.rpartition(".")[2]
@@ -373,7 +374,7 @@ def _fits(kind: str, target: Any) -> bool:
     return _KINDS[kind].instances and isinstance(target, bases)
 
 
-def _loaded(where: str, importer: Callable[[], Any]) -> Any:
+def _load(where: str, importer: Callable[[], Any]) -> Any:
     try:
         return importer()
     except (Exception, SystemExit) as error:  # whatever foreign code raises
@@ -382,7 +383,7 @@ def _loaded(where: str, importer: Callable[[], Any]) -> Any:
         ) from error
 
 
-def _checked(kind: str, name: str, target: Any, where: str) -> Any:
+def _check_target(kind: str, name: str, target: Any, where: str) -> Any:
     if not _fits(kind, target):
         raise PluginError(
             f"{where} must be {_KINDS[kind].expected}, got an object of type {type(target).__name__}"
@@ -396,9 +397,9 @@ def _checked(kind: str, name: str, target: Any, where: str) -> Any:
 
 
 def _names_of(kind: str, target: Any) -> tuple[str, ...]:
-    """The names that an object gives itself; none if it is abstract."""
-    listed = getattr(target, _KINDS[kind].attribute, "")
-    return tuple(name for name in ((listed,) if isinstance(listed, str) else listed) if name)
+    """Return the names that an object gives itself; none if it is abstract."""
+    names = getattr(target, _KINDS[kind].attribute, "")
+    return tuple(name for name in ((names,) if isinstance(names, str) else names) if name)
 
 
 def _plugin_names(kind: str) -> list[str]:
@@ -412,11 +413,11 @@ def _from_entry_point(kind: str, name: str) -> Any:
         raise PluginError(f"{_where(kind, name)} is not known{nearest(name, names(kind))}")
     if len(points) > 1:
         packages = " and ".join(sorted(repr(_package(point)) for point in points))
-        raise PluginError(f"{_where(kind, name)} is brought by {packages}; uninstall one of them")
+        raise PluginError(f"{_where(kind, name)} is provided by {packages}; uninstall one of them")
     where = f"{_where(kind, name)} of the package {_package(points[0])!r}"
     if name in _built_in(kind):
-        raise PluginError(f"{where} has the name of one that privmoo itself brings")
-    return _checked(kind, name, _loaded(where, points[0].load), where)
+        raise PluginError(f"{where} has the name of a built-in object; rename it")
+    return _check_target(kind, name, _load(where, points[0].load), where)
 
 
 def _entry_points(kind: str) -> list[EntryPoint]:

@@ -12,8 +12,10 @@ from privmoo.problems.hybrid import Hybrid
 from privmoo.problems.jahan import LevelsAndSuppression
 from privmoo.problems.levels import Levels
 from privmoo.problems.mo_obam import MOOBAM
+from privmoo.problems.regions import Regions
 from privmoo.problems.scalar_grid import ScalarGrid, scalar_grid
 from privmoo.problems.scalar_mo_obam import ScalarMOOBAM, WeighedLoss
+from privmoo.problems.trade_off import TradeOff
 
 __all__ = [
     "MOOBAM",
@@ -26,8 +28,10 @@ __all__ = [
     "KLSafe",
     "Levels",
     "LevelsAndSuppression",
+    "Regions",
     "ScalarGrid",
     "ScalarMOOBAM",
+    "TradeOff",
     "WeighedLoss",
     "ZeroSuppression",
     "scalar_grid",

@@ -1,10 +1,12 @@
-"""Clusters: centroids as decision variables, classes that release a mean (microaggregation)."""
+"""Clusters: classes of similar records that release a mean (microaggregation)."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, get_args
 
+from privmoo._util.checks import choice
 from privmoo.data.points import Scale
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
@@ -19,49 +21,57 @@ from privmoo.measures import (
     RecordsAtRisk,
 )
 from privmoo.problem import AnonymizationProblem
-from privmoo.spaces.centroids import Assignment, CentroidSpace, Published, check_clusters
+from privmoo.recodings.means import Means
+from privmoo.spaces.centroids import CentroidSpace, Published, check_clusters
+from privmoo.spaces.classes import ClassSpace
 from privmoo.suppression import Suppression
 
-__all__ = ["Clusters", "ClustersWarning"]
+__all__ = ["Assignment", "Clusters", "ClustersWarning"]
+
+Assignment = Literal["free", "balanced", "nearest"]
 
 
 class ClustersWarning(UserWarning):
-    """A parameter was changed to one that is possible."""
+    """A parameter was changed to a value that is possible."""
 
 
 class Clusters(AnonymizationProblem):
     """Any clusters of similar records, each released as one class: the general problem behind MO-OBAM.
 
-    Decision variables are the centroids of up to `n_clusters` clusters. See `CentroidSpace` for how records
-    find their clusters. A cluster without records is not a class, and clusters that release equal values
-    are one class. Hierarchies are not needed; a quasi-identifier whose values are all numbers is numeric.
+    Decision variables are the classes of the records themselves (`ClassSpace`), or the centroids of up
+    to `n_clusters` clusters, to which records go (`CentroidSpace`). A cluster without records is not a
+    class, and clusters that release equal values are one class. Hierarchies are not needed. A
+    quasi-identifier is numeric if all its values are numbers.
 
     Args:
         table: The records.
         n_clusters: The largest number of clusters; at most ⌊n/k⌋ are possible.
         k: The smallest size of a class: a constraint.
         objectives: Measures to optimise; information loss and k by default.
-        constraints: More than k, such as `TCloseness() <= 0.3`.
+        constraints: Constraints besides k, such as `TCloseness() <= 0.3`.
         suppression: Which records are left out; none by default.
         extras: Further measures to record; information loss, k, records at risk and such by default.
-        scale: Of distances: `"raw"`, `"standard"` or `"minmax"`. Information loss is measured on raw
-            numbers.
+        scale: The scale of distances: `"raw"`, `"standard"` or `"minmax"`. Information loss is measured
+            on raw numbers.
         release: `"mean"`: mean and mode of the cluster; `"centroid"`: the decision variables.
-        assignment: `"balanced"`: every cluster gets k records; `"nearest"`: nearest centroids, k may fail.
-            On a scanned table `"nearest"`, or `"balanced"` with `split=0`.
-        split: With `"balanced"`, how many records of a distinct tuple can go to other clusters one by one.
+        assignment: `"free"`: any classes, searched by moving records; `"balanced"`: centroids, and every
+            cluster gets k records; `"nearest"`: nearest centroids, k may fail. `"free"` by default, with
+            `release="centroid"` `"balanced"`. On a scanned table `"nearest"`, or another one with
+            `split=0`.
+        split: How many records of a distinct tuple can go to other clusters one by one, except with
+            `"nearest"`, which keeps them together.
+        means: How means are rounded: `Means(step=5)`, or `{"step": 5}`; not at all by default.
         threads: The number of threads of the evaluation; all cores by default.
 
     >>> import numpy as np, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 40, 41]}), quasi_identifiers=["age"])
     >>> problem = Clusters(table, 2, k=2)
-    >>> x = problem.space.from_centres(np.array([[20.0], [41.0]]))
-    >>> measured = problem.evaluate_measures(x[None])
+    >>> measured = problem.evaluate_measures(np.array([[0, 0, 1, 1]]))
     >>> measured["k"].tolist(), measured["il"].round(5).tolist()
     ([2.0], [0.00249])
     """
 
-    space: CentroidSpace
+    space: ClassSpace | CentroidSpace
     default_population = 100
     default_generations = 60
 
@@ -77,8 +87,9 @@ class Clusters(AnonymizationProblem):
         extras: Iterable[Measure] | None = None,
         scale: Scale = "raw",
         release: Published = "mean",
-        assignment: Assignment = "balanced",
+        assignment: Assignment | None = None,
         split: int = 8,
+        means: Means | Mapping[str, Any] | None = None,
         threads: int | None = None,
     ) -> None:
         if not isinstance(table, Table):
@@ -91,15 +102,15 @@ class Clusters(AnonymizationProblem):
                 ClustersWarning,
                 stacklevel=3 if type(self) is not Clusters else 2,
             )
-        space = CentroidSpace(
+        space = _space_for(
             table,
             min(int(n_clusters), largest),
+            release=release,
+            assignment=assignment,
             k=int(k),
             scale=scale,
-            assignment=assignment,
             split=split,
-            release=release,
-            threads=threads,
+            means=means,
         )
         super().__init__(
             table,
@@ -142,7 +153,31 @@ class Clusters(AnonymizationProblem):
         ]
 
     def range_of(self, m: Measure) -> tuple[float, float]:
-        """Return the range of the measure; means and modes never lose more than 1."""
-        if isinstance(m, InformationLoss) and self.space.release == "mean":
+        """Return the range of the measure; exact means and modes never lose more than 1."""
+        is_exact = self.space.release == "mean" and self.space.means is None
+        if isinstance(m, InformationLoss) and is_exact:
             return 0.0, 1.0
         return super().range_of(m)
+
+
+def _space_for(
+    table: Table,
+    n_clusters: int,
+    *,
+    release: Published,
+    assignment: Assignment | None,
+    **options: Any,
+) -> ClassSpace | CentroidSpace:
+    """Return the classes themselves for free assignments, and centroids for others."""
+    choice("release", release, get_args(Published))
+    if assignment is None:
+        assignment = "free" if release == "mean" else "balanced"
+    choice("assignment", assignment, get_args(Assignment))
+    if assignment != "free":
+        return CentroidSpace(table, n_clusters, release=release, assignment=assignment, **options)
+    if release == "centroid":
+        raise ProblemError(
+            "release: 'centroid' publishes decision variables, which are not centroids with "
+            "assignment='free'; use release='mean', or assignment='balanced'"
+        )
+    return ClassSpace(table, n_clusters, **options)

@@ -74,10 +74,6 @@ class Cuts(AnonymizationProblem):
             threads=threads,
         )
 
-    def default_objectives(self) -> Sequence[Measure]:
-        """Return k and general loss."""
-        return KAnonymity(), GeneralLoss()
-
     def default_extras(self) -> Sequence[Measure]:
         """Return k, weighted-k, the parts of the loss, and ℓ where there is a sensitive attribute."""
         diversity = [FrequencyDiversity()] if self.table.sensitive else []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
+from privmoo._util.checks import flag
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.measures import (
@@ -17,7 +18,8 @@ from privmoo.measures import (
     WeightedK,
 )
 from privmoo.problems.cuts import Cuts
-from privmoo.suppression import BelowAverage, Budget, KLBudget
+from privmoo.problems.printed_index import PrintedDiversity, PrintedK
+from privmoo.suppression import BelowAverage, Budget, JointBudget, KLBudget
 
 __all__ = ["AnySuppression", "BudgetSuppression", "KLSafe", "ZeroSuppression"]
 
@@ -144,18 +146,24 @@ class AnySuppression(Cuts):
 class KLSafe(Cuts):
     """Problem 4: more k, more ℓ, less loss, with up to a share of records left out (section 5.3.4).
 
-    Classes of equal (k, ⌊ℓ⌋) are left out whole; the *less* desired property is the primary key of their
-    order. The paper takes the loop's last index (d₁, d₂) for the k and ℓ of the rest; that is not true in
-    general (a group may have a large size and a small ℓ, or the reverse), so the objectives are the k and
-    ℓ that the remaining groups really have. ℓ is a real number: |g| over its most frequent value's count.
+    Groups below k₀ or below ℓ₀ are left out, and every pair of thresholds within the budget is considered
+    for the front: what remains is (k₀, ℓ₀)-safe. ℓ is a real number: |g| over the count of its most
+    frequent value.
 
-    Measured so, the primary key is the property that profits: for a large k set `prefer="l"`.
+    The paper's policy, which `prefer` selects, leaves out whole classes of equal (k, ⌊ℓ⌋), and the
+    *less* desired property is the primary key of their order. It takes the loop's last index (d₁, d₂)
+    for the k and ℓ of the rest; that is not true in general (a group may have a large size and a small
+    ℓ, or the reverse), so the objectives are the k and ℓ that the remaining groups really have.
+    Measured like this, the primary key is the property that profits: for a large k, set `prefer="l"`.
 
     Args:
         table: The records, with at least one sensitive attribute.
         max_suppression: η, the largest share of records left out.
-        prefer: The more desired property, `"k"` or `"l"`.
+        prefer: For the paper's policy the more desired property, `"k"` or `"l"`; None for thresholds.
         loss: `"total"` (generalization and suppression) or `"generalization"`.
+        index: Whether the paper's index d₁, d₂ is maximised instead of k and ℓ, which are recorded
+            beside it. It promises more than what holds and serves for comparison with the paper; it
+            needs `prefer`.
         threads: The number of threads of the evaluation.
 
     >>> import privmoo as pm
@@ -163,7 +171,7 @@ class KLSafe(Cuts):
     ['k', 'l', 'loss']
     """
 
-    parameter_names: ClassVar[tuple[str, ...]] = ("max_suppression", "prefer", "loss")
+    parameter_names: ClassVar[tuple[str, ...]] = ("max_suppression", "prefer", "loss", "index")
 
     default_population = 500
 
@@ -172,16 +180,31 @@ class KLSafe(Cuts):
         table: Table,
         *,
         max_suppression: float = 0.1,
-        prefer: Property = "k",
+        prefer: Property | None = None,
         loss: Loss = "total",
+        index: bool = False,
         threads: int | None = None,
     ) -> None:
-        _check("prefer", prefer)
+        if prefer is not None:
+            _check("prefer", prefer)
         _check("loss", loss, ("total", "generalization"))
         self.max_suppression, self.prefer, self.loss = max_suppression, prefer, loss
+        self.index = flag("index", index)
+        privacy: tuple[Measure, Measure] = KAnonymity(), FrequencyDiversity()
+        if self.index:
+            if prefer is None:
+                raise ProblemError("index: belongs to the paper's policy; add prefer='k' or 'l'")
+            privacy = PrintedK(prefer), PrintedDiversity(prefer)
         super().__init__(
             table,
-            objectives=(KAnonymity(), FrequencyDiversity(), _loss(loss)),
-            suppression=KLBudget(max_suppression, prefer=prefer),
+            objectives=(*privacy, _loss(loss)),
+            suppression=JointBudget(max_suppression)
+            if prefer is None
+            else KLBudget(max_suppression, prefer=prefer),
             threads=threads,
         )
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the arguments that reproduce the problem; the index only where it is asked for."""
+        parameters = super().parameters()
+        return parameters if self.index else {k: v for k, v in parameters.items() if k != "index"}

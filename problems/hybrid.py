@@ -13,10 +13,11 @@ from privmoo._util.checks import whole_number
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.front import Front
-from privmoo.hybrid.checks import check_numbers, check_table
+from privmoo.hybrid.cautions import of_seed
+from privmoo.hybrid.checks import check_numbers, check_scheme_table
+from privmoo.hybrid.mechanism import HybridMechanism, HybridParameters
 from privmoo.hybrid.parameter_space import HybridParameterSpace
 from privmoo.hybrid.patterns import Patterns, find_patterns
-from privmoo.hybrid.space import HybridParameters, HybridSpace
 from privmoo.hybrid.splitting import Split, split_by_patterns
 from privmoo.measures import (
     Constraint,
@@ -35,16 +36,16 @@ __all__ = ["Hybrid"]
 
 
 class Hybrid(AnonymizationProblem):
-    """Laplace noise and k-member clusters: which parameters give which trade-off?
+    """The trade-offs of Laplace noise and k-member clusters, by the parameters of the scheme.
 
     A step beyond Majeed and Hwang 2023, who fix them. Variables are k, both ε, the diversity threshold,
     and for every categorical quasi-identifier the level in diverse clusters and the level in the others.
 
-    Objectives are those of the very noise that a release of the solution will have, so that the release
-    keeps what the front promises. All candidates share the draws of that noise, which ε only scale
-    (common random numbers), so they are compared alike; still the search fits these draws a little, by
-    up to about a standard deviation. `spread` says what other draws would give. Publish one solution of
-    a front only: the difference of two would undo the noise that they share.
+    Objectives are measured with the noise that a release of the solution will have, so the release
+    keeps what the front promises. All candidates share the draws of that noise, which ε only scales
+    (common random numbers), so the comparison is fair. The search still fits these draws a little, by
+    up to about a standard deviation. `spread` shows what other draws would give. Publish one solution
+    of a front only: the difference of two would undo the noise that they share.
 
     Args:
         table: The records, with a categorical quasi-identifier and a sensitive attribute.
@@ -54,7 +55,7 @@ class Hybrid(AnonymizationProblem):
         constraints: Bounds such as `KAnonymity() >= 5` (with `strict`).
         suppression: Which records are left out; none by default.
         extras: Further measures to record; distortion, IL, k and the largest disclosure risk by default.
-        k: Smallest and largest k of clusters; 2 to 50 by default, or as far as the records reach.
+        k: The smallest and the largest k of clusters; 2 to 50 by default, or less for few records.
         epsilon: Smallest and largest ε, of both partitions.
         strict: Whether every cluster publishes one label per quasi-identifier, in both partitions.
         patterns: The pattern-friendly quasi-identifiers; found by a random forest by default.
@@ -64,7 +65,9 @@ class Hybrid(AnonymizationProblem):
         sensitivity: Δf of the noise, for all numbers or by quasi-identifier.
         bounds: Smallest and largest number, by quasi-identifier.
         weight: How much diversity counts against similarity in clusters.
-        noise_seed: Of the noise; it is mixed with the data, so that it alone does not undo the noise.
+        noise_seed: The seed of the noise, to repeat it; a secret one by default. Whoever knows the seed
+            can try out guesses of the records, so keep it to yourself. Runs without a seed can still be
+            continued: their checkpoint holds the secret.
         threads: The number of threads of the evaluation; all cores by default.
 
     >>> import privmoo as pm
@@ -79,6 +82,7 @@ class Hybrid(AnonymizationProblem):
     space: HybridParameterSpace
     default_population = 50
     default_generations = 40
+    objects = ("split",)
 
     def __init__(
         self,
@@ -98,12 +102,13 @@ class Hybrid(AnonymizationProblem):
         sensitivity: float | Mapping[str, float] = 1.0,
         bounds: Mapping[str, tuple[float, float]] | None = None,
         weight: float = 0.5,
-        noise_seed: int = 0,
+        noise_seed: int | None = None,
         threads: int | None = None,
     ) -> None:
-        check_table(table)
+        check_scheme_table(table)
         check_numbers(table, sensitivity, bounds, weight)
-        whole_number("noise_seed", noise_seed, at_least=0)
+        if noise_seed is not None:
+            whole_number("noise_seed", noise_seed, at_least=0)
         if split is None:
             names = _friendly(table, patterns)
             split = split_by_patterns(
@@ -115,14 +120,14 @@ class Hybrid(AnonymizationProblem):
             )
         elif not isinstance(split, Split):
             raise ProblemError(f"split: must be a Split, got {type(split).__name__}")
-        scheme = HybridSpace(
+        scheme = HybridMechanism(
             table,
             split,
             strict=strict,
             sensitivity=sensitivity,
             bounds=bounds,
             weight=weight,
-            cautions=[Caution("shared_noise")],
+            cautions=[Caution("shared_noise"), *of_seed(noise_seed)],
         )
         super().__init__(
             table,
@@ -166,7 +171,7 @@ class Hybrid(AnonymizationProblem):
         rows = np.atleast_2d(X.X if isinstance(X, Front) else np.asarray(X))
         if rows.dtype == object or rows.ndim != 2 or rows.shape[1] != self.n_var:
             raise ProblemError(f"spread: takes a front or rows of {self.n_var} variables")
-        released = self.evaluate_measures(rows)
+        release_values = self.evaluate_measures(rows)
         values = np.stack(
             [
                 np.concatenate(
@@ -184,7 +189,7 @@ class Hybrid(AnonymizationProblem):
                 {
                     "solution": i,
                     "measure": name,
-                    "released": released[name][i],
+                    "released": release_values[name][i],
                     "mean": values[:, i, j].mean(),
                     "std": values[:, i, j].std(ddof=1),
                     "min": values[:, i, j].min(),
@@ -198,5 +203,5 @@ class Hybrid(AnonymizationProblem):
 
 def _friendly(table: Table, patterns: Sequence[str] | Patterns | None) -> Sequence[str]:
     """Return the names of the pattern-friendly quasi-identifiers."""
-    chosen = find_patterns(table) if patterns is None else patterns
-    return chosen.friendly if isinstance(chosen, Patterns) else chosen
+    pattern_columns = find_patterns(table) if patterns is None else patterns
+    return pattern_columns.friendly if isinstance(pattern_columns, Patterns) else pattern_columns

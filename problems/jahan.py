@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from privmoo._util.checks import whole_number
-from privmoo.data.table import Table
+from privmoo.data.table import Table, check_table
 from privmoo.errors import ProblemError
 from privmoo.measures import GeneralLoss, KAnonymity, SuppressedShare, Transparency
 from privmoo.operators import HashDuplicates, LevelCrossover, LevelMutation, LevelSampling
@@ -22,7 +22,7 @@ class LevelsAndSuppression(AnonymizationProblem):
     Decision variables are vector A, a level per quasi-identifier, and vector B, a bit per record: 1
     publishes it. For given levels the best B is known for every k, namely all groups of at least k
     records; with `stairs` every evaluated A is therefore followed by all its thresholds, which are
-    considered for the front without counting as evaluations. The paper's algorithm does without
+    considered for the front without counting as evaluations. The paper's algorithm does not do this
     (`stairs=False`, `paper_operators()`).
 
     The paper sets k = 2 but draws AD = 1: `min_k=1` gives its figure, `min_k=2` its criterion.
@@ -49,8 +49,7 @@ class LevelsAndSuppression(AnonymizationProblem):
     def __init__(
         self, table: Table, *, min_k: int = 2, stairs: bool = True, threads: int | None = None
     ) -> None:
-        if not isinstance(table, Table):
-            raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
+        check_table(table)
         table.need_records(
             type(self).__name__,
             "use Levels(table, max_suppression=…), whose threshold says which records are published",
@@ -58,7 +57,7 @@ class LevelsAndSuppression(AnonymizationProblem):
         whole_number("min_k", min_k)
         if min_k > table.n_persons:
             raise ProblemError(
-                f"min_k: {min_k} is more than the table has ({table.n_persons}); choose a smaller one"
+                f"min_k: must be at most {table.n_persons}, the number of persons in the table, got {min_k}"
             )
         self.min_k, self.stairs = int(min_k), stairs
         super().__init__(

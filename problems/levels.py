@@ -26,7 +26,7 @@ class Levels(AnonymizationProblem):
     """One level per quasi-identifier, the same for the whole column.
 
     Records are left out by a policy; or, with `max_suppression`, by a threshold that is a decision
-    variable too: groups smaller than it are left out. One evaluated vector of levels then yields all its
+    variable too: smaller groups are left out. One evaluated vector of levels then yields all its
     thresholds at once, and all of them are considered for the front.
 
     Args:
@@ -63,7 +63,7 @@ class Levels(AnonymizationProblem):
     ) -> None:
         if suppression is not None and max_suppression is not None:
             raise ProblemError(
-                "max_suppression: a threshold leaves records out already; give it or suppression"
+                "max_suppression: pass either max_suppression or suppression, not both"
             )
         self.max_suppression = max_suppression
         space = LevelSpace(table)
@@ -79,10 +79,6 @@ class Levels(AnonymizationProblem):
             extras=extras,
             threads=threads,
         )
-
-    def default_objectives(self) -> Sequence[Measure]:
-        """Return k and general loss."""
-        return KAnonymity(), GeneralLoss()
 
     def default_extras(self) -> Sequence[Measure]:
         """Return k, loss and suppression, and ℓ where there is a sensitive attribute."""

@@ -1,4 +1,4 @@
-"""MO-OBAM (Wei, Benson, Agor and Capan 2024, 2025): information loss against entropy, by centroids."""
+"""MO-OBAM (Wei, Benson, Agor and Capan 2024, 2025): information loss against entropy of clusters."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from privmoo.data.points import Scale
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.measures import Constraint, InformationLoss, Measure, MinimumEntropy
-from privmoo.problems.clusters import Clusters
-from privmoo.spaces.centroids import Assignment, Published
+from privmoo.problems.clusters import Assignment, Clusters
+from privmoo.spaces.centroids import Published
 from privmoo.suppression import Suppression
 
 __all__ = ["MOOBAM"]
@@ -19,26 +19,28 @@ __all__ = ["MOOBAM"]
 class MOOBAM(Clusters):
     """Less information loss against more entropy of sensitive values, every class with k records.
 
-    The multi-objective model of Wei et al. 2025, section 4.2, as a front: where the papers weigh the two
-    objectives by λ and search once per λ, number of clusters and k, one run gives all trade-offs with up
-    to `n_clusters` clusters. Unlike the published results, of which some break their own k, every solution
-    of a front has it.
+    The multi-objective model of Wei et al. 2025, section 4.2, as a front: the papers weigh the two
+    objectives by λ and search once per λ, number of clusters and k; here one run gives all trade-offs
+    with up to `n_clusters` clusters. Some published results violate their own k; every solution of a
+    front has at least k.
 
     Args:
         table: The records, with at least one sensitive attribute.
         n_clusters: The largest number of clusters; at most ⌊n/k⌋ are possible.
         k: The smallest size of a class.
-        objectives: More objectives than the two, such as `RecordsAtRisk(0.05)`.
-        constraints: More than k, such as `TCloseness() <= 0.3`.
+        objectives: Further objectives, such as `RecordsAtRisk(0.05)`.
+        constraints: Constraints besides k, such as `TCloseness() <= 0.3`.
         suppression: Which records are left out; none by default.
         extras: Further measures to record.
-        scale: Of distances: `"raw"`, `"standard"` or `"minmax"`.
-        loss_scale: Of the information loss: `"raw"` numbers as published, so that one wide column can
-            outweigh all others, or `"standard"`: in standard deviations; then give `scale` the same.
+        scale: The scale of distances: `"raw"`, `"standard"` or `"minmax"`.
+        loss_scale: The scale of the information loss: `"raw"` as in the papers, where one wide column
+            can outweigh all others, or `"standard"` deviations; then set `scale` to the same.
         release: `"mean"` (mean and mode, never a larger loss) or `"centroid"`, as the authors.
-        assignment: `"balanced"`, or `"nearest"` as in Algorithm 1. On a scanned table `"nearest"`, or
-            `"balanced"` with `split=0`.
-        split: With `"balanced"`, how many records of a distinct tuple can go to other clusters one by one.
+        assignment: `"free"` (any classes; the default), `"balanced"` (centroids, every cluster gets k
+            records), or `"nearest"` as in Algorithm 1. On a scanned table `"nearest"`, or another one with
+            `split=0`.
+        split: How many records of a distinct tuple can go to other clusters one by one, except with
+            `"nearest"`.
         threads: The number of threads of the evaluation; all cores by default.
 
     >>> import privmoo as pm
@@ -59,7 +61,7 @@ class MOOBAM(Clusters):
         scale: Scale = "raw",
         loss_scale: Literal["raw", "standard"] = "raw",
         release: Published = "mean",
-        assignment: Assignment = "balanced",
+        assignment: Assignment | None = None,
         split: int = 8,
         threads: int | None = None,
     ) -> None:

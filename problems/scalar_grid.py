@@ -37,7 +37,7 @@ _COLUMNS = (*_KEYS, "feasible", *_MEASURED, "classes", "seconds", "evaluations",
 
 @dataclass(frozen=True)
 class ScalarGrid:
-    """What the swarms found; made by `scalar_grid`.
+    """The results of the swarms; made by `scalar_grid`.
 
     Attributes:
         frame: One row per swarm: k, number of centroids, λ, what its best solution is worth, and whether
@@ -90,7 +90,7 @@ def scalar_grid(
     """Solve `ScalarMOOBAM` for every combination of n_clusters, k and λ.
 
     A swarm's result does not depend on the others of the grid. Ctrl-C ends the grid after the current
-    iteration and gives what was finished.
+    iteration and returns the finished swarms.
 
     Args:
         table: The records.
@@ -209,7 +209,7 @@ class _Swarm:
             form = "scaled" if least_loss is not None else "plain"
             log = self.folder / f"k{self.k}-c{self.n_clusters}-lam{lam!r}-{form}-{self.seed}.log"
         began = time.perf_counter()
-        planned = self.particles * self.iterations
+        budget = self.particles * self.iterations
         try:
             front = optimize(
                 problem, algorithm, self.iterations, seed=seed, progress=False, checkpoint=log
@@ -217,7 +217,7 @@ class _Swarm:
         except InfeasibleError:
             nothing = dict.fromkeys((*_MEASURED, "classes"), math.nan)
             seconds = time.perf_counter() - began
-            return _Outcome({"feasible": False, **nothing, "seconds": seconds}, planned)
+            return _Outcome({"feasible": False, **nothing, "seconds": seconds}, budget)
         except KeyboardInterrupt:
             return _Outcome({}, 0, stopped=True)
         best = front[0]

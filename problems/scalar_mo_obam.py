@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privmoo._util.checks import fraction, is_number
 from privmoo.data.points import Scale
-from privmoo.data.table import Table
+from privmoo.data.table import Table, check_table
 from privmoo.errors import ProblemError
 from privmoo.groups.groups import GroupBatch
 from privmoo.measures import InformationLoss, Measure, MinimumEntropy
@@ -27,14 +27,14 @@ class WeighedLoss(Measure):
     """Information loss less λ times the minimum entropy, in one of two published forms. Less is better.
 
     Wei et al. 2025: `IL - λ·entropy`. Wei et al. 2024, Eq. 18, with a `least_loss`:
-    `(1 - least_loss/IL) - λ·entropy/most`, where most is the entropy of the whole table, which no class
-    of all its classes can exceed together. A penalty adds `penalty · Σ max(0, k - |g|)`; Algorithm 1 of
+    `(1 - least_loss/IL) - λ·entropy/most`, where `most` is the entropy of the whole table, which the
+    classes cannot exceed. A penalty adds `penalty · Σ max(0, k - |g|)`; Algorithm 1 of
     the 2025 paper subtracts it, which would reward small classes.
 
     Args:
         lam: λ, from 0 to 1.
         least_loss: The best loss at λ = 0, for the scaled form.
-        penalty: For every record that a class lacks of k.
+        penalty: What every record costs that a class is short of k.
         k: The size that classes should have.
 
     >>> import numpy as np, pandas as pd, privmoo as pm
@@ -59,15 +59,16 @@ class WeighedLoss(Measure):
     ) -> None:
         self.lam = fraction("lam", lam)
         if least_loss is not None and not (is_number(least_loss) and 0 <= least_loss < math.inf):
-            raise ProblemError(f"least_loss: must be a number from 0, got {least_loss!r}")
+            raise ProblemError(f"least_loss: must be a number of at least 0, got {least_loss!r}")
         if not (is_number(penalty) and 0 <= penalty < math.inf):
             raise ProblemError(
-                f"penalty: must be a number from 0, got {penalty!r}; it is added to what is minimised"
+                f"penalty: must be a number of at least 0, got {penalty!r}; it is added to what is "
+                "minimised"
             )
         self.least_loss, self.penalty, self.k = least_loss, float(penalty), int(k)
 
     def batch(self, groups: GroupBatch) -> NDArray[np.float64]:
-        """The weighed loss of every candidate."""
+        """Return the weighed loss of every candidate."""
         loss = InformationLoss().values(groups)
         entropy = MinimumEntropy().values(groups)
         if self.least_loss is not None:
@@ -78,7 +79,7 @@ class WeighedLoss(Measure):
         return np.asarray(loss - self.lam * entropy + self.penalty * lacking)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """From no loss at the entropy of the whole table to all loss at none."""
+        """Return the range from no loss at the entropy of the whole table to all loss at none."""
         largest_entropy = table_entropy(table) if self.least_loss is None else 1.0
         worst = InformationLoss().range(table)[1] if self.least_loss is None else 1.0
         # Less than `least_loss` is possible, so less than 0.
@@ -106,7 +107,7 @@ class ScalarMOOBAM(Clusters):
         least_loss: The best information loss at λ = 0 for the same n_clusters and k.
         penalty: Added to the weighed loss for every record that a class lacks of k; the constraint alone
             keeps small classes out.
-        scale: Of distances: `"raw"`, `"standard"` or `"minmax"`.
+        scale: The scale of distances: `"raw"`, `"standard"` or `"minmax"`.
         release: `"centroid"`, as the authors, or `"mean"` (mean and mode, never a larger loss).
         threads: The number of threads of the evaluation; all cores by default.
 
@@ -135,8 +136,7 @@ class ScalarMOOBAM(Clusters):
         release: Published = "centroid",
         threads: int | None = None,
     ) -> None:
-        if not isinstance(table, Table):
-            raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
+        check_table(table)
         largest = check_clusters(table, n_clusters, k)
         if n_clusters > largest:
             raise ProblemError(
@@ -169,7 +169,7 @@ class ScalarMOOBAM(Clusters):
 
 
 def table_entropy(table: Table) -> float:
-    """The entropy of the sensitive attributes in the whole table, summed, in bits.
+    """Return the entropy of the sensitive attributes in the whole table, summed, in bits.
 
     >>> import pandas as pd
     >>> df = pd.DataFrame({"a": [1, 2, 3, 4], "ill": list("xyxy")})

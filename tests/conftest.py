@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scenery_paths import SHARED
+
+from tests.scenery.paths import SHARED
 
 # Set before anything imports privmoo or matplotlib. Two threads, on any machine, are enough to see
 # a race, and two test processes of two threads do not choke a small runner.
@@ -62,7 +63,7 @@ def _no_earlier_releases() -> None:
 @pytest.fixture(scope="session")
 def command() -> Iterator[Any]:
     """The command line, every command in a process of its own."""
-    from scenery_cli import CommandLine
+    from tests.scenery.cli import CommandLine
 
     made = CommandLine()
     yield made

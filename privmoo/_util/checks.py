@@ -16,6 +16,7 @@ __all__ = [
     "flag",
     "fraction",
     "is_number",
+    "is_unicode",
     "is_whole",
     "number",
     "positive",
@@ -94,10 +95,10 @@ def number(
 
     >>> number("radius", -1)
     Traceback (most recent call last):
-    privmoo.errors.ProblemError: radius: must be a number from 0, got -1
+    privmoo.errors.ProblemError: radius: must be a number of at least 0, got -1
     """
     if not is_number(value) or value < at_least:
-        raise error(f"{name}: must be a number from {at_least:g}, got {value!r}")
+        raise error(f"{name}: must be a number of at least {at_least:g}, got {value!r}")
     return float(value)
 
 
@@ -184,3 +185,12 @@ def flag(name: str, value: object, *, error: type[PrivmooError] = ProblemError) 
     if not isinstance(value, bool):
         raise error(f"{name}: must be True or False, got {value!r}")
     return value
+
+
+def is_unicode(text: str) -> bool:
+    """Return whether a text can be written at all: half of a surrogate pair cannot.
+
+    >>> is_unicode("a"), is_unicode(chr(0xD800))
+    (True, False)
+    """
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)

@@ -22,11 +22,11 @@ def row_hashes(data: pd.DataFrame | pd.Series[Any]) -> NDArray[np.uint64]:
     try:
         hashes = pd.util.hash_pandas_object(data, index=False)
     except TypeError:  # a list cannot be hashed
-        hashes = pd.util.hash_pandas_object(data.map(_spelled), index=False)
+        hashes = pd.util.hash_pandas_object(data.map(_spelling), index=False)
     return np.asarray(hashes, dtype=np.uint64)
 
 
-def _spelled(value: Any) -> str:
+def _spelling(value: Any) -> str:
     return repr(value.tolist() if isinstance(value, np.ndarray) else value)
 
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["counted", "numbered"]
+__all__ = ["count_keys", "number_rows"]
 
 IntArray = NDArray[np.int64]
 _DENSE = 8
 
 
-def numbered(
+def number_rows(
     keys: IntArray, columns: Sequence[NDArray[np.integer]], sizes: Sequence[int]
 ) -> tuple[IntArray, IntArray]:
     """Number equal rows, in the order of keys and then of codes; return the numbers and one row of each.
@@ -23,7 +23,7 @@ def numbered(
         columns: Codes of every row.
         sizes: Per column, how many codes there are.
 
-    >>> numbered(np.array([1, 0, 1]), [np.array([0, 5, 0])], [6])
+    >>> number_rows(np.array([1, 0, 1]), [np.array([0, 5, 0])], [6])
     (array([1, 0, 1]), array([1, 0]))
     """
     span = int(keys.max()) + 1
@@ -43,14 +43,14 @@ def numbered(
     return number[keys], row[used]
 
 
-def counted(keys: IntArray, span: int) -> tuple[IntArray, IntArray]:
+def count_keys(keys: IntArray, span: int) -> tuple[IntArray, IntArray]:
     """Return the distinct keys, ascending, and how often each occurs.
 
     Args:
         keys: Numbers from 0.
         span: One more than the largest possible key.
 
-    >>> counted(np.array([2, 0, 2]), 3)
+    >>> count_keys(np.array([2, 0, 2]), 3)
     (array([0, 2]), array([1, 2]))
     """
     if span > _DENSE * len(keys):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from privmoo._util.folders import TemporaryFolder
 from privmoo.errors import FileError, Hint
 
 __all__ = [
@@ -33,6 +32,7 @@ def replacing(path: str | Path, *, force: bool, private: bool = False) -> Iterat
         force: Whether a file that exists is replaced.
         private: Whether only its owner may read it; by default the system's umask decides.
 
+    >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> with replacing(folder / "a.txt", force=False) as temporary:
     ...     _ = temporary.write_text("whole")
@@ -41,8 +41,8 @@ def replacing(path: str | Path, *, force: bool, private: bool = False) -> Iterat
     """
     target = Path(path)
     check_place(target, force=force)
-    _sweep(target)
-    with _beside(target) as temporary, named_errors(target):
+    with _beside(target) as folder, named_errors(target):
+        temporary = folder / f"new{target.suffix}"
         yield temporary
         _settle(temporary, private=private)
         temporary.replace(target)
@@ -77,21 +77,21 @@ def write_all(
     microseconds each because everything else is done before, can it leave a mixture, the last one old: so
     the others should name the one they belong to, such as by its hash.
 
+    >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> (folder / "b").mkdir()
     >>> say = lambda path: path.write_text("whole")
     >>> write_all({folder / "a": say, folder / "b": say}, force=True)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    privmoo.errors.FileError: ...b: is a folder; choose another name
+    privmoo.errors.FileError: ...b is a folder; choose another name
     >>> [p.name for p in folder.iterdir()]
     ['b']
     """
     for target in reversed(writers):
         check_place(target, force=force)
-    for target in writers:
-        _sweep(target)
     with ExitStack() as undoing:
-        temporaries = {target: undoing.enter_context(_beside(target)) for target in writers}
+        folders = {target: undoing.enter_context(_beside(target)) for target in writers}
+        temporaries = {target: folder / f"new{target.suffix}" for target, folder in folders.items()}
         for target in reversed(writers):
             with named_errors(target):
                 writers[target](temporaries[target])
@@ -99,28 +99,28 @@ def write_all(
         # What was there stays beside until all are moved; the stack puts it back if one fails. It is a
         # second name of the same file, so that there is no moment at which the first is missing.
         earlier = {
-            target: undoing.enter_context(_beside(target))
-            for target in writers
+            target: folder / "earlier"
+            for target, folder in folders.items()
             if os.path.lexists(target)
         }
         for target, second_name in earlier.items():
             with named_errors(target):
                 _second_name(target, second_name)
-        moved = undoing.enter_context(ExitStack())
+        undo_moves = undoing.enter_context(ExitStack())
         for target, temporary in temporaries.items():
             with named_errors(target):
                 if target in earlier:
-                    moved.callback(earlier[target].replace, target)
+                    undo_moves.callback(earlier[target].replace, target)
                 else:
-                    moved.callback(target.unlink, missing_ok=True)
+                    undo_moves.callback(target.unlink, missing_ok=True)
                 temporary.replace(target)
-        moved.pop_all()
+        undo_moves.pop_all()
     for folder in {target.parent for target in writers}:
         _sync(folder)
 
 
 def check_place(target: Path, *, force: bool) -> None:
-    """Raise where a file cannot be put, as far as that is known before writing.
+    """Raise if a file cannot be written to a place, as far as that is known before writing.
 
     Args:
         target: Where the file goes.
@@ -129,11 +129,13 @@ def check_place(target: Path, *, force: bool) -> None:
     Raises:
         FileError: If the place is a folder, is taken, or cannot be written to.
     """
+    if "\0" in str(target):
+        raise FileError(f"{str(target)!r} is not a valid file name; choose another")
     with named_errors(target):
         if target.is_dir():
-            raise FileError(f"{target}: is a folder; choose another name")
+            raise FileError(f"{target} is a folder; choose another name")
         if os.path.lexists(target) and not force:
-            raise FileError(f"{target}: exists already", hint=REPLACE)
+            raise FileError(f"{target} exists already", hint=REPLACE)
         if not target.parent.is_dir():
             raise FileError(f"{target}: there is no folder {str(target.parent)!r}; make it first")
         if not os.access(target.parent, os.W_OK | os.X_OK):
@@ -149,56 +151,24 @@ def named_errors(target: Path) -> Iterator[None]:
         yield
     except OSError as problem:
         reason = problem.strerror or type(problem).__name__
-        raise FileError(f"{target}: cannot be written ({reason})") from problem
+        raise FileError(f"{target} cannot be written ({reason})") from problem
 
 
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
-    """Make an empty hidden file in the same folder, removed at the end if it is still there."""
+    """Make a hidden folder beside a file; it is removed at the end, or by the next process."""
     try:
-        handle, name = tempfile.mkstemp(
-            dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix
-        )
-    except ValueError:  # a null byte in the name
-        raise FileError(f"{str(target)!r}: is not a valid file name; choose another") from None
+        folder = TemporaryFolder(target.parent)
     except OSError as problem:
-        raise FileError(f"{target}: cannot be written ({problem.strerror})") from problem
-    temporary = Path(name)
+        raise FileError(f"{target} cannot be written ({problem.strerror})") from problem
     try:
-        _lock(handle)
-        yield temporary
+        yield folder.path
     finally:
-        os.close(handle)
-        temporary.unlink(missing_ok=True)
-
-
-def _sweep(target: Path) -> None:
-    """Remove what killed processes left beside a file; what somebody is writing is locked."""
-    pattern = f".{glob.escape(target.name)}.????????{glob.escape(target.suffix)}"
-    for left in target.parent.glob(pattern):
-        with suppress(OSError):
-            handle = os.open(left, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
-            try:
-                if _lock(handle):
-                    left.unlink()
-            finally:
-                os.close(handle)
-
-
-def _lock(handle: int) -> bool:
-    """Lock a file; return False where another process has it or the system has no locks."""
-    try:
-        import fcntl
-
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (ImportError, OSError):
-        return False
-    return True
+        folder.remove()
 
 
 def _second_name(target: Path, second_name: Path) -> None:
     """Give a file a second name, or where the file system has none, copy it."""
-    second_name.unlink()
     try:
         os.link(target, second_name, follow_symlinks=False)
     except OSError:

@@ -79,7 +79,7 @@ class Packed:
         self.arrays = {name: self._array(name, content[f"{name}.npy"]) for name in arrays}
 
     def damaged(self, why: str) -> CheckpointError:
-        """Return the error to raise where the content is not what it should be."""
+        """Return the error to raise if the content is not what it should be."""
         return CheckpointError(
             f"{self._what}: {self._where} is damaged or not a {self._what}: {why}"
         )

@@ -111,7 +111,7 @@ def read_strings(
             path, sep=separator, dtype="str", keep_default_na=False, encoding=encoding
         )
     if frame.empty:
-        raise TableError(f"{path}: has a header but no rows")
+        raise TableError(f"{path} has a header but no rows; add at least one record")
     frame.columns = pd.Index(header)
     return frame
 
@@ -127,7 +127,7 @@ def read_header(
         encoding: The encoding of the text; UTF-8 by default.
     """
     path = _file(path)
-    with _named_errors(path, encoding), _opened(path, encoding) as file:
+    with _named_errors(path, encoding), _open(path, encoding) as file:
         header, separator, _ = _header(path, file, separator)
     return header, separator
 
@@ -141,19 +141,21 @@ def _named_errors(path: Path, encoding: str) -> Iterator[None]:
         raise
     except UnicodeDecodeError:
         raise TableError(
-            f"{path}: is not {encoding.removesuffix('-sig')} text",
+            f"{path} is not {encoding.removesuffix('-sig')} text",
             hint=Hint("convert it", parameter="encoding", value="latin-1", call="Table.read_csv"),
         ) from None
     except LookupError:
-        raise TableError(f"encoding: {encoding!r} is unknown to Python") from None
+        raise TableError(
+            f"encoding: Python does not know {encoding!r}; use utf-8 or latin-1, for example"
+        ) from None
     except _BROKEN as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         if isinstance(error, gzip.BadGzipFile):  # it quotes the first bytes
             reason = "it is not packed by gzip"
-        raise TableError(f"{path}: not a readable CSV file: {reason}") from None
+        raise TableError(f"{path} is not a readable CSV file: {reason}") from None
 
 
-def _opened(path: Path, encoding: str) -> TextIO:
+def _open(path: Path, encoding: str) -> TextIO:
     opener: Any = gzip.open if path.suffix == ".gz" else open
     file: TextIO = opener(path, "rt", encoding=encoding, newline="")
     return file
@@ -163,7 +165,7 @@ def _header(path: Path, file: TextIO, separator: str | None) -> tuple[list[str],
     """Return the column names, the separator and the reader of the rows."""
     first = next(_lines(path, file), "")
     if not first.strip():
-        raise TableError(f"{path}: is empty; the first line must name the columns")
+        raise TableError(f"{path} is empty; the first line must name the columns")
     separator = separator or max(",;\t", key=first.count)
     if not isinstance(separator, str) or len(separator) != 1:
         raise TableError(f"separator: must be one character, got {separator!r}")
@@ -205,13 +207,13 @@ def _lines(path: Path, file: IO[str]) -> Iterator[str]:
                 "it a CSV file?"
             )
         if "\0" in line:
-            raise TableError(f"{path}: there is a NUL byte in line {number}; is it a text file?")
+            raise TableError(f"{path} has a NUL byte in line {number}; is it a text file?")
         yield line
 
 
 def _checked_header(path: Path, separator: str | None, encoding: str) -> tuple[list[str], str]:
     """Return column names and separator after counting the cells of every row: pandas fills short ones."""
-    with _opened(path, encoding) as file:
+    with _open(path, encoding) as file:
         header, separator, rows = _header(path, file, separator)
         width, number = len(header), 0
         for row in rows:
@@ -219,7 +221,7 @@ def _checked_header(path: Path, separator: str | None, encoding: str) -> tuple[l
             if row and len(row) != width:
                 raise TableError(
                     f"{path}: row {number} after the header has {len(row)} cells, "
-                    f"the header {width}"
+                    f"but the header has {width}"
                 )
     return header, separator
 
@@ -236,8 +238,8 @@ def numbers_where_exact(frame: pd.DataFrame) -> pd.DataFrame:
 def _by_column(
     frame: pd.DataFrame, change: Callable[[pd.Series[str]], pd.Series[str]]
 ) -> pd.DataFrame:
-    changed = [change(frame.iloc[:, place]) for place in range(frame.shape[1])]
-    result = pd.concat(changed, axis=1) if changed else frame
+    columns = [change(frame.iloc[:, place]) for place in range(frame.shape[1])]
+    result = pd.concat(columns, axis=1) if columns else frame
     result.columns = frame.columns
     return result
 
@@ -270,4 +272,6 @@ def read_parquet(path: str | Path) -> pd.DataFrame:
         return pd.read_parquet(path)
     except (OSError, ValueError, TypeError, LookupError, ArrowException) as error:
         # What Arrow says may quote the file; the kind of error is enough.
-        raise TableError(f"{path}: not a readable Parquet file ({type(error).__name__})") from None
+        raise TableError(
+            f"{path} is not a readable Parquet file ({type(error).__name__}); is it whole?"
+        ) from None

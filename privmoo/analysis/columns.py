@@ -53,7 +53,7 @@ def read_roles(
 
 
 def read_frame(data: pd.DataFrame | Table) -> pd.DataFrame:
-    """Return the records, or raise where there are none.
+    """Return the records, or raise if there are none.
 
     >>> read_frame(pd.DataFrame({"age": [31]})).shape
     (1, 1)
@@ -61,7 +61,7 @@ def read_frame(data: pd.DataFrame | Table) -> pd.DataFrame:
     frame = data.frame if isinstance(data, Table) else data
     check_columns(frame)
     if frame.empty:
-        raise TableError("data: has no records, so there is nothing to analyse")
+        raise TableError("data: there are no records to analyse; give at least one")
     return frame
 
 
@@ -82,21 +82,21 @@ def encode(frame: pd.DataFrame, names: Sequence[str], what: str) -> dict[str, Co
     """
     if not names:
         raise TableError(f"{what}: none given; name at least one column")
-    coded: dict[str, Column] = {}
+    columns: dict[str, Column] = {}
     for name in names:
         if name not in frame.columns:
             raise ColumnError(
                 f"{what}: column {name!r} is not in the data{nearest(name, frame.columns)}"
             )
-        if name in coded:
+        if name in columns:
             raise TableError(f"{what}: column {name!r} is named twice; name each once")
         distinct_values = distinct(frame[name], name)
         n_values = len(distinct_values.values)
         codes = np.where(distinct_values.codes < 0, n_values, distinct_values.codes).astype(
             np.int64
         )
-        coded[name] = codes, n_values + int(distinct_values.has_missing)
-    return coded
+        columns[name] = codes, n_values + int(distinct_values.has_missing)
+    return columns
 
 
 def read_whole(what: str, numbers: int | Iterable[int]) -> list[int]:

@@ -28,18 +28,19 @@ def keys(
     most: int = 100_000,
     progress: bool = True,
 ) -> pd.DataFrame:
-    """Return all combinations of columns up to a size, those first that single out most records.
+    """Return all combinations of columns up to a size; those that single out most records come first.
 
     They are ranked by their uniques, then by the records in groups below the threshold, then by
     their distinct tuples, then the smaller combination first.
 
     Args:
         data: The records.
-        columns: The columns to combine; by default all, of a table its quasi-identifiers.
+        columns: The columns to combine; by default all columns of a frame, or the quasi-identifiers of
+            a table.
         max_size: The largest number of columns in a combination.
         threshold: The size below which a group counts as small.
-        most: The number of combinations above which nothing is tried.
-        progress: Show a bar where there are many combinations.
+        most: The largest number of combinations that is tried.
+        progress: Whether to show a bar if there are many combinations.
 
     >>> df = pd.DataFrame({"age": [1, 1, 2, 2], "sex": list("fmff"), "zip": [7, 7, 7, 7]})
     >>> frame = keys(df, max_size=2, threshold=2)
@@ -55,18 +56,20 @@ def keys(
     total = sum(math.comb(len(names), length) for length in range(1, size + 1))
     if total > most:
         raise TableError(
-            f"columns: {len(names)} columns in combinations of up to {size} are {total:,}, more "
+            f"columns: {len(names)} columns have {total:,} combinations of up to {size}, more "
             f"than most={most:,}; name fewer columns, lower max_size or raise most"
         )
-    coded = encode(read_frame(data), names, "columns")
+    columns_by_name = encode(read_frame(data), names, "columns")
     rows = []
     with new_bar(total=total, desc="keys", disable=not progress or total < _MANY) as bar:
-        for key, sizes in _combinations(coded, size):
+        for key, sizes in _combinations(columns_by_name, size):
             below = sizes[sizes < threshold]
             rows.append((key, len(key), int((sizes == 1).sum()), int(below.sum()), len(sizes)))
             bar.update()
     frame = pd.DataFrame(rows, columns=["key", "size", "uniques", "records_below", "tuples"])
-    frame.insert(4, "share_below", frame["records_below"] / len(next(iter(coded.values()))[0]))
+    frame.insert(
+        4, "share_below", frame["records_below"] / len(next(iter(columns_by_name.values()))[0])
+    )
     return frame.sort_values(
         ["uniques", "records_below", "tuples", "size"],
         ascending=[False, False, False, True],
@@ -75,22 +78,22 @@ def keys(
     )
 
 
-def _combinations(coded: dict[str, Column], size: int) -> Iterator[tuple[tuple[str, ...], Codes]]:
-    """Every combination with its group sizes."""
-    names = list(coded)
-    n_records = len(coded[names[0]][0])
+def _combinations(columns: dict[str, Column], size: int) -> Iterator[tuple[tuple[str, ...], Codes]]:
+    """Return every combination with its group sizes."""
+    names = list(columns)
+    n_records = len(columns[names[0]][0])
 
     def _longer(
         key: tuple[str, ...], group: Codes, n_groups: int, start: int
     ) -> Iterator[tuple[tuple[str, ...], Codes]]:
         for place in range(start, len(names)):
-            codes, n_values = coded[names[place]]
-            joined = group * n_values + codes
+            codes, n_values = columns[names[place]]
+            codes_of_both = group * n_values + codes
             if n_groups * n_values <= 4 * n_records:  # counting beats hashing
-                sizes = np.bincount(joined, minlength=n_groups * n_values)
-                inner, sizes = (np.cumsum(sizes > 0) - 1)[joined], sizes[sizes > 0]
+                sizes = np.bincount(codes_of_both, minlength=n_groups * n_values)
+                inner, sizes = (np.cumsum(sizes > 0) - 1)[codes_of_both], sizes[sizes > 0]
             else:
-                inner = pd.factorize(joined)[0].astype(np.int64)
+                inner = pd.factorize(codes_of_both)[0].astype(np.int64)
                 sizes = np.bincount(inner)
             longer = (*key, names[place])
             yield longer, sizes

@@ -54,7 +54,7 @@ class Analysis:
 
     @property
     def mean_k_groups(self) -> float:
-        """Mean k of the QI-groups, the paper's: every group counts once."""
+        """The mean k of the QI-groups, as in the paper: every group counts once."""
         return float(self.sizes.mean())
 
     @property
@@ -64,7 +64,7 @@ class Analysis:
 
     @property
     def mean_l_groups(self) -> float:
-        """Mean ℓ of the QI-groups, the paper's; nan without a sensitive column."""
+        """The mean ℓ of the QI-groups, as in the paper; nan without a sensitive column."""
         return math.nan if self.diversities is None else float(self.diversities.mean())
 
     @property
@@ -128,10 +128,10 @@ def analyse(
 ) -> Analysis:
     """Group the records by their quasi-identifiers; a missing value is a value of its own.
 
-    Records are counted, also where a table knows that several belong to one person.
+    Records are counted, even if a table knows that several belong to one person.
 
     Args:
-        data: The records; of a table the quasi-identifiers and sensitive columns are the defaults.
+        data: The records; a table brings its quasi-identifiers and sensitive columns as defaults.
         quasi_identifiers: The columns an attacker may know.
         sensitive: The columns that must not be inferred, for ℓ.
 
@@ -150,14 +150,14 @@ def leave_one_out(
     *,
     sensitive: str | Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Leave out every quasi-identifier in turn; first comes the one that identifies most.
+    """Leave out every quasi-identifier in turn, and rank them; the most identifying one comes first.
 
     The first row, of rank 0, leaves out none. The others are ranked by how much the mean k of the
     QI-groups rises (`rise`, a factor), then by how many uniques vanish, then by the mean k of the
     records.
 
     Args:
-        data: The records; of a table the quasi-identifiers and sensitive columns are the defaults.
+        data: The records; a table brings its quasi-identifiers and sensitive columns as defaults.
         quasi_identifiers: The columns an attacker may know.
         sensitive: The columns that must not be inferred, for ℓ.
 
@@ -203,7 +203,7 @@ def suppression_needed(
     """Count the records that must be suppressed for each k and each ℓ: those of the groups below it.
 
     Args:
-        data: The records; of a table the quasi-identifiers and sensitive columns are the defaults.
+        data: The records; a table brings its quasi-identifiers and sensitive columns as defaults.
         quasi_identifiers: The columns an attacker may know.
         sensitive: The columns that must not be inferred; without them there are no rows for ℓ.
         k: The group sizes to reach.

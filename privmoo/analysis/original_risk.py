@@ -10,17 +10,22 @@ __all__ = ["audit_table"]
 
 
 def audit_table(table: Table) -> Audit:
-    """Measure the original records of a table; those of a scanned table by their counts."""
+    """Measure the original records of a table by their counts; persons by single records."""
     names, sensitive = table.qi_names, list(table.sensitive)
-    if not table.has_records:
+    if table.subject_name is None:
         counts = count_tables(
-            table.counts.frames(names), quasi_identifiers=names, sensitive=sensitive, count=WEIGHT
+            table.counts.frames(names),
+            quasi_identifiers=names,
+            sensitive=sensitive,
+            count=WEIGHT,
+            missing=table.missing_sensitive,
         )
         return Audit(counts)
-    frame, subject = table.records.frame, table.subject_name
+    frame = table.records.frame
     return audit(
         frame[[*names, *(name for name in sensitive if name not in names)]],
         quasi_identifiers=names,
         sensitive=sensitive,
-        subject=None if subject is None else frame[subject].to_numpy(),
+        subject=frame[table.subject_name].to_numpy(),
+        missing=table.missing_sensitive,
     )

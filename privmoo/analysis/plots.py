@@ -190,22 +190,22 @@ def plot_evaluation(frame: pd.DataFrame) -> Any:
     """
     import matplotlib.pyplot as plt
 
-    measured = [name for name in frame.columns if name.startswith("at_risk_")]
-    measured += ["homogeneity"] if "homogeneity" in frame.columns else []
-    if not measured or not {"method", "il"} <= set(frame.columns) or frame.empty:
+    risk_names = [name for name in frame.columns if name.startswith("at_risk_")]
+    risk_names += ["homogeneity"] if "homogeneity" in frame.columns else []
+    if not risk_names or not {"method", "il"} <= set(frame.columns) or frame.empty:
         raise MeasureError(
             "plot_evaluation: draws what evaluate returns, with method, IL and risks"
         )
     figure, axes = plt.subplots(
         1,
-        len(measured),
-        figsize=(max(3.6 * len(measured), 6.4), 3.9),
+        len(risk_names),
+        figsize=(max(3.6 * len(risk_names), 6.4), 3.9),
         layout="constrained",
         squeeze=False,
         sharey=True,
     )
     methods = list(frame["method"])
-    for ax, name in zip(axes[0], measured, strict=True):
+    for ax, name in zip(axes[0], risk_names, strict=True):
         for method, loss, records in zip(methods, frame["il"], frame[name], strict=True):
             colour, marker = method_style(method, methods)
             ax.plot(loss, records, marker, color=colour, markersize=8, alpha=0.9, label=method)
@@ -224,7 +224,7 @@ def plot_evaluation(frame: pd.DataFrame) -> Any:
     first.set_ylabel("records")
     # The original has hundreds at risk, a good release none: a logarithm that reaches 0.
     first.set_yscale("symlog", linthresh=1)
-    decades = int(np.ceil(np.log10(max(frame[measured].to_numpy().max(), 10))))
+    decades = int(np.ceil(np.log10(max(frame[risk_names].to_numpy().max(), 10))))
     first.set_yticks([0, *(10**i for i in range(decades + 1))])
     first.set_ylim(-0.3, 1.6 * 10**decades)
     first.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from privmoo.analysis.usefulness import association_error, query_error
 from privmoo.audit import audit, information_loss
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.learning.experiment import ORIGINAL
 from privmoo.learning.values import Reading, check_release, read_original, read_released
-from privmoo.measures import DisclosureRisk
+from privmoo.measures import DisclosureRisk, QueryError
 from privmoo.release.release import Release
 from privmoo.release.utility import ReleasedRows
 
@@ -29,21 +30,24 @@ def evaluate(
     taus: Sequence[float] = (0.05, 0.075, 0.1),
     original: bool = True,
     scale: str = "raw",
+    queries: QueryError | None = None,
 ) -> pd.DataFrame:
     """Measure releases from their rows alone, by `privmoo.audit`.
 
     Args:
         releases: One release, or several by the name of their method.
         table: The table they were made from.
-        taus: Thresholds of re-identification: at risk is a record with 1/|g| > τ, strictly, g being
-            its QI-group.
+        taus: Thresholds of re-identification: a record with QI-group g is at risk if 1/|g| > τ.
         original: Whether the first row is the untouched table.
         scale: Unit of numbers in IL: `"raw"` as in the paper's tables, or `"standard"` deviations.
+        queries: Measure the error of these COUNT queries too, and the change of the associations between
+            quasi-identifiers; not by default.
 
     Returns:
         One row per release: method, records, suppressed, classes (distinct QI tuples), k, IL,
         at_risk_05 (records, τ = 0.05) and so on for every τ, homogeneity (records in a group with one
-        single value in any sensitive attribute; only for tables with such attributes). Where a
+        single value in any sensitive attribute; only for tables with such attributes), query_error and
+        association_error (only with `queries`; see `privmoo.analysis.usefulness`). Where a
         subject column tells persons apart, k and risk go by persons.
 
         IL is the distance to the released values over the data's own deviation, see
@@ -60,29 +64,32 @@ def evaluate(
     0  original        4           0        4  1  0.0000            4
     1     pairs        4           0        2  2  0.0099            0
     """
-    named = {"release": releases} if isinstance(releases, Release) else releases
-    if not isinstance(named, Mapping):
+    release_by_name = {"release": releases} if isinstance(releases, Release) else releases
+    if not isinstance(release_by_name, Mapping):
         raise ProblemError(
             f"releases: expected a Release or releases by name, got {type(releases).__name__}"
         )
-    if original and ORIGINAL in named:
+    if original and ORIGINAL in release_by_name:
         raise ProblemError(f"releases: the name {ORIGINAL!r} is the table's own; choose another")
     table.need_records("evaluate")
     rows = []
     if original:
         everyone = np.arange(table.n_records)
-        rows.append(_row(ORIGINAL, table, table.frame, everyone, 0.0, taus))
-    for name, release in named.items():
+        row = _row(ORIGINAL, table, table.frame, everyone, 0.0, taus)
+        errors = {} if queries is None else {"query_error": 0.0, "association_error": 0.0}
+        rows.append({**row, **errors})
+    for name, release in release_by_name.items():
         check_release(table, release, name)
         loss = _information_loss(table, release, scale)
-        rows.append(_row(name, table, release.frame, release.rows, loss, taus))
+        row = _row(name, table, release.frame, release.rows, loss, taus)
+        rows.append({**row, **_usefulness(table, release, queries)})
     return pd.DataFrame(rows)
 
 
 def disclosure_risks(
     table: Table, release: Release, *, known: Sequence[str] | None = None
 ) -> pd.DataFrame:
-    """Return how probably an attacker infers each sensitive value of each released person.
+    """Return how likely an attacker who counts rows finds each released person's sensitive values.
 
     The risks of `DisclosureRisk` are measured from original and release by the audit's code, person by
     person: they are for the publisher only.
@@ -102,7 +109,9 @@ def disclosure_risks(
     check_release(table, release)
     DisclosureRisk(known=known).check(table)
     if release.recoding is None:
-        raise ProblemError("release: what made it is not known; give one of make_release")
+        raise ProblemError(
+            "release: it does not know the recoding that made it; pass a release made by make_release"
+        )
     rows = ReleasedRows(table, release.frame, release.recoding, release.rows)
     return pd.DataFrame(rows.disclosure(known))
 
@@ -122,6 +131,7 @@ def _row(
         sensitive=list(table.sensitive),
         subject=None if subject is None else table.frame[subject].to_numpy()[rows],
         taus=taus,
+        missing=table.missing_sensitive,
     )
     result = {
         "method": name,
@@ -136,6 +146,13 @@ def _row(
     if table.sensitive:
         result["homogeneity"] = int(report.measure("homogeneity", count=True))
     return result
+
+
+def _usefulness(table: Table, release: Release, queries: QueryError | None) -> dict[str, float]:
+    if queries is None:
+        return {}
+    association = association_error(table, release) if table.n_qis > 1 else 0.0
+    return {"query_error": query_error(table, release, queries), "association_error": association}
 
 
 def _information_loss(table: Table, release: Release, scale: str) -> float:

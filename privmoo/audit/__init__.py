@@ -1,7 +1,7 @@
 """The audit: what a table discloses, measured from its rows alone.
 
-It shares no code with the optimiser: plain pandas counts (`privmoo.audit.frame`), and
-measures on those counts (`privmoo.audit.privacy`, `privmoo.audit.risk`). Utility is recomputed from
+It shares no code with the optimiser. It counts with plain pandas (`privmoo.audit.frame`) and computes
+measures from those counts (`privmoo.audit.privacy`, `privmoo.audit.risk`). Utility is recomputed from
 original and release (`privmoo.audit.utility`).
 """
 
@@ -16,6 +16,7 @@ from privmoo.audit.records import disclosure_risks, kept_values, mean_levels, nu
 from privmoo.audit.report import Audit, audit, is_nearly_unique, nearly_unique
 from privmoo.audit.sizes import audit_sizes
 from privmoo.audit.tables import count_tables
+from privmoo.audit.uniqueness import fewest_unique, unique_together
 from privmoo.audit.utility import class_utility, information_loss, utility
 from privmoo.audit.values import MISSING, canonical
 
@@ -33,6 +34,7 @@ __all__ = [
     "count_frame",
     "count_tables",
     "disclosure_risks",
+    "fewest_unique",
     "formula",
     "group_sizes",
     "information_loss",
@@ -43,5 +45,6 @@ __all__ = [
     "numbers_of_labels",
     "privacy",
     "risk",
+    "unique_together",
     "utility",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ValueCounts:
-    """How often each value of one attribute occurs in each QI-group.
+    """The number of times each value of one attribute occurs in each QI-group.
 
     Attributes:
         name: The attribute.
@@ -30,6 +30,11 @@ class ValueCounts:
         n_values: Number of value codes.
         original: Records per value in the original table, or None.
         nodes: Node of each value on each level of a hierarchy (last level: one root), or None.
+        missing: Code of missing values if each could be any value; None if there are none, or if they
+            are a value like any other.
+        alike: How many values differ from another one only in letter case, spaces or spelling.
+        texts: Codes of texts that stand for a missing value but are not counted as one.
+        alike_unknown: The same as `alike`, with these texts and missing values counted as one.
 
     >>> v = ValueCounts("s", np.array([2, 1]), np.array([0, 0, 1]), np.array([0, 1, 1]),
     ...                 np.array([1, 1, 1]), 2)
@@ -45,6 +50,106 @@ class ValueCounts:
     n_values: int
     original: IntArray | None = None
     nodes: IntArray | None = None
+    missing: int | None = None
+    alike: int = 0
+    texts: tuple[int, ...] = ()
+    alike_unknown: int = 0
+
+    @property
+    def unknown(self) -> ValueCounts:
+        """The same counts, with texts that stand for a missing value counted as missing.
+
+        >>> one = np.array([1, 1, 1])
+        >>> v = ValueCounts("s", np.array([3]), np.array([0, 0, 0]), np.array([0, 1, 2]), one, 3,
+        ...                 missing=2, texts=(1,))
+        >>> v.unknown.count
+        array([1, 2])
+        """
+        if not self.texts:
+            return self
+        code = self.texts[0] if self.missing is None else self.missing
+        renamed = np.arange(self.n_values)
+        renamed[list(self.texts)] = code
+        entries = (
+            pd.DataFrame({"group": self.group, "value": renamed[self.value], "count": self.count})
+            .groupby(["group", "value"], sort=True)["count"]
+            .sum()
+            .reset_index()
+        )
+        original = None
+        if self.original is not None:
+            original = np.zeros(self.n_values, dtype=np.int64)
+            np.add.at(original, renamed, self.original)
+        return replace(
+            self,
+            alike=self.alike_unknown,
+            group=entries["group"].to_numpy(np.int64),
+            value=entries["value"].to_numpy(np.int64),
+            count=entries["count"].to_numpy(np.int64),
+            original=original,
+            missing=code,
+            texts=(),
+        )
+
+    @property
+    def worst(self) -> ValueCounts:
+        """The same counts if every missing value were the most frequent value of its group.
+
+        Whatever the missing values are, no group is less diverse than that. A group that has only missing
+        values stays as it is: a group with one value.
+
+        >>> two = np.array([2, 1])
+        >>> v = ValueCounts("s", np.array([3]), np.array([0, 0]), np.array([0, 1]), two, 2, missing=1)
+        >>> v.worst.count
+        array([3])
+        """
+        if self.missing is None:
+            return self
+        unknown = self.value == self.missing
+        n_missing = np.zeros(len(self.sizes), dtype=np.int64)
+        n_missing[self.group[unknown]] = self.count[unknown]
+        known = self.sizes > n_missing
+        # the last of each group by count, missing values below all
+        order = np.lexsort((np.where(unknown, 0, self.count), self.group))
+        most_frequent = order[np.append(np.flatnonzero(np.diff(self.group[order])), len(order) - 1)]
+        count = self.count.copy()
+        count[most_frequent[known]] += n_missing[known]
+        stays = ~unknown | ~known[self.group]
+        return replace(
+            self,
+            group=self.group[stays],
+            value=self.value[stays],
+            count=count[stays],
+            missing=None,
+        )
+
+    @property
+    def present(self) -> ValueCounts:
+        """The same counts without missing values and without the groups that have nothing else.
+
+        >>> two = np.array([2, 1])
+        >>> v = ValueCounts("s", np.array([3]), np.array([0, 0]), np.array([0, 1]), two, 2, missing=1)
+        >>> v.present.sizes
+        array([2])
+        """
+        if self.missing is None:
+            return self
+        stays = self.value != self.missing
+        groups, group = np.unique(self.group[stays], return_inverse=True)
+        sizes = np.zeros(len(groups), dtype=np.int64)
+        np.add.at(sizes, group, self.count[stays])
+        original = self.original
+        if original is not None:
+            original = np.where(np.arange(self.n_values) == self.missing, 0, original)
+        return replace(
+            self,
+            sizes=sizes,
+            group=group.astype(np.int64),
+            value=self.value[stays],
+            count=self.count[stays],
+            original=original,
+            missing=None,
+        )
 
     @property
     def starts(self) -> IntArray:
@@ -107,14 +212,14 @@ class ValueCounts:
 
 @dataclass(frozen=True)
 class Counts:
-    """All that the audit's measures read; it holds nothing of single records.
+    """Everything that the audit's measures read. It contains no single records.
 
     Attributes:
         sizes: Records per QI-group.
         sensitive: Counts per (group, value) of every sensitive attribute.
-        persons: Distinct persons per group where a subject was named, else None.
-        population: Records per group in the population, else None.
-        target: Counts per (group, value) of the target, else None.
+        persons: Distinct persons per group; None if no subject was named.
+        population: Records per group in the population; None if it is unknown.
+        target: Counts per (group, value) of the target; None if there is no target.
 
     >>> counts = Counts(np.array([5, 2]))
     >>> counts.n_records, counts.n_groups
@@ -139,5 +244,5 @@ class Counts:
 
     @property
     def hidden(self) -> IntArray:
-        """How many a record hides among: the persons of its group, or its records."""
+        """The number that k counts in every group: its persons, or else its records."""
         return self.sizes if self.persons is None else self.persons

@@ -17,10 +17,10 @@ OF_VALUES: dict[str, tuple[Callable[..., float], Combine]] = {}
 
 
 def formula(*names: str, combine: Combine | None = None) -> Callable[[Formula], Formula]:
-    """Make a function the audit's formula of a measure.
+    """Register a function as the audit's formula of a measure.
 
     The function takes `Counts`, or `ValueCounts` if `combine` is given, and the measure's parameters. It
-    shares no code with the measure: that is what the comparison is worth.
+    must share no code with the measure, or comparing the two would prove nothing.
 
     Args:
         names: The names of measures; by default the function's name.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,28 +11,46 @@ import numpy.typing as npt
 import pandas as pd
 
 from privmoo.audit.counts import Counts, ValueCounts
-from privmoo.audit.values import canonical, factorize, hierarchy_rows, node_ids
+from privmoo.audit.values import (
+    canonical,
+    factorize,
+    hierarchy_rows,
+    node_ids,
+    number_alike,
+    stands_for_missing,
+)
 from privmoo.errors import AuditError, ColumnError, nearest
 
-__all__ = ["Roles", "count_frame", "group_numbers", "group_sizes", "value_counts"]
+__all__ = [
+    "Roles",
+    "count_frame",
+    "count_persons",
+    "group_numbers",
+    "group_sizes",
+    "unknown_or_value",
+    "value_counts",
+]
 
 IntArray = npt.NDArray[np.int64]
 
 
 class Roles(NamedTuple):
-    """What the columns of a table are for.
+    """The roles of the columns of a table.
 
     Attributes:
         quasi_identifiers: Columns an attacker may know.
         sensitive: Columns an attacker wants to learn.
-        subject: A column (or one entry per row) saying whose record it is.
+        subject: A column (or one entry per row) that says whose record it is.
         target: A column to predict.
+        missing: `"unknown"`: a missing sensitive value, or a text that stands for one such as `"NA"`,
+            could be any value and adds no privacy; `"value"`: it is a value like any other.
     """
 
     quasi_identifiers: Iterable[Hashable] | str
     sensitive: Iterable[Hashable] | str = ()
     subject: Hashable | pd.Series[Any] | npt.NDArray[Any] | None = None
     target: Hashable | None = None
+    missing: str = "unknown"
 
 
 def count_frame(
@@ -42,11 +61,11 @@ def count_frame(
     hierarchies: Mapping[Any, pd.DataFrame | Iterable[Sequence[object]]] | None = None,
     original: pd.DataFrame | pd.Series[Any] | None = None,
 ) -> Counts:
-    """Count by grouping a DataFrame (missing values are values, unused categories are not).
+    """Count a DataFrame by groups; missing values count as values, unused categories do not.
 
     Args:
         df: Any table.
-        roles: What its columns are for.
+        roles: The roles of its columns.
         population: A table with the same labels that contains this one.
         hierarchies: Per sensitive attribute a table in ARX's layout.
         original: The sensitive columns before anonymization.
@@ -78,8 +97,8 @@ def count_frame(
 
     return Counts(
         sizes,
-        {name: tally(name) for name in attributes},
-        None if subject is None else _persons(df, subject, qis, group, n_groups),
+        unknown_or_value({name: tally(name) for name in attributes}, roles.missing),
+        None if subject is None else count_persons(df, subject, qis, group, n_groups),
         None if population is None else _population(df, population, qis, sizes, group),
         None if target is None else tally(target),
     )
@@ -95,7 +114,7 @@ def group_numbers(df: pd.DataFrame, columns: Sequence[Hashable]) -> IntArray:
     >>> group_numbers(pd.DataFrame({"a": [1, 1, None, None]}), ["a"])
     array([0, 0, 1, 1])
     """
-    # grouping codes instead of values: every dtype and every kind of missing behaves alike
+    # group codes instead of values: all dtypes and all kinds of missing values behave alike
     codes = pd.DataFrame({i: factorize(df[name], name)[0] for i, name in enumerate(columns)})
     numbers = codes.groupby(list(codes.columns), sort=False, observed=True, dropna=False).ngroup()
     return np.asarray(numbers, dtype=np.int64)
@@ -195,10 +214,10 @@ def value_counts(
         values.append(None)
     codes = rank[codes]
     ordered: list[object] = [values[i] for i in np.argsort(rank)]
-    released, rest = codes[: len(column)], codes[len(column) :]
-    row_records = np.ones(len(released), dtype=np.int64) if records is None else records
+    audit_codes, rest = codes[: len(column)], codes[len(column) :]
+    row_records = np.ones(len(audit_codes), dtype=np.int64) if records is None else records
     entries = (
-        pd.DataFrame({"group": group, "value": released, "count": row_records})
+        pd.DataFrame({"group": group, "value": audit_codes, "count": row_records})
         .groupby(["group", "value"], sort=True)["count"]
         .sum()
         .reset_index()
@@ -206,12 +225,14 @@ def value_counts(
     original = None
     if reference is not None:
         original = np.bincount(rest, minlength=len(values)).astype(np.int64)
-        lacking = original[released] == 0
+        lacking = original[audit_codes] == 0
         if lacking.any():
             raise AuditError(
                 f"original: column {str(name)!r} lacks the value that row {int(lacking.argmax())} "
                 f"of the audited table has; give the table the release was made from"
             )
+    occurring = [ordered[i] for i in np.unique(audit_codes)]
+    known = [value for value in occurring if not stands_for_missing(value)]
     return ValueCounts(
         name,
         sizes,
@@ -223,13 +244,35 @@ def value_counts(
         None
         if rows is None
         else node_ids(ordered, rows, name, np.unique(codes, return_index=True)[1]),
+        len(values) - 1 if values[-1] is None else None,
+        number_alike(occurring),
+        tuple(
+            i for i, value in enumerate(ordered) if value is not None and stands_for_missing(value)
+        ),
+        number_alike([*known, None] if len(known) < len(occurring) else known),
     )
+
+
+def unknown_or_value(
+    counts: Mapping[Hashable, ValueCounts], missing: str
+) -> dict[Hashable, ValueCounts]:
+    """Return counts in which missing values are unknown, or values like any other.
+
+    Args:
+        counts: The counts of sensitive attributes.
+        missing: `"unknown"` or `"value"`.
+    """
+    if missing not in ("unknown", "value"):
+        raise AuditError(f"missing: expected 'unknown' or 'value', got {missing!r}")
+    if missing == "unknown":
+        return {name: values.unknown for name, values in counts.items()}
+    return {name: replace(values, missing=None, texts=()) for name, values in counts.items()}
 
 
 def _ranks(
     values: list[Any], column: pd.Series[Any], rows: dict[str, tuple[str, ...]] | None
 ) -> IntArray:
-    """Position of each value in the attribute's order (for the ordered distance)."""
+    """Return the position of each value in the attribute's order (for the ordered distance)."""
     if rows is not None:
         position = {leaf: i for i, leaf in enumerate(rows)}
         order = sorted(range(len(values)), key=lambda i: position.get(canonical(values[i]), -1))
@@ -246,9 +289,18 @@ def _ranks(
     return rank
 
 
-def _persons(
+def count_persons(
     df: pd.DataFrame, subject: Any, qis: list[Hashable], group: IntArray, n_groups: int
 ) -> IntArray:
+    """Return the number of persons of every group.
+
+    Args:
+        df: The rows.
+        subject: A column, or one entry per row, that says whose record it is.
+        qis: The quasi-identifiers.
+        group: The group of every row.
+        n_groups: The number of groups.
+    """
     if isinstance(subject, (pd.Series, np.ndarray, list)):
         column = pd.Series(np.asarray(subject, dtype=object))
         if len(column) != len(df):

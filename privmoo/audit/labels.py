@@ -1,4 +1,4 @@
-"""What the labels of a release stand for, and whether they cover the original values."""
+"""The meanings of the labels of a release, and whether they cover the original values."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def check_covers(
     meanings: Meanings,
     rows: Sequence[int] | IntArray,
 ) -> None:
-    """Raise where a released label does not stand for the original value of its row.
+    """Raise if a released label does not stand for the original value of its row.
 
     Args:
         original: The table before anonymization.
@@ -84,7 +84,7 @@ def require(table: pd.DataFrame, names: Collection[Hashable], role: str) -> None
     Args:
         table: The table.
         names: The columns.
-        role: What the table is, for errors.
+        role: The name of the table in errors.
 
     >>> require(pd.DataFrame({"age": [1]}), ["aeg"], "original")
     Traceback (most recent call last):
@@ -192,7 +192,7 @@ def overlap(columns: list[Column]) -> bool:
 
 
 def labels_before(columns: list[Column]) -> list[IntArray] | None:
-    """Return the label of every original record before suppression; None where it is unknown.
+    """Return the label of every original record before suppression; None if it is unknown.
 
     A suppressed record has the released label that covers its value, or else the one label of the
     column that covers it and overlaps no released label.

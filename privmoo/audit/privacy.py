@@ -1,6 +1,13 @@
-"""Layer two of the audit: privacy measured on counts, each function one textbook formula."""
+"""Layer two of the audit: privacy measured on counts; each function is one textbook formula.
+
+Missing values that could be any value add no privacy: formulas of diversity count each as the most frequent
+value of its group (`ValueCounts.worst`); formulas that compare distributions leave them out on both sides
+(`ValueCounts.present`).
+"""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +37,7 @@ IntArray = npt.NDArray[np.int64]
 
 @formula()
 def k(counts: Counts) -> float:
-    """Return the smallest group, in persons where a subject is known (Samarati 2001; Sweeney 2002).
+    """Return the smallest group size, in persons if a subject is known (Samarati 2001; Sweeney 2002).
 
     >>> k(Counts(np.array([5, 2])))
     2.0
@@ -50,7 +57,7 @@ def weighted_k(counts: Counts) -> float:
 
 @formula()
 def average_k(counts: Counts) -> float:
-    """Return the records (persons, where a subject is known) per group.
+    """Return the mean number of records per group, or of persons if a subject is known.
 
     >>> average_k(Counts(np.array([5, 2])))
     3.5
@@ -60,12 +67,12 @@ def average_k(counts: Counts) -> float:
 
 @formula("distinct_l", "p", combine=min)
 def distinct_l(values: ValueCounts) -> float:
-    """Return the fewest distinct values in a group: distinct ℓ-diversity, and p of p-sensitivity.
+    """Return the smallest number of distinct values in a group: distinct ℓ, and p of p-sensitivity.
 
     >>> distinct_l(_example())
     1.0
     """
-    return float(np.bincount(values.group, minlength=len(values.sizes)).min())
+    return float(np.bincount(values.worst.group, minlength=len(values.sizes)).min())
 
 
 @formula(combine=min)
@@ -75,7 +82,9 @@ def entropy_l(values: ValueCounts) -> float:
     >>> entropy_l(_example())
     1.0
     """
-    return float(np.exp(_entropies(values).min()))
+    number = math.exp(min(map(_entropy, _least_diverse(values.worst))))
+    # rounding may miss the logarithm of a whole number by a little
+    return float(round(number)) if math.isclose(number, round(number), rel_tol=1e-14) else number
 
 
 @formula(combine=sum)
@@ -137,6 +146,7 @@ def recursive_l(values: ValueCounts, c: float) -> float:
     """
     if not c > 0:
         raise AuditError(f"c: expected a number above 0, got {c!r}")
+    values = values.worst
     order = np.lexsort((-values.count, values.group))
     count = values.count[order]
     ends = np.cumsum(values.sizes)
@@ -162,41 +172,45 @@ def t(values: ValueCounts, distance: str = "equal", reference: str = "released")
     >>> t(_example()), t(_example(), distance="ordered")
     (0.5, 0.5)
     """
+    distances = ["equal", "ordered", "hierarchical"]
+    if distance not in distances:
+        raise AuditError(
+            f"distance: expected one of {distances}, got {distance!r}{nearest(distance, distances)}"
+        )
+    values = values.present
     q = _reference(values, reference)
+    if not len(values.sizes):
+        return 0.0
     if distance == "equal":
         return float(_equal(values, q).max())
     if distance == "ordered":
-        return float(_ordered(values, q).max())
-    if distance == "hierarchical":
-        levels = [values.at_level(level) for level in range(values.height)]
-        total = sum(_equal(v, _reference(v, reference)) for v in levels)
-        return float(np.max(total / len(levels)))
-    distances = ["equal", "ordered", "hierarchical"]
-    raise AuditError(
-        f"distance: expected one of {distances}, got {distance!r}{nearest(distance, distances)}"
-    )
+        return float(_ordered_distance(values, q).max())
+    levels = [values.at_level(level) for level in range(values.height)]
+    total = sum(_equal(v, _reference(v, reference)) for v in levels)
+    return float(np.max(total / len(levels)))
 
 
 @formula(combine=max)
 def beta(values: ValueCounts, enhanced: bool = False, reference: str = "released") -> float:
     """Return the largest relative gain (p−q)/q of a value (Cao & Karras 2012).
 
-    Enhanced β-likeness also bounds the gain by −ln q; where a gain is larger no β holds, and the
-    largest gain any table of that size could have (its records − 1) is returned instead.
+    Enhanced β-likeness also bounds the gain by −ln q; if a gain is larger, no β holds, and the
+    largest gain that a table of that size could have (its records − 1) is returned instead.
 
     Args:
         values: The counts of one attribute.
-        enhanced: Whether to demand the second bound.
+        enhanced: Whether to require the second bound.
         reference: The distribution in the `"released"` or in the `"original"` table.
 
     >>> beta(_example())
     1.0
     """
+    values = values.present
     q = _reference(values, reference)[values.value]
     gain = (values.share - q) / q
     if enhanced and (gain[gain > 0] > -np.log(q[gain > 0])).any():
         return float(_reference_counts(values, reference).sum() - 1)
-    return max(0.0, float(gain.max()))
+    return max(0.0, float(gain.max(initial=0.0)))
 
 
 @formula(combine=max)
@@ -210,25 +224,44 @@ def delta(values: ValueCounts, reference: str = "released") -> float:
     >>> delta(_example())
     1.0
     """
+    values = values.present
     q = _reference(values, reference)[values.value]
-    return float(np.abs(np.log2(values.share / q)).max())
+    return float(np.abs(np.log2(values.share / q)).max(initial=0.0))
 
 
 def _example() -> ValueCounts:
-    """Two groups, {x, x} and {y, y}."""
+    """Return two groups, {x, x} and {y, y}."""
     two = np.array([2, 2])
     return ValueCounts("s", two, np.array([0, 1]), np.array([0, 1]), two, 2)
 
 
 def _entropies(values: ValueCounts) -> FloatArray:
-    """Natural-log entropy of every group."""
+    """Return the natural-log entropy of every group."""
+    values = values.worst
     p = values.share
     sums = np.add.reduceat(-p * np.log(p), values.starts)
     return np.maximum(sums, 0.0)
 
 
+def _least_diverse(values: ValueCounts) -> list[IntArray]:
+    """Return the counts of the groups with the smallest entropy up to rounding, equal groups once."""
+    entropies = _entropies(values)
+    distinct, groups = np.unique(entropies, return_index=True)
+    stops = np.append(values.starts[1:], len(values.count))
+    return [
+        values.count[values.starts[g] : stops[g]] for g in groups[distinct < distinct[0] + 1e-9]
+    ]
+
+
+def _entropy(counts: IntArray) -> float:
+    """Return the natural-log entropy of one group; the sum is rounded once."""
+    n = int(counts.sum())
+    return max(0.0, math.fsum(c / n * math.log(n / c) for c in counts.tolist()))
+
+
 def _largest(values: ValueCounts) -> IntArray:
-    """Count of the most frequent value of every group."""
+    """Return the count of the most frequent value of every group."""
+    values = values.worst
     return np.maximum.reduceat(values.count, values.starts)
 
 
@@ -246,19 +279,19 @@ def _reference_counts(values: ValueCounts, reference: str) -> IntArray:
 
 
 def _reference(values: ValueCounts, reference: str) -> FloatArray:
-    """q(v), the frequency of every value in the reference."""
+    """Return q(v), the frequency of every value in the reference."""
     totals = _reference_counts(values, reference)
-    return np.asarray(totals / totals.sum(), dtype=np.float64)
+    return np.asarray(totals / max(totals.sum(), 1), dtype=np.float64)
 
 
 def _equal(values: ValueCounts, q: FloatArray) -> FloatArray:
-    """½Σ|p−q| of every group, as the sum of the gains: both distributions sum to one."""
+    """Return ½Σ|p−q| of every group, as the sum of the gains: both distributions sum to one."""
     gain = np.maximum(values.share - q[values.value], 0.0)
     return np.add.reduceat(gain, values.starts)
 
 
-def _ordered(values: ValueCounts, q: FloatArray) -> FloatArray:
-    """Σᵢ|Σ_{j≤i}(pⱼ−qⱼ)|/(M−1) of every group, over the M values of the reference."""
+def _ordered_distance(values: ValueCounts, q: FloatArray) -> FloatArray:
+    """Return Σᵢ|Σ_{j≤i}(pⱼ−qⱼ)|/(M−1) of every group, over the M values of the reference."""
     present = q > 0
     m = int(present.sum())
     if m == 1:
@@ -267,11 +300,11 @@ def _ordered(values: ValueCounts, q: FloatArray) -> FloatArray:
     cumulative_q = np.cumsum(q[present])
     area = np.concatenate([[0.0], np.cumsum(cumulative_q)])
     starts = values.starts
-    running = np.cumsum(values.count)
-    before_group = running[starts] - values.count[starts]
+    cumulated = np.cumsum(values.count)
+    before_group = cumulated[starts] - values.count[starts]
     # between two of its values a group's cumulative share is a constant a, and cumulative_q rises:
     # Σ|a − Q| splits at the place where Q passes a
-    a = (running - before_group[values.group]) / values.sizes[values.group]
+    a = (cumulated - before_group[values.group]) / values.sizes[values.group]
     stop = np.append(position[1:], m)
     stop[np.append(starts[1:], len(position)) - 1] = m
     cross = np.clip(np.searchsorted(cumulative_q, a), position, stop)

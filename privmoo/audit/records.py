@@ -1,4 +1,4 @@
-"""Record by record: which original values are still there, and what an attacker can infer."""
+"""Measures record by record: which original values remain, and what an attacker can infer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["disclosure_risks", "kept_values", "mean_levels", "numbers_of_labels"
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-_FAR = 40.0  # scales of noise: beyond, a row counts nothing beside one that fits
+_FAR = 40.0  # scales of noise: a row farther away has no weight beside one that fits
 _POINTS = 256
 
 
@@ -98,8 +98,8 @@ def mean_levels(
 
     Args:
         released: The release.
-        levels: Per column and label its level divided by the hierarchy's height; a column that is not
-            there has level 0.
+        levels: Per column and label its level divided by the hierarchy's height; a column without an
+            entry has level 0.
         columns: The quasi-identifiers.
         records: How many records every row stands for; 1 by default.
 
@@ -130,17 +130,17 @@ def disclosure_risks(
     rows: Sequence[int] | IntArray,
     noise: Mapping[Any, FloatArray] | None = None,
 ) -> FloatArray:
-    """Return per released person how probably an attacker who knows the original values infers the secret.
+    """Return per released person the share of the secret among the rows that fit the original values.
 
-    Known are the columns of `original`. Released rows fit whose labels cover the known categories; each
-    counts e^-d, d the distance of its numbers from the known ones in scales of their noise; numbers
-    without noise must be equal, or in the interval. The risk is the share of the person's sensitive value
-    among them; where nothing fits, the value's share in the release.
+    The attacker knows the columns of `original`. A released row fits if its labels cover the known
+    categories; it has the weight e^-d, where d is the distance of its numbers from the known ones in scales
+    of their noise. Numbers without noise must be equal, or lie in the interval. The risk is the share of
+    the person's sensitive value among the rows that fit; if none does, the value's share in the release.
 
     Args:
-        original: What is known of every original row.
+        original: What the attacker knows about every original row.
         released: The release.
-        sensitive: A column of it.
+        sensitive: A column of the release.
         meanings: Per column and label the values it stands for.
         numeric: The columns that are numbers.
         rows: The original row of every released row.
@@ -172,11 +172,11 @@ def disclosure_risks(
         )
     risk = np.empty(len(released))
     for persons, fitting in _pairs(persons_known, released, categories, meanings):
-        asked, place = np.unique(
+        questions, place = np.unique(
             np.column_stack([points[persons], secret[persons]]), axis=0, return_inverse=True
         )
-        shares = cells.shares(asked[:, :-1], asked[:, -1].astype(np.int64), fitting)
-        risk[persons] = np.where(np.isnan(shares), prior[asked[:, -1].astype(int)], shares)[
+        shares = cells.shares(questions[:, :-1], questions[:, -1].astype(np.int64), fitting)
+        risk[persons] = np.where(np.isnan(shares), prior[questions[:, -1].astype(int)], shares)[
             place.ravel()
         ]
     return risk
@@ -192,7 +192,7 @@ class _Cells:
     secret: IntArray
 
     def shares(self, points: FloatArray, secrets: IntArray, fitting: IntArray) -> FloatArray:
-        """Return the share of each secret among the fitting rows; nan where nothing fits.
+        """Return the share of each secret among the fitting rows; nan if nothing fits.
 
         Args:
             points: The known numbers of persons.
@@ -203,7 +203,7 @@ class _Cells:
             counts = np.bincount(self.secret[fitting], minlength=int(secrets.max()) + 1)
             with np.errstate(invalid="ignore"):
                 return np.asarray(counts[secrets] / np.float64(len(fitting)))
-        # Far away in one number is far away: rows are looked at near each few points only.
+        # A row that is far away in one number is far away, so only rows near each few points are compared.
         slowest = self.inverse[fitting].min(axis=0)
         with np.errstate(invalid="ignore"):
             j = int(np.argmax(np.nan_to_num(np.ptp(points, axis=0) * slowest)))
@@ -215,7 +215,7 @@ class _Cells:
             first, last = points[chunk[0], j], points[chunk[-1], j]
             near = (low <= last + reach) & (high >= first - reach)
             chunk_shares, best = self._weigh(points[chunk], secrets[chunk], fitting[near])
-            alone = best > _FAR / 4  # somebody whom only distant rows fit
+            alone = best > _FAR / 4  # only distant rows fit this person
             if alone.any() and not near.all():
                 chunk_shares[alone] = self._weigh(
                     points[chunk][alone], secrets[chunk][alone], fitting
@@ -226,14 +226,14 @@ class _Cells:
     def _weigh(
         self, points: FloatArray, secrets: IntArray, rows: IntArray
     ) -> tuple[FloatArray, FloatArray]:
-        away = np.zeros((len(points), len(rows)))
+        distances = np.zeros((len(points), len(rows)))
         for j in range(points.shape[1]):
             x = points[:, j, None]
             gap = np.maximum(np.maximum(self.low[rows, j] - x, x - self.high[rows, j]), 0.0)
-            away += np.where(gap > 0, gap * np.where(gap > 0, self.inverse[rows, j], 0.0), 0.0)
-        best = away.min(axis=1, initial=np.inf)
+            distances += np.where(gap > 0, gap * np.where(gap > 0, self.inverse[rows, j], 0.0), 0.0)
+        best = distances.min(axis=1, initial=np.inf)
         with np.errstate(invalid="ignore"):
-            weights = np.where(np.isfinite(away), np.exp(best[:, None] - away), 0.0)
+            weights = np.where(np.isfinite(distances), np.exp(best[:, None] - distances), 0.0)
             matching = np.where(self.secret[rows] == secrets[:, None], weights, 0.0).sum(axis=1)
             return matching / weights.sum(axis=1), best
 
@@ -241,7 +241,7 @@ class _Cells:
 def _pairs(
     original: pd.DataFrame, released: pd.DataFrame, categories: list[Hashable], meanings: Meanings
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    """Persons who are alike in what is known of their categories, and the rows whose labels cover it."""
+    """Yield persons with the same known categories, and the rows whose labels cover them."""
     everyone = np.arange(len(released))
     if not categories:
         yield everyone, everyone

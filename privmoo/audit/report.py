@@ -25,7 +25,7 @@ _ATTRIBUTE_TABLE = ("distinct_l", "entropy_l", "l", "alpha", "t", "beta", "delta
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """What an outsider can measure on a table; `audit` returns it.
+    """The privacy and risk that an outsider can measure on a table; `audit` returns it.
 
     Attributes:
         counts: The counts that everything is computed from.
@@ -53,12 +53,12 @@ class Audit:
 
     @property
     def k(self) -> int:
-        """The size of the smallest group (in persons where a subject was named)."""
+        """The size of the smallest group, in persons if a subject was named."""
         return int(self.measure("k"))
 
     @property
     def weighted_k(self) -> float:
-        """The size of the group a random record is in, on average."""
+        """The average size of the group of a random record."""
         return self.measure("weighted_k")
 
     @property
@@ -73,7 +73,7 @@ class Audit:
 
     @property
     def distinct_l(self) -> int:
-        """The fewest distinct sensitive values in a group."""
+        """The smallest number of distinct sensitive values in a group."""
         return int(self.measure("distinct_l"))
 
     @property
@@ -90,8 +90,8 @@ class Audit:
         """Return one measure by its name and parameters.
 
         Args:
-            name: As in `privmoo.measures`, for example ``"t"`` or ``"at_risk"``.
-            attribute: Only this sensitive attribute instead of the worst of all.
+            name: The name of the measure as in `privmoo.measures`, for example ``"t"`` or ``"at_risk"``.
+            attribute: The sensitive attribute to measure; by default the worst of all is reported.
             **params: The measure's parameters, for example ``tau=0.1``.
 
         >>> df = pd.DataFrame({"age": [1, 1, 2], "job": ["a", "b", "a"]})
@@ -107,8 +107,8 @@ class Audit:
             return _call(name, function, self.counts, params)
         if name in OF_VALUES:
             function, combine = OF_VALUES[name]
-            chosen = self._attributes(name, attribute)
-            return float(combine([_call(name, function, values, params) for values in chosen]))
+            attributes = self._attributes(name, attribute)
+            return float(combine([_call(name, function, values, params) for values in attributes]))
         names = [*OF_GROUPS, *OF_VALUES]
         raise AuditError(f"measure: {name!r} is unknown to the audit{nearest(name, names)}")
 
@@ -129,7 +129,7 @@ class Audit:
         return [sensitive[attribute]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all that is reported, ready for JSON.
+        """Return the whole report as plain data, ready for JSON.
 
         >>> result = audit(pd.DataFrame({"age": [1, 1, 2]}), quasi_identifiers=["age"])
         >>> result.to_dict()["prosecutor_risk"]
@@ -173,10 +173,11 @@ class Audit:
         row["distinct_l"] = int(row["distinct_l"])
         alone = Counts(self.counts.sizes, {name: self.counts.sensitive[name]})
         row["homogeneity"] = risk.homogeneity(alone)
-        return row
+        alike = self.counts.sensitive[name].alike
+        return {**row, "values_alike": alike} if alike else row
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the same as a table with the columns measure, attribute and value.
+        """Return the report as a table with the columns measure, attribute and value.
 
         >>> result = audit(pd.DataFrame({"age": [1, 1, 2]}), quasi_identifiers=["age"])
         >>> float(result.to_frame().set_index("measure").loc["k", "value"])
@@ -206,9 +207,11 @@ class Audit:
             (f"{measure} of {attribute}" if attribute else measure, _number(value))
             for measure, attribute, value in self._rows()
         ]
-        left = max(len(label) for label, _ in rows)
-        right = max(len(number) for _, number in rows)
-        return "\n".join(f"{label:<{left}}  {number:>{right}}" for label, number in rows)
+        label_width = max(len(label) for label, _ in rows)
+        number_width = max(len(number) for _, number in rows)
+        return "\n".join(
+            f"{label:<{label_width}}  {number:>{number_width}}" for label, number in rows
+        )
 
     def __repr__(self) -> str:
         records = f"{self.n_records:,} record{'' if self.n_records == 1 else 's'}"
@@ -237,22 +240,27 @@ def audit(
     taus: Sequence[float] = (0.05, 0.075, 0.1),
     hierarchies: Mapping[Any, pd.DataFrame | Iterable[Sequence[object]]] | None = None,
     original: pd.DataFrame | pd.Series[Any] | None = None,
+    missing: str = "unknown",
 ) -> Audit:
-    """Measure privacy and risk of a table from its rows alone.
+    """Measure the privacy and risk of a table from its rows alone.
 
     Args:
         df: Any table, released by this project or not.
         quasi_identifiers: Columns an attacker may know.
         sensitive: Columns an attacker wants to learn.
-        subject: A column (or one entry per row) saying whose record it is; k then counts persons.
+        subject: A column (or one entry per row) that says whose record it is; k then counts persons.
         target: A column to predict, for the classification metric.
         population: A table with the same labels that contains this one, for journalist and
             marketer risk.
-        sampling_fraction: Instead of a population, the share of it that is in the table.
+        sampling_fraction: The share of the population that is in the table; use it instead of `population`.
         taus: Thresholds at which records at risk are reported.
         hierarchies: Per sensitive attribute a table in ARX's layout, one column per level, leaf
             first (for the hierarchical t and for similarity; its order serves the ordered t).
         original: The sensitive columns before anonymization, for ``reference="original"``.
+        missing: `"unknown"`: a missing sensitive value, or a text that programs read as one such as `"NA"`,
+            `"?"` or an empty one, could be any value. Diversity counts it as the
+            most frequent value of its group; t, β, δ and skewness compare the values that are present.
+            `"value"`: it is a value like any other, as in ARX.
 
     >>> df = pd.DataFrame({"zip": ["1*", "1*", "2*", "2*"], "ill": ["flu", "flu", "flu", "cold"]})
     >>> result = audit(df, quasi_identifiers=["zip"], sensitive=["ill"])
@@ -267,7 +275,7 @@ def audit(
             raise AuditError("give one of population and sampling_fraction, not both")
     counts = count_frame(
         df,
-        Roles(quasi_identifiers, sensitive, subject, target),
+        Roles(quasi_identifiers, sensitive, subject, target, missing),
         population=population,
         hierarchies=hierarchies,
         original=original,
@@ -292,7 +300,7 @@ def is_nearly_unique(distinct: int, present: int, share: float = 0.9) -> bool:
 def nearly_unique(
     df: pd.DataFrame, columns: Iterable[Hashable], share: float = 0.9
 ) -> list[Hashable]:
-    """Return the columns whose values are (nearly) all different: they identify, whatever their role.
+    """Return the columns whose values are (nearly) all different and so identify people in any role.
 
     Args:
         df: The table.

@@ -108,7 +108,7 @@ def uniqueness(counts: Counts) -> float:
 
 @formula()
 def homogeneity(counts: Counts, count: bool = False) -> float:
-    """Return the records whose group has one single value in any sensitive attribute (Wei et al. 2025).
+    """Return the records whose group has a single value of any sensitive attribute (Wei et al. 2025).
 
     Args:
         counts: The counts of a table.
@@ -122,17 +122,17 @@ def homogeneity(counts: Counts, count: bool = False) -> float:
         raise AuditError("homogeneity: name at least one sensitive attribute")
     single = np.zeros(counts.n_groups, dtype=bool)
     for values in counts.sensitive.values():
-        single |= np.bincount(values.group, minlength=counts.n_groups) == 1
+        single |= np.bincount(values.worst.group, minlength=counts.n_groups) == 1
     return _records(counts, single, count)
 
 
 @formula(combine=max)
 def skewness(values: ValueCounts, factor: float) -> float:
-    """Return the share of records whose group has a value `factor` times more frequent than the table.
+    """Return the share of records whose group has a value over `factor` times as frequent as in the table.
 
     Args:
         values: The counts of one attribute.
-        factor: How many times more frequent.
+        factor: How many times as frequent.
 
     >>> sizes = np.array([2, 2])
     >>> half = ValueCounts("s", sizes, np.array([0, 1]), np.array([0, 1]), np.array([2, 2]), 2)
@@ -141,10 +141,19 @@ def skewness(values: ValueCounts, factor: float) -> float:
     """
     if not factor > 0:
         raise AuditError(f"factor: expected a number above 0, got {factor!r}")
-    sizes = values.sizes
+    known = values.present
+    sizes = known.sizes
     # whole numbers up to the one division, so that equal ratios compare as equal
-    gain = (values.count * sizes.sum()) / (sizes[values.group] * values.released[values.value])
-    return _share(values, np.logical_or.reduceat(gain > factor, values.starts))
+    gain = (known.count * sizes.sum()) / (sizes[known.group] * known.released[known.value])
+    if not len(gain):
+        return 0.0
+    skewed = np.logical_or.reduceat(gain > factor, known.starts)
+    n_present = np.bincount(
+        values.group[values.value != values.missing], minlength=len(values.sizes)
+    )
+    chosen = np.zeros(len(values.sizes), dtype=np.bool_)
+    chosen[np.flatnonzero(n_present)] = skewed
+    return _share(values, chosen)
 
 
 @formula(combine=max)
@@ -160,7 +169,7 @@ def similarity(values: ValueCounts, level: int) -> float:
     >>> similarity(flat, level=0), similarity(flat, level=1)
     (0.0, 1.0)
     """
-    nodes = values.at_level(level)
+    nodes = values.worst.at_level(level)
     return _share(values, np.bincount(nodes.group, minlength=len(values.sizes)) == 1)
 
 
@@ -183,7 +192,7 @@ def check_fraction(value: float, name: str) -> None:
     """Raise unless a parameter lies in (0, 1].
 
     Args:
-        value: What was passed.
+        value: The value of the parameter.
         name: The parameter's name, for the error.
 
     >>> check_fraction(1.5, "tau")
@@ -203,7 +212,7 @@ def _check_statistic(statistic: str) -> None:
 
 def _population_sizes(counts: Counts, sampling_fraction: float | None) -> FloatArray:
     if (counts.population is None) == (sampling_fraction is None):
-        raise AuditError("journalist and marketer risk need one of population, sampling_fraction")
+        raise AuditError("journalist and marketer risk need a population or a sampling_fraction")
     if sampling_fraction is None:
         if counts.persons is not None:
             raise AuditError("population: its persons are unknown; give a sampling_fraction")
@@ -216,10 +225,10 @@ def _success(counts: Counts, size: FloatArray) -> float:
     return float((counts.sizes / size).sum() / counts.n_records)
 
 
-def _records(counts: Counts, chosen: BoolArray, count: bool) -> float:
-    number = int(counts.sizes[chosen].sum())
+def _records(counts: Counts, mask: BoolArray, count: bool) -> float:
+    number = int(counts.sizes[mask].sum())
     return float(number) if count else number / counts.n_records
 
 
-def _share(values: ValueCounts, chosen: BoolArray) -> float:
-    return float(values.sizes[chosen].sum() / values.sizes.sum())
+def _share(values: ValueCounts, mask: BoolArray) -> float:
+    return float(values.sizes[mask].sum() / values.sizes.sum())

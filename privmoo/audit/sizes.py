@@ -1,4 +1,4 @@
-"""The audit of group sizes alone, where there are too many groups to list."""
+"""The audit of group sizes alone, for tables with too many groups to list."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["audit_sizes"]
 
 
 def audit_sizes(sizes: IntArray, groups: IntArray) -> dict[str, Any]:
-    """Return what `Audit.to_dict` reports of sizes.
+    """Return the part of `Audit.to_dict` that depends on group sizes only.
 
     Args:
-        sizes: The sizes that groups have.
+        sizes: The different sizes of groups.
         groups: How many groups have each size.
 
     >>> import numpy as np

@@ -1,4 +1,4 @@
-"""Layer one of the audit where an engine has counted: its tables of counts instead of rows."""
+"""Layer one of the audit for engines: read their tables of counts instead of rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from privmoo.audit.counts import Counts, ValueCounts
-from privmoo.audit.frame import group_numbers, value_counts
+from privmoo.audit.frame import count_persons, group_numbers, unknown_or_value, value_counts
 from privmoo.errors import AuditError
 
 __all__ = ["count_tables"]
@@ -21,19 +21,23 @@ def count_tables(
     quasi_identifiers: Sequence[Hashable],
     sensitive: Sequence[Hashable] = (),
     target: Hashable | None = None,
+    subject: Hashable | None = None,
     hierarchies: Mapping[Any, pd.DataFrame | Iterable[Sequence[object]]] | None = None,
     count: Hashable = "count",
+    missing: str = "unknown",
 ) -> Counts:
-    """Put together counts that a database has made with GROUP BY.
+    """Combine counts that a database computed with GROUP BY.
 
     Args:
-        tables: Per attribute a table with the quasi-identifiers, the attribute and how many records
-            have them; where there is no attribute, one table called "". All count the same records.
+        tables: Per attribute a table with the quasi-identifiers, the attribute and the number of records
+            that have them; without attributes, one table called "". All count the same records.
         quasi_identifiers: Columns an attacker may know.
         sensitive: Attributes an attacker wants to learn.
         target: An attribute to predict.
+        subject: The attribute that says whose record it is; k then counts persons.
         hierarchies: As for `privmoo.audit.audit`.
         count: The column that counts.
+        missing: What a missing sensitive value is, as for `privmoo.audit.audit`.
 
     >>> counted = pd.DataFrame({"age": [20, 20, 30], "job": ["a", "b", "a"], "count": [4, 1, 3]})
     >>> count_tables({"job": counted}, quasi_identifiers=["age"], sensitive=["job"]).sizes
@@ -42,13 +46,13 @@ def count_tables(
     if not tables:
         raise AuditError("no rows to audit: there is no table of counts")
     names = list(quasi_identifiers)
-    joined = pd.concat([table[names] for table in tables.values()], ignore_index=True)
-    if not len(joined):
+    all_rows = pd.concat([table[names] for table in tables.values()], ignore_index=True)
+    if not len(all_rows):
         raise AuditError("no rows to audit: the table is empty")
-    group = group_numbers(joined, names)
+    group = group_numbers(all_rows, names)
     n_groups = int(group.max()) + 1
-    counted: dict[Hashable, ValueCounts] = {}
-    sizes, start = None, 0
+    values_of: dict[Hashable, ValueCounts] = {}
+    sizes, persons, start = None, None, 0
     for name, table in tables.items():
         table_groups = group[start : start + len(table)]
         start += len(table)
@@ -59,19 +63,24 @@ def count_tables(
             sizes = here
         elif not np.array_equal(sizes, here):
             raise AuditError(
-                f"tables: that of {str(name)!r} does not count the records of the first"
+                f"tables: the table of {str(name)!r} does not count the same records as the first"
             )
+        if name == subject and subject is not None:
+            persons = count_persons(table, subject, names, table_groups, n_groups)
         if name in table.columns and name in {*sensitive, target}:
             tree = (hierarchies or {}).get(name)
-            counted[name] = value_counts(
+            values_of[name] = value_counts(
                 table[name], name, table_groups, sizes, tree, records=records
             )
     assert sizes is not None  # noqa: S101, there is a table
-    lacking = [name for name in (*sensitive, target) if name is not None and name not in counted]
+    lacking = [name for name in (*sensitive, target) if name is not None and name not in values_of]
+    if subject is not None and persons is None:
+        lacking.append(subject)
     if lacking:
-        raise AuditError(f"tables: there is none for the attribute {str(lacking[0])!r}")
+        raise AuditError(f"tables: there is no table for the attribute {str(lacking[0])!r}")
     return Counts(
         sizes,
-        {name: counted[name] for name in sensitive},
-        target=None if target is None else counted[target],
+        unknown_or_value({name: values_of[name] for name in sensitive}, missing),
+        persons,
+        target=None if target is None else values_of[target],
     )

@@ -1,4 +1,4 @@
-"""Utility recomputed from original, release and what the released labels stand for."""
+"""Utility recomputed from the original, the release and the meanings of the released labels."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def utility(
     local: bool | None = None,
     records: IntArray | None = None,
 ) -> dict[str, float | None]:
-    """Return every utility measure, recomputed without the optimiser; definitions as in ARX.
+    """Return every utility measure, recomputed without the optimiser and defined as in ARX.
 
     Args:
         original: The table before anonymization; its quasi-identifiers are the keys of `meanings`.
-        released: The release: fewer rows where records were suppressed.
+        released: The release, which has fewer rows if records were suppressed.
         meanings: Per column and released label the leaves that the label stands for.
         hierarchy_sizes: Per column the number of leaves of its hierarchy.
         rows: Per released row the position of its original row.
@@ -73,23 +73,23 @@ def utility(
     if positions is not None:
         check_covers(original, released, meanings, positions)
     if records is not None and positions is None:
-        raise AuditError("records: where rows stand for several records, rows= must be given")
+        raise AuditError("records: if rows stand for several records, rows= must be given")
     row_records = np.ones(len(original), dtype=np.int64) if records is None else records
     out = np.ones(len(released), dtype=np.int64) if positions is None else row_records[positions]
     n, n_released = int(row_records.sum()), int(out.sum())
     if n_released > n:
         raise AuditError(f"released: it has {n_released} rows, more than the original's {n}")
-    suppressed = n - n_released
+    n_suppressed = n - n_released
     weight = _weights(columns, weights)
     group = group_numbers(released, [c.name for c in columns])
     sizes = _sums(group, out)
 
     cost = np.array([(_cost(c) * out).sum() / n for c in columns])
-    loss = cost + suppressed / n
+    loss = cost + n_suppressed / n
     blocks = [c.block for c in columns]
     ambiguity = float((np.prod(np.array(blocks, dtype=np.float64), axis=0) * out).sum())
-    if suppressed:
-        ambiguity += suppressed * float(np.prod([float(c.domain) for c in columns]))
+    if n_suppressed:
+        ambiguity += n_suppressed * float(np.prod([float(c.domain) for c in columns]))
     overlapping = overlap(columns)
     if overlapping and local is False:
         raise AuditError("local: released labels overlap, so the recoding is not global")
@@ -97,22 +97,22 @@ def utility(
     before = None if spread else labels_before(columns)
     result: dict[str, float | None] = {
         "generalization_loss": float(weight @ cost),
-        "suppression": suppressed / n,
+        "suppression": n_suppressed / n,
         "loss": float(weight @ loss),
         "loss_geometric": float(np.exp(weight @ np.log1p(loss)) - 1),
-        "discernibility": float((sizes**2).sum() + suppressed * n),
-        "discernibility_star": _star(sizes, suppressed, before, row_records),
-        "aecs": n / (len(sizes) + (suppressed > 0)),
+        "discernibility": float((sizes**2).sum() + n_suppressed * n),
+        "discernibility_star": _star(sizes, n_suppressed, before, row_records),
+        "aecs": n / (len(sizes) + (n_suppressed > 0)),
         "transparency": float(sum((out / block).sum() for block in blocks)),
         "ambiguity": ambiguity,
         "nonuniform_entropy": _nonuniform_entropy(columns, positions, spread, before, row_records),
     }
     if levels is not None:
-        height = np.array([(_level(c, levels, out) + suppressed) / n for c in columns])
+        height = np.array([(_level(c, levels, out) + n_suppressed) / n for c in columns])
         result["precision"] = float(weight @ height)
         result["distortion"] = float(_raw_weights(columns, weights) @ height)
     if target is not None:
-        result["classification"] = _classification(released, group, target, suppressed)
+        result["classification"] = _classification(released, group, target, n_suppressed)
     return result
 
 
@@ -134,8 +134,8 @@ def information_loss(
 ) -> float:
     """Return IL, the distance to the released values over the data's deviation (Wei et al. 2024, Eq. 10).
 
-    Numbers count their squared difference and categories 1 where they changed; a suppressed record costs
-    its own deviation from mean and mode.
+    A number costs its squared difference and a category 1 if it changed; a suppressed record costs its own
+    deviation from mean and mode.
 
     Args:
         original: The table before anonymization.
@@ -158,7 +158,7 @@ def information_loss(
     positions = read_positions(original_rows, original, released)
     row_records = np.ones(len(original), dtype=np.int64) if records is None else records
     n = int(row_records.sum())
-    total = lost = 0.0
+    total = loss = 0.0
     for name in numeric:
         x = _numbers(original[name], name, "original")
         mean = (x * row_records).sum() / n
@@ -169,19 +169,19 @@ def information_loss(
         z[positions] = _numbers(released[name], name, "released")
         unit = deviation / n if scale == "standard" and deviation > 0 else 1.0
         total += deviation / unit
-        lost += float(((x - z) ** 2 * row_records).sum() / unit)
+        loss += float(((x - z) ** 2 * row_records).sum() / unit)
     for name in categorical:
         codes, strings = canonical_codes(original[name], name)
         out, out_strings = canonical_codes(released[name], name)
         frequency = _sums(codes, row_records)
-        # of several modes the first in the order of strings, whatever the order of the rows
+        # of several modes, the first in the order of strings, whatever the order of the rows
         mode = min(np.flatnonzero(frequency == frequency.max()), key=lambda i: strings[i])
         code_of = {string: code for code, string in enumerate(strings)}
-        published = np.full(len(codes), mode)
-        published[positions] = np.array([code_of.get(string, -1) for string in out_strings])[out]
+        values = np.full(len(codes), mode)
+        values[positions] = np.array([code_of.get(string, -1) for string in out_strings])[out]
         total += int(row_records[codes != mode].sum())
-        lost += int(row_records[codes != published].sum())
-    return lost / total if total else 0.0
+        loss += int(row_records[codes != values].sum())
+    return loss / total if total else 0.0
 
 
 def class_utility(
@@ -193,7 +193,7 @@ def class_utility(
     rows: Sequence[int] | IntArray | None = None,
     records: IntArray | None = None,
 ) -> dict[str, float]:
-    """Return the utility measures that look at classes only: for releases of means, which have no labels.
+    """Return the utility measures that depend on classes only, for releases of means, which have no labels.
 
     Args:
         original: The table before anonymization.
@@ -214,18 +214,18 @@ def class_utility(
     if records is not None:
         positions = read_positions(rows, original, released)
         if positions is None or target is not None:
-            raise AuditError("records: where rows stand for several, give rows= and no target=")
+            raise AuditError("records: if rows stand for several, give rows= and no target=")
         n, out = int(records.sum()), records[positions]
-    suppressed = n - int(out.sum())
+    n_suppressed = n - int(out.sum())
     group = group_numbers(released, list(quasi_identifiers))
     sizes = _sums(group, out)
     result = {
-        "suppression": suppressed / n,
-        "discernibility": float((sizes**2).sum() + suppressed * n),
-        "aecs": n / (len(sizes) + (suppressed > 0)),
+        "suppression": n_suppressed / n,
+        "discernibility": float((sizes**2).sum() + n_suppressed * n),
+        "aecs": n / (len(sizes) + (n_suppressed > 0)),
     }
     if target is not None:
-        result["classification"] = _classification(released, group, target, suppressed)
+        result["classification"] = _classification(released, group, target, n_suppressed)
     return result
 
 
@@ -247,7 +247,7 @@ def _raw_weights(columns: list[Column], weights: Mapping[Any, float] | None) -> 
             raise ColumnError(f"weights: {str(name)!r} is not a quasi-identifier")
     values = np.array([float(by_column.get(c.name, 1.0)) for c in columns])
     if not (np.isfinite(values).all() and (values >= 0).all() and values.sum() > 0):
-        raise AuditError("weights: expected numbers from 0, not all of them 0")
+        raise AuditError("weights: must be numbers of at least 0, and not all 0")
     return values
 
 
@@ -257,7 +257,7 @@ def _weights(columns: list[Column], weights: Mapping[Any, float] | None) -> Floa
 
 
 def _cost(column: Column) -> FloatArray:
-    """(b − 1)/(|Σ| − 1) of every released cell."""
+    """Return (b − 1)/(|Σ| − 1) of every released cell."""
     return np.asarray((column.block - 1) / max(column.domain - 1, 1))
 
 
@@ -274,12 +274,12 @@ def _level(column: Column, levels: Mapping[Any, Mapping[str, float]], records: I
 
 
 def _star(
-    sizes: IntArray, suppressed: int, before: list[IntArray] | None, records: IntArray
+    sizes: IntArray, n_suppressed: int, before: list[IntArray] | None, records: IntArray
 ) -> float | None:
-    if suppressed and before is not None:
+    if n_suppressed and before is not None:
         frame = pd.DataFrame(dict(enumerate(before)))
         sizes = _sums(group_numbers(frame, list(frame.columns)), records)
-    elif suppressed:
+    elif n_suppressed:
         return None
     return float((sizes**2).sum())
 
@@ -291,7 +291,7 @@ def _nonuniform_entropy(
     before: list[IntArray] | None,
     records: IntArray,
 ) -> float | None:
-    """Bits needed to get the original values back (De Waal & Willenborg 1999; ARX).
+    """Return the bits needed to recover the original values (De Waal & Willenborg 1999; ARX).
 
     A label costs the bits that tell the value from the others it stands for; suppression costs a
     global recoding the bits that tell its label among the suppressed, a local one all of them.
@@ -299,38 +299,40 @@ def _nonuniform_entropy(
     n, n_released = len(columns[0].leaf), len(columns[0].label)
     if (positions is None and (local or n_released < n)) or (not local and before is None):
         return None
-    gone = np.ones(n, dtype=bool)
+    is_suppressed = np.ones(n, dtype=bool)
     if positions is not None:
-        gone[positions] = False
+        is_suppressed[positions] = False
     else:
-        gone[:] = False
-    total, rest = int(records.sum()), int(records[gone].sum())
+        is_suppressed[:] = False
+    total, rest = int(records.sum()), int(records[is_suppressed].sum())
     bits = 0.0
     for j, column in enumerate(columns):
         leaf = _sums(column.leaf, records)
         if local:
             frequency = dict(zip(column.leaves, leaf.tolist(), strict=True))
-            covered = np.array(
+            covered_records = np.array(
                 [sum(frequency.get(x, 0) for x in set(column.meaning[t])) for t in column.labels]
             )
-            label_bits = np.log2(covered[column.label] / leaf[column.leaf[positions]])
+            label_bits = np.log2(covered_records[column.label] / leaf[column.leaf[positions]])
             bits += (label_bits * records[positions]).sum()
-            bits += (np.log2(total / leaf[column.leaf[gone]]) * records[gone]).sum()
+            bits += (
+                np.log2(total / leaf[column.leaf[is_suppressed]]) * records[is_suppressed]
+            ).sum()
         elif before is not None:
             label = before[j]
             bits += (np.log2(_sums(label, records)[label] / leaf[column.leaf]) * records).sum()
-            lost = label[gone]
-            if len(lost):
-                label_records = _sums(lost, records[gone])[lost]
-                bits += (np.log2(rest / label_records) * records[gone]).sum()
+            gone_labels = label[is_suppressed]
+            if len(gone_labels):
+                label_records = _sums(gone_labels, records[is_suppressed])[gone_labels]
+                bits += (np.log2(rest / label_records) * records[is_suppressed]).sum()
     return float(bits)
 
 
 def _classification(
-    released: pd.DataFrame, group: IntArray, target: Hashable, suppressed: int
+    released: pd.DataFrame, group: IntArray, target: Hashable, n_suppressed: int
 ) -> float:
     require(released, [target], "target")
     value = factorize(released[target], target)[0]
     count = pd.DataFrame({"group": group, "value": value}).groupby(["group", "value"]).size()
     wrong = len(released) - int(count.groupby("group").max().sum())
-    return (suppressed + wrong) / (len(released) + suppressed)
+    return (n_suppressed + wrong) / (len(released) + n_suppressed)

@@ -1,11 +1,14 @@
-"""Canonical strings and hierarchies as the audit reads them, apart from the core's."""
+"""Canonical strings and hierarchies as the audit reads them, independent of the core."""
 
 from __future__ import annotations
 
+import collections
 import datetime as dt
 import decimal
 import itertools
 import numbers
+import re
+import unicodedata
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
@@ -15,7 +18,16 @@ import pandas as pd
 
 from privmoo.errors import AuditError
 
-__all__ = ["MISSING", "canonical", "canonical_codes", "factorize", "hierarchy_rows", "node_ids"]
+__all__ = [
+    "MISSING",
+    "canonical",
+    "canonical_codes",
+    "factorize",
+    "hierarchy_rows",
+    "node_ids",
+    "number_alike",
+    "stands_for_missing",
+]
 
 MISSING = "missing"
 
@@ -86,12 +98,63 @@ def factorize(column: pd.Series[Any], name: Hashable) -> tuple[IntArray, pd.Inde
     """
     try:
         codes, uniques = pd.factorize(column, use_na_sentinel=True)
-    except TypeError as error:
+    except (TypeError, NotImplementedError) as error:  # the second is Arrow's
+        reason = f" ({error})" if isinstance(error, TypeError) else ", such as lists"
         raise AuditError(
-            f"column {str(name)!r} holds values that cannot be compared "
-            f"({error}); convert it to strings or numbers"
+            f"column {str(name)!r} holds values that cannot be compared{reason}; convert it to strings "
+            "or numbers"
         ) from None
     return codes.astype(np.int64), pd.Index(uniques)
+
+
+_EMPTY = re.compile(
+    r"<na>|#?n/?a|#n/a n/a|-?nan|-?1\.#(ind|qnan)|null|none|missing|\?|", re.IGNORECASE
+)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII)
+
+
+def number_alike(values: Iterable[object]) -> int:
+    """Return how many values differ from another one only in case, spaces or spelling.
+
+    Args:
+        values: Distinct values; None for missing ones.
+
+    >>> number_alike(["HIV", "hiv ", "flu", "1", "1.0", None, "null"])
+    6
+    """
+    texts = [value for value in values if value is None or isinstance(value, str)]
+    counted = collections.Counter(map(_bare, texts))
+    return sum(number for number in counted.values() if number > 1)
+
+
+def stands_for_missing(value: object) -> bool:
+    """Return whether a value is missing, or a text that a program may read as missing.
+
+    Only Python's spelling "None" counts; "none" is a word, such as the answer to "which illness?".
+
+    >>> [stands_for_missing(value) for value in (None, "N/A", "  ", "?", "None", "none", 0)]
+    [True, True, True, True, True, False, False]
+    """
+    if not isinstance(value, str):
+        return value is None
+    text = _seen(value)
+    return bool(_EMPTY.fullmatch(text)) and (text == "None" or text.casefold() != "none")
+
+
+def _bare(value: str | None) -> object:
+    """Return what is left of a text without case, spaces and spelling; None if it reads as missing."""
+    if value is None:
+        return None
+    text = _seen(value).casefold()
+    if _EMPTY.fullmatch(text):
+        return None
+    return decimal.Decimal(text).normalize() if _NUMBER.fullmatch(text) else text
+
+
+def _seen(value: str) -> str:
+    """Return a text without invisible format characters and with single spaces between words."""
+    letters = unicodedata.normalize("NFKC", value)
+    return " ".join("".join(c for c in letters if unicodedata.category(c) != "Cf").split())
 
 
 def hierarchy_rows(
@@ -117,7 +180,7 @@ def hierarchy_rows(
         for level, (label, parent) in enumerate(itertools.pairwise(row)):
             if parents.setdefault((level, label), parent) != parent:
                 raise AuditError(
-                    f"hierarchies: in that of {str(name)!r} the label {label!r} has two parents, "
+                    f"hierarchies: in the hierarchy of {str(name)!r} the label {label!r} has two parents, "
                     f"{parents[level, label]!r} and {parent!r}; make it a tree"
                 )
     return {row[0]: row for row in rows}
@@ -152,7 +215,7 @@ def node_ids(
         if leaf not in rows and leaf != MISSING:
             row = position if first_row is None else first_row[position]
             raise AuditError(
-                f"hierarchies: that of {str(name)!r} lacks the value of row {int(row)}; add it"
+                f"hierarchies: the hierarchy of {str(name)!r} lacks the value of row {int(row)}; add it"
             )
         paths.append(rows.get(leaf, missing))
     ids = np.empty((len(any_path), len(paths)), dtype=np.int64)

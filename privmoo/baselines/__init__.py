@@ -1,4 +1,4 @@
-"""Baselines: algorithms of the literature that make one anonymised table, to compare fronts with."""
+"""Baselines: algorithms from the literature that make one anonymised table, to compare fronts with."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 from privmoo import registry
 from privmoo.baselines.k_member import k_member
+from privmoo.baselines.local_search import local_search
 from privmoo.baselines.mdav import mdav
 from privmoo.baselines.mondrian import mondrian
+from privmoo.baselines.univariate import univariate
 from privmoo.baselines.ward import ward
 from privmoo.baselines.zheng import zheng
 from privmoo.errors import ProblemError, nearest
@@ -16,9 +18,11 @@ from privmoo.recodings.base import Recoding
 __all__ = [
     "by_name",
     "k_member",
+    "local_search",
     "mdav",
     "mondrian",
     "names",
+    "univariate",
     "ward",
     "zheng",
 ]
@@ -28,7 +32,7 @@ def names() -> list[str]:
     """Return the names of the built-in baselines, in order.
 
     >>> names()
-    ['k_member', 'mdav', 'mondrian', 'ward', 'zheng']
+    ['k_member', 'local_search', 'mdav', 'mondrian', 'univariate', 'ward', 'zheng']
     """
     return registry.built_in_names("baselines")
 
@@ -45,7 +49,7 @@ def by_name(name: str) -> Callable[..., Recoding]:
     if not registry.contains("baselines", name):
         known_names = registry.names("baselines")
         raise ProblemError(
-            f"baseline: {name!r} is none of {', '.join(known_names)}{nearest(name, known_names)}"
+            f"baseline: {name!r} is not one of {', '.join(known_names)}{nearest(name, known_names)}"
         )
     baseline: Callable[..., Recoding] = registry.load("baselines", name)
     return baseline

@@ -10,40 +10,58 @@ from numpy.typing import NDArray
 
 from privmoo._util.checks import choice, whole_number
 from privmoo.data.points import Space
-from privmoo.data.table import Table
+from privmoo.data.table import Table, check_table
 from privmoo.errors import ProblemError
 from privmoo.kernels.class_merging import MergingClasses
+from privmoo.recodings.class_labels import By
 from privmoo.recodings.classes import PartitionRecoding, cluster_recoding, range_recoding
+from privmoo.recodings.means import Means
 
-__all__ = ["Kinds", "Publish", "check", "classes_of", "labels_of_rows", "publish", "sort_column"]
+__all__ = [
+    "Kinds",
+    "Publish",
+    "check",
+    "check_release",
+    "classes_of",
+    "labels_of_rows",
+    "published",
+    "sort_column",
+]
 
 Publish = Literal["mean", "range"]
 
 
 def check(table: Table, k: int, *, diversity: int = 1) -> None:
-    """Raise unless some partition of the table can meet the demands.
+    """Raise if no partition of the table can meet the demands.
 
     Args:
         table: The records.
         k: Fewest records of a class.
         diversity: Fewest distinct values of every sensitive attribute in a class.
     """
+    check_table(table)
     table.need_records("baseline")
     whole_number("k", k, at_least=2)
     if k > table.n_records:
-        raise ProblemError(f"k: must be at most the {table.n_records} records, got {k}")
+        raise ProblemError(f"k: must be at most {table.n_records}, the number of records, got {k}")
     if table.subjects is not None:
         raise ProblemError(
-            "table: has several rows per person, and k would count rows, not persons; give a table "
-            "without subject= that has one row per person"
+            "table: it has several rows per person, so k would count rows, not persons; give a table with "
+            "one row per person and without subject="
         )
     whole_number("l", diversity)
     if diversity > 1 and not table.sensitive:
         raise ProblemError(
-            f"l: {diversity} values of a sensitive attribute are asked for, but the table has none; "
-            "name one in Table(..., sensitive=...)"
+            f"l: {diversity} values of every sensitive attribute are required, but the table has no such "
+            "attribute; name one in Table(..., sensitive=...)"
         )
     for attribute in table.sensitive.values():
+        if diversity > 1 and attribute.unknown is not None:
+            raise ProblemError(
+                f"l: sensitive attribute {attribute.name!r} has missing values, which add no diversity; "
+                "leave those rows out with Table(..., missing='drop'), or count them as a value with "
+                "missing='value'"
+            )
         present = int(np.count_nonzero(attribute.totals))
         if diversity > present:
             raise ProblemError(
@@ -61,7 +79,7 @@ class Kinds:
         tuples: The tuple of every kind.
         weights: The records of every kind.
         sensitive: Kinds × attributes: sensitive values, numbered consecutively over all attributes.
-        n_values: How many numbers of sensitive values there are.
+        n_values: The number of sensitive values, over all attributes.
     """
 
     of_row: NDArray[np.int64]
@@ -126,7 +144,7 @@ def labels_of_rows(
 
 
 def sort_column(space: Space, weights: NDArray[np.int64]) -> int:
-    """Return the number that varies most, for a search along it; -1 if there is none.
+    """Return the numeric column that varies most, for a search along it; -1 if there is none.
 
     Args:
         space: The points of distinct tuples.
@@ -210,17 +228,36 @@ def classes_of(
     )
 
 
-def publish(
-    table: Table, labels: NDArray[np.int64], release: Publish, *, by: Literal["records", "tuples"]
+def published(
+    table: Table,
+    labels: NDArray[np.int64],
+    release: Publish = "mean",
+    *,
+    by: By,
+    means: Means | None = None,
 ) -> PartitionRecoding:
-    """Return the recoding that publishes the mean and mode, or the range, of every class.
+    """Return the recoding that publishes the mean and mode of every class, or its members' range.
 
     Args:
         table: The records.
         labels: The class of every record or tuple.
         release: Publish the `"mean"` and mode, or the `"range"`.
         by: Whether labels are of `"records"` or of `"tuples"`.
+        means: How means are published; exactly by default.
+    """
+    check_release(release, means)
+    if release == "mean":
+        return cluster_recoding(table, labels, by=by, means=means)
+    return range_recoding(table, labels, by=by)
+
+
+def check_release(release: Publish, means: Means | None) -> None:
+    """Raise unless the arguments say clearly what is published.
+
+    Args:
+        release: `"mean"` or `"range"`.
+        means: How means are published, if they are.
     """
     choice("release", release, get_args(Publish))
-    make = cluster_recoding if release == "mean" else range_recoding
-    return make(table, labels, by=by)
+    if release == "range" and means is not None:
+        raise ProblemError("means: ranges are published, not means; use release='mean'")

@@ -11,7 +11,7 @@ from privmoo.baselines.common import (
     check,
     classes_of,
     labels_of_rows,
-    publish,
+    published,
     sort_column,
 )
 from privmoo.data.points import Scale, Space
@@ -19,37 +19,48 @@ from privmoo.data.table import Table
 from privmoo.kernels.class_merging import absorb_leftovers
 from privmoo.kernels.growth_by_spread import SpreadKinds, grow_clusters
 from privmoo.recodings.classes import PartitionRecoding
+from privmoo.recodings.means import Means
 
 __all__ = ["grown_labels", "k_member"]
 
 
-def k_member(table: Table, k: int, *, scale: Scale = "raw", l: int = 1) -> PartitionRecoding:  # noqa: E741
-    """Greedy k-member clustering (Byun, Kamra, Bertino, Li 2007), publishing mean and mode.
+def k_member(
+    table: Table,
+    k: int,
+    *,
+    scale: Scale = "raw",
+    l: int = 1,  # noqa: E741
+    means: Means | None = None,
+) -> PartitionRecoding:
+    """Cluster greedily by k-member (Byun, Kamra, Bertino, Li 2007), publishing mean and mode.
 
     A cluster starts with the record farthest from the last one taken (at first: from the lowest
     tuple) and gets the record that costs least until it has k. The cost is the exact increase of
     spread: squared distance to the mean plus records that differ from the mode. Fewer than k
-    records are left at the end; each goes where it costs least. The lowest tuple is first of equals.
+    records are left at the end; each goes where it costs least. Among equals, the lowest tuple comes
+    first.
 
-    With l > 1 a cluster that has only as many places open as it lacks sensitive values takes
-    records that bring one, and grows past k if need be; records that are left when some attribute
-    has fewer than l values among them go where they cost least.
+    With l > 1, a cluster with only as many open places as missing sensitive values takes records that
+    bring one, and grows past k if necessary. When the remaining records have fewer than l values of
+    some attribute, they go where they cost least.
 
-    Time is O(n · t) for n records of t distinct tuples, without categories much less for growing,
-    since the search goes along the number that varies most and stops early.
+    Time is O(n · t) for n records of t distinct tuples. Without categories, growing is much faster,
+    because the search follows the number that varies most and stops early.
 
     Args:
         table: The records.
         k: Fewest records of a class.
         scale: The unit of numbers: `"raw"`, `"standard"` deviations or `"minmax"`.
         l: Fewest distinct values of every sensitive attribute in a class.
+        means: How means are published, such as `Means(step=5)`; exactly by default.
 
     >>> import pandas as pd
     >>> table = Table(pd.DataFrame({"age": [20, 50, 22, 54, 21]}), quasi_identifiers=["age"])
     >>> k_member(table, 2).apply(table, np.arange(5))["age"].tolist()
     [21.0, 52.0, 21.0, 52.0, 21.0]
     """
-    return publish(table, grown_labels(table, k, scale=scale, l=l), "mean", by="records")
+    labels = grown_labels(table, k, scale=scale, l=l)
+    return published(table, labels, by="records", means=means)
 
 
 def grown_labels(

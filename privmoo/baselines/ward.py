@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from privmoo.baselines.common import check, classes_of, publish
+from privmoo.baselines.common import check, classes_of, published
 from privmoo.data.points import Scale, Space
 from privmoo.data.table import Table
 from privmoo.kernels.ward import ward_merges
 from privmoo.recodings.classes import PartitionRecoding
+from privmoo.recodings.means import Means
 
 __all__ = ["ward"]
 
 
-def ward(table: Table, k: int, *, l: int = 1, scale: Scale = "raw") -> PartitionRecoding:  # noqa: E741
+def ward(
+    table: Table,
+    k: int,
+    *,
+    l: int = 1,  # noqa: E741
+    scale: Scale = "raw",
+    means: Means | None = None,
+) -> PartitionRecoding:
     """Merge classes of distinct tuples by Ward's criterion, publishing mean and mode.
 
     A class is unfinished while it has fewer than k records or fewer than l values of some sensitive
-    attribute. Of all merges of an unfinished class with any other the cheapest is made, until all are
+    attribute. The cheapest merge of an unfinished class with any other is made, until all classes are
     finished. The cost is the exact increase of spread: for classes of a and b records the squared
-    distance of their means times ab / (a + b), plus the additional records that differ from the
-    mode. Of equally cheap merges that of the lowest tuples is made. Equal records stay together.
+    distance of their means times ab / (a + b), plus the additional records that differ from the mode.
+    Among equally cheap merges, that of the lowest tuples is made. Equal records stay together.
 
     Memory is O(t) for t distinct tuples. The search follows a k-d tree of the numbers, so that time
     is about O(t log t) for few of them; without any number it is O(t²), minutes for 40,000 tuples.
@@ -30,6 +38,7 @@ def ward(table: Table, k: int, *, l: int = 1, scale: Scale = "raw") -> Partition
         k: Fewest records of a class.
         l: Fewest distinct values of every sensitive attribute in a class.
         scale: The unit of numbers: `"raw"`, `"standard"` deviations or `"minmax"`.
+        means: How means are published, such as `Means(step=5)`; exactly by default.
 
     >>> import pandas as pd
     >>> table = Table(pd.DataFrame({"age": [20, 50, 22, 54, 21]}), quasi_identifiers=["age"])
@@ -47,4 +56,4 @@ def ward(table: Table, k: int, *, l: int = 1, scale: Scale = "raw") -> Partition
     classes = classes_of(
         space.points, space.numeric, table.weights, tuples, len(tuples), attributes
     )
-    return publish(table, ward_merges(classes, k, l), "mean", by="tuples")
+    return published(table, ward_merges(classes, k, l), by="tuples", means=means)

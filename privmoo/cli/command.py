@@ -16,7 +16,7 @@ class Command:
 
     Attributes:
         function: The function, with typer's arguments and options; its docstring is the help.
-        order: The place among the verbs in `privmoo --help`.
+        order: Its position in the list of `privmoo --help`.
         limits: Whether it takes limits such as `--max-loss 0.25`, which are named after measures and
             therefore unknown to typer.
     """

@@ -16,11 +16,11 @@ __all__ = ["command_line", "complain", "print_table", "printable", "say", "state
 
 @dataclass
 class State:
-    """What holds for the whole command.
+    """The state that all parts of a command share.
 
     Attributes:
         show_values: Whether messages may show the value that they are about.
-        data: A function that reads the records that the command works on.
+        data: A function that returns the records that the command works on.
     """
 
     show_values: bool = False
@@ -31,7 +31,7 @@ state = State()
 
 
 def printable(text: object) -> str:
-    r"""Replace characters that would control a terminal; line breaks stay.
+    r"""Replace characters that would control a terminal, but keep line breaks.
 
     >>> printable("a\x1b[31mb")
     'a�[31mb'

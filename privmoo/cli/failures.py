@@ -23,7 +23,7 @@ INTERNAL, WRONG_INPUT, INFEASIBLE, INTERRUPTED = 1, 2, 3, 130
 
 
 class StoppedError(Exception):
-    """Somebody has pressed Ctrl-C; the message says how to go on."""
+    """The command was interrupted by Ctrl-C; the message says how to go on."""
 
 
 def report_failure(error: Exception) -> int:

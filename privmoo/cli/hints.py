@@ -1,4 +1,4 @@
-"""Hints of errors in the words of the command line: options and entries of a job instead of Python."""
+"""Hints for users of the command line: they name options and entries of a job instead of Python."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ _BY_PARAMETER = {
     "jobs": "add --jobs 1",
     "memory": 'allow more memory in [data], such as memory = "4GB"',
     "missing": 'leave out rows with missing values with missing = "drop" in [data]',
+    "seconds": "limit the search with seconds = 600 in [search]",
     "open_ends": "set open_ends = true in the hierarchy",
     "sensitive": 'give a column the role "sensitive" in [columns]',
     "target": "name a column as target in [data]",
     "temporary": "name a folder with more space as temporary in [data]",
 }
 _BY_CALL = {
+    "measure.named(...)": 'name one in the job, such as { measure = "k", name = "k_2" }',
     "table.sample(n)": "read them into memory: leave out scan in [data]",
     "write(path)": "write it with privmoo release",
 }
@@ -32,9 +34,9 @@ _BY_CALL = {
 def sentence(error: PrivmooError) -> str:
     """Return the message of an error with its hint for somebody who types commands.
 
-    >>> error = PrivmooError("a.csv: exists already", hint=Hint("choose another name", "force", True))
+    >>> error = PrivmooError("a.csv exists already", hint=Hint("choose another name", "force", True))
     >>> sentence(error)
-    'a.csv: exists already; choose another name, or replace it with --force'
+    'a.csv exists already; choose another name, or replace it with --force'
     """
     if error.hint is None:
         return error.message
@@ -42,7 +44,7 @@ def sentence(error: PrivmooError) -> str:
 
 
 def advice(hint: Hint) -> str:
-    """Return a hint in the words of the command line; in those of Python if it has none.
+    """Return a hint in the words of the command line, or of Python if there are none.
 
     >>> advice(Hint(parameter="target", call="Table"))
     'name a column as target in [data]'

@@ -1,4 +1,4 @@
-"""What commands read: jobs, files of records, and lists of names."""
+"""The inputs of commands: jobs, files of records, and lists of names."""
 
 from __future__ import annotations
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 import importlib.metadata
 import io
 import sys
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import typer
 
 from privmoo.cli.console import complain, say, state
+from privmoo.errors import TableWarning
 from privmoo.registry import modules
 
 __all__ = ["app", "main", "outcome"]
@@ -27,7 +32,7 @@ From a file to a release:
   privmoo init data.csv
   privmoo check privmoo.toml
   privmoo run privmoo.toml -o out
-  privmoo choose out --max-loss 0.25 --best k
+  privmoo choose out --min-k 5 --best loss
   privmoo release out --solution 17 -o public.csv""",
 )
 
@@ -74,13 +79,36 @@ def outcome() -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show all letters
     try:
-        code = app(prog_name="privmoo", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = partial(_show_warning, warnings.showwarning)
+            code = app(prog_name="privmoo", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         code = _INTERRUPTED
     except Exception as error:  # every failure ends in one sentence
-        from privmoo.cli.failures import report_failure
+        from privmoo.cli.failures import StoppedError, report_failure
 
-        return report_failure(error)
+        if isinstance(error, StoppedError) or not _was_interrupted(error):
+            return report_failure(error)
+        code = _INTERRUPTED
     if code == _INTERRUPTED:  # typer turns Ctrl-C into this code, and says nothing
         complain("stopped")
     return code if isinstance(code, int) else 0
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Return whether Ctrl-C caused an error: a module that is stopped while it loads may raise another."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _show_warning(
+    usual: Callable[..., None], message: Warning | str, category: type[Warning], *place: Any
+) -> None:
+    """Print a warning for the publisher as a note, and others as usual."""
+    if issubclass(category, TableWarning):
+        complain(f"note: {message}")
+    else:
+        usual(message, category, *place)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from privmoo.cli.console import say
 
-__all__ = ["available", "needed", "warn_if_too_large"]
+__all__ = ["available", "estimate_memory", "warn_if_too_large"]
 
 # Peak memory of a run, measured with 300,000 and 1,000,000 resampled records of Adult: 380 MB, and 2.3
 # bytes for each byte of CSV or 15 for each cell of Parquet. Other tables have more distinct values, hence
@@ -16,7 +16,7 @@ _PER_BYTE = 4.0
 _PER_CELL = 30.0
 
 
-def needed(path: Path) -> int:
+def estimate_memory(path: Path) -> int:
     """Estimate the memory that a run on a file takes, in bytes."""
     size = path.stat().st_size
     if path.suffix == ".parquet":
@@ -27,7 +27,7 @@ def needed(path: Path) -> int:
 
 
 def _parquet_content(path: Path, size: int) -> float:
-    """Estimate the memory for a Parquet file by its cells: its compressed size says little."""
+    """Estimate the memory for a Parquet file from its cells, as its compressed size says little."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -68,10 +68,10 @@ def available() -> int | None:
 
 
 def warn_if_too_large(path: Path) -> None:
-    """Say how much memory a run will take if that is more than what is free."""
+    """Say how much memory a run will take if it is more than is free."""
     if not path.is_file():
         return  # reading it will say what is wrong
-    demand, free = needed(path), available()
+    demand, free = estimate_memory(path), available()
     if free is not None and demand > free:
         say(
             f"Reading {path.name} needs about {_gigabytes(demand)} GB of memory, and {_gigabytes(free)} GB "

@@ -49,6 +49,11 @@ def describe_risk(report: Audit, *, persons: bool = False) -> str:
                 f"{_share(homogeneous, n)} are in groups where all have the same {name!r}: whoever "
                 "finds the group knows it."
             )
+        if measures.get("values_alike"):
+            sentences.append(
+                f"{measures['values_alike']:,} values of {name!r} differ from another one only in letter "
+                "case, spaces or spelling, or read as missing: they count as different."
+            )
     return "\n".join(sentences)
 
 

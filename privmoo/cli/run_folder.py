@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -14,18 +12,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privmoo._util.files import write_all, write_text
+from privmoo._util.folders import remove_leftovers, temporary_folder
 from privmoo._util.wording import count_noun
 from privmoo.cli.console import command_line, state
 from privmoo.errors import CheckpointError, FileError
 
 if TYPE_CHECKING:
     from privmoo.config import Config
+    from privmoo.data.table import Table
     from privmoo.front import Front
 
 __all__ = ["RunFolder"]
 
 _FORM = "privmoo run 1"
 _FILES = ("front.npz", "front.csv", "front.png", "front.html")
+_PRIVATE = """This folder is for the publisher only: do not pass it on.
+
+Its files describe every solution of the front, including those that protect nobody, and hold a
+fingerprint of the table. Whoever has them as well as a release learns more about people than its
+certificate says.
+
+What may be passed on is what "privmoo release" writes: the rows, the certificate, and with --report a page
+about them.
+"""
 _MAX_BYTES = 64 * 1024 * 1024
 
 
@@ -33,7 +42,7 @@ class RunFolder:
     """The folder of one run.
 
     Args:
-        path: Where it is, or will be.
+        path: The folder, which need not exist yet.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -42,43 +51,53 @@ class RunFolder:
         self._facts = self.path / "run.json"
         self._released = self.path / "released.json"
 
+    @property
+    def checkpoints(self) -> list[Path]:
+        """The existing logs; a search of several families has one for each."""
+        numbered = self.path.glob(f"{self.checkpoint.name}.*")
+        logs = [path for path in numbered if path.suffix[1:].isdecimal()]
+        return sorted([self.checkpoint, *logs] if self.checkpoint.exists() else logs)
+
+    def _remove_checkpoints(self) -> None:
+        for path in self.checkpoints:
+            path.unlink(missing_ok=True)
+
     # Writing
 
     def begin(self, *, resume: bool, force: bool) -> None:
-        """Make the folder ready for a run.
+        """Prepare the folder for a run.
 
         Args:
-            resume: Whether an interrupted run is continued.
-            force: Whether earlier results are replaced.
+            resume: Whether to continue an interrupted run.
+            force: Whether to replace earlier results.
 
         Raises:
             CheckpointError: If there are earlier results or no run to resume, or if the folder cannot
                 be written.
         """
-        finished, begun = self._facts.exists(), self.checkpoint.exists()
+        finished, begun = self._facts.exists(), bool(self.checkpoints)
         if resume and not begun:
             reason = "its run is finished" if finished else "start it without --resume"
-            raise CheckpointError(f"{self.path}: contains no run to resume; {reason}")
+            raise CheckpointError(f"{self.path} contains no run to resume; {reason}")
         if finished and not force and not resume:
             raise CheckpointError(
-                f"{self.path}: contains the results of a run; choose another folder, or replace them "
+                f"{self.path} contains the results of a run; choose another folder, or replace them "
                 "with --force"
             )
         if begun and not resume and not force:
             raise CheckpointError(
-                f"{self.path}: contains an interrupted run; continue it with --resume, or start again "
+                f"{self.path} contains an interrupted run; continue it with --resume, or start again "
                 "with --force"
             )
         try:
             # Fronts and checkpoints are computed from the data: nobody else may read them.
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if begun and not resume:
-                self.checkpoint.unlink()
-            for leftover in self.path.glob(".new-*"):  # of a run that was killed
-                shutil.rmtree(leftover, ignore_errors=True)
+            if not resume:
+                self._remove_checkpoints()
+            remove_leftovers(self.path)  # of a run that was killed
         except OSError as error:
             raise CheckpointError(
-                f"{self.path}: cannot be used as a folder for results ({error.strerror})"
+                f"{self.path} cannot be used as a folder for results ({error.strerror})"
             ) from error
 
     def check_resumed(self, front: Front) -> None:
@@ -89,10 +108,10 @@ class RunFolder:
         from privmoo.search.log import RunLog
 
         generations = front.run.get("generations", 0)
-        logged = RunLog.generations_in(self.checkpoint)
-        if logged > generations:
+        n_logged = sum(RunLog.generations_in(path) for path in self.checkpoints)
+        if n_logged > generations:
             raise CheckpointError(
-                f"{self.checkpoint}: contains {count_noun(logged, 'generation')}, but the job now ends "
+                f"{self.checkpoint} contains {count_noun(n_logged, 'generation')}, but the job now ends "
                 f"after {generations:,}; allow more in [search], or start again with --force"
             )
 
@@ -102,10 +121,10 @@ class RunFolder:
         Args:
             config: The job.
             front: Its front.
-            inputs: Hashes of its files as they were before they were read.
+            inputs: Hashes of its input files, computed before the files were read.
 
         Returns:
-            The files.
+            The files that were written.
         """
         try:
             files = self._write(config, front, inputs)
@@ -117,12 +136,11 @@ class RunFolder:
                 "with --resume"
             ) from error
         with suppress(OSError):  # at worst, an unneeded checkpoint stays
-            self.checkpoint.unlink(missing_ok=True)
+            self._remove_checkpoints()
         return files
 
     def _write(self, config: Config, front: Front, inputs: dict[str, str]) -> list[Path]:
-        with tempfile.TemporaryDirectory(dir=self.path, prefix=".new-") as name:
-            folder = Path(name)
+        with temporary_folder(self.path) as folder:
             _write_views(front, folder)
             facts = {
                 "format": _FORM,
@@ -135,8 +153,11 @@ class RunFolder:
             writers: dict[Path, Callable[[Path], Any]] = {
                 self.path / file: partial(os.replace, folder / file) for file in _FILES
             }
+            writers[self.path / "PRIVATE.txt"] = lambda path: path.write_text(
+                _PRIVATE, encoding="utf-8"
+            )
             writers[self._facts] = lambda path: path.write_text(text, encoding="utf-8")
-            # All of it is computed from the data, and only for its publisher.
+            # Everything here is computed from the data and is for its publisher only.
             write_all(writers, force=True, private=True)
         return list(writers)
 
@@ -146,7 +167,7 @@ class RunFolder:
         """Return the content of run.json."""
         if not self._facts.is_file():
             advice = f"compute one with {command_line('run', 'JOB', '-o', self.path)}"
-            if self.checkpoint.exists():
+            if self.checkpoints:
                 advice = "its run was interrupted, continue it with privmoo run --resume"
             raise CheckpointError(f"{self.path} does not contain a finished run; {advice}")
         facts: dict[str, Any] = self._json(self._facts)
@@ -158,7 +179,9 @@ class RunFolder:
             and isinstance(facts.get("files"), dict)
         )
         if not valid:
-            raise CheckpointError(f"{self._facts}: was not written by privmoo run")
+            raise CheckpointError(
+                f"{self._facts} was not written by privmoo run; run the job again"
+            )
         return facts
 
     def load(self) -> tuple[Config, Front]:
@@ -170,7 +193,7 @@ class RunFolder:
         if _hash(self.path / "front.npz") != facts["files"].get("front.npz"):
             raise CheckpointError(
                 f"{self.path}: front.npz does not belong to run.json; run the job again with "
-                f"{'--resume' if self.checkpoint.exists() else '--force'}"
+                f"{'--resume' if self.checkpoints else '--force'}"
             )
         job = Path(os.path.normpath(self.path.absolute() / facts["config"]))
         if not job.exists():
@@ -186,7 +209,7 @@ class RunFolder:
                 if now.get(name) != facts["inputs"].get(name)
             )
             raise CheckpointError(
-                f"{changed[0]}: has changed since the run, so its solutions no longer apply; run it again"
+                f"{changed[0]} has changed since the run, so its solutions no longer apply; run it again"
             )
         return config, Front.load(self.path / "front.npz", problem=config.problem)
 
@@ -194,20 +217,20 @@ class RunFolder:
         """Return the front of the run, and remember its records for messages that may show values.
 
         Args:
-            target: A file that is going to be written; it may not be one that the run has read.
+            target: The file to write; it must not be one that the run has read.
         """
         config, front = self.load()
         state.data = config.frame
         inputs = config.inputs if target is not None and target.exists() else []
         if target is not None and any(target.samefile(path) for path in inputs):
-            raise FileError(f"{target}: the run was made from this file; choose another name")
+            raise FileError(f"{target}: the run has read this file; choose another name")
         return front
 
     # Releases
 
     @property
     def front_hash(self) -> str:
-        """The hash of the front; a solution's number has a meaning only together with it."""
+        """The hash of the front; without it, the number of a solution means nothing."""
         return str(self.facts()["files"].get("front.npz"))
 
     def releases(self) -> list[dict[str, Any]]:
@@ -216,15 +239,18 @@ class RunFolder:
             return []
         releases = self._json(self._released)
         if not isinstance(releases, list) or not all(isinstance(entry, dict) for entry in releases):
-            raise CheckpointError(f"{self._released}: was not written by privmoo release")
+            raise CheckpointError(f"{self._released} was not written by privmoo release")
         return releases
 
-    def notes_on_earlier_releases(self, number: int) -> list[str]:
-        """Return what to know about earlier releases before a solution is released.
+    def notes_on_earlier_releases(self, number: int, table: Table) -> list[str]:
+        """Return notes about earlier releases that matter before a solution is released.
 
         Args:
             number: The number of the solution.
+            table: The table of the run.
         """
+        from privmoo.release.certificate import earlier_releases
+
         current = self.front_hash
         releases = self.releases()
         numbers = {str(e.get("solution")) for e in releases if e.get("front") == current}
@@ -235,15 +261,23 @@ class RunFolder:
             sources.append("a solution of an earlier run in this folder")
         if not sources:
             return []
-        return [
-            f"{' and '.join(sources)} was written before; whoever holds two different releases of the "
-            "same people can intersect them: publish only one"
-        ]
+        return [earlier_releases(sources), *_notes_on_similar_tables(releases, table)]
+
+    @staticmethod
+    def description_of(table: Table) -> dict[str, Any]:
+        """Return the facts to remember about a table whose release was written.
+
+        It is as private as the fingerprint in front.npz: only the publisher can read it.
+        """
+        from privmoo.data.likeness import Likeness
+
+        likeness = Likeness.of(table).to_json() if table.has_records else {}
+        return {"content": table.content, **likeness}
 
     def remember_release(self, entry: dict[str, Any]) -> None:
         """Add a release to the list of those that were written."""
         text = json.dumps([*self.releases(), entry], indent=2, ensure_ascii=False) + "\n"
-        write_text(self._released, text, force=True)
+        write_text(self._released, text, force=True, private=True)
 
     def _json(self, path: Path) -> Any:
         try:
@@ -251,7 +285,25 @@ class RunFolder:
                 raise ValueError
             return json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
-            raise CheckpointError(f"{path}: cannot be read or is damaged") from None
+            raise CheckpointError(
+                f"{path} cannot be read or is damaged; run the job again"
+            ) from None
+
+
+def _notes_on_similar_tables(releases: list[dict[str, Any]], table: Table) -> list[str]:
+    """Return a warning if another table with nearly the same records was released."""
+    from privmoo.data.likeness import Likeness
+    from privmoo.release.certificate import release_of_similar_table
+
+    if not table.has_records:
+        return []
+    described = [e["table"] for e in releases if isinstance(e.get("table"), dict)]
+    others = [Likeness.from_json(d) for d in described if d.get("content") != table.content]
+    if not others:
+        return []
+    likeness = Likeness.of(table)
+    alike = any(like is not None and likeness.resembles(like) for like in others)
+    return [release_of_similar_table()] if alike else []
 
 
 def hashes(config: Config) -> dict[str, str]:
@@ -283,7 +335,7 @@ def _write_views(front: Front, folder: Path) -> None:
 
     front.save(folder / "front.npz")
     front.to_frame().to_csv(folder / "front.csv")
-    front.plot()  # one picture or several, by the number of objectives
+    front.plot()  # one picture or several, depending on the number of objectives
     figure = plt.gcf()
     figure.savefig(folder / "front.png", dpi=130, bbox_inches="tight")
     plt.close(figure)
@@ -291,12 +343,12 @@ def _write_views(front: Front, folder: Path) -> None:
 
 
 def _hash(path: Path) -> str:
-    if path.exists() and not path.is_file():  # a pipe could keep us waiting for ever
-        raise CheckpointError(f"{path}: is not a regular file")
+    if path.exists() and not path.is_file():  # a pipe could keep us waiting forever
+        raise CheckpointError(f"{path} is not a regular file")
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError as error:
         raise CheckpointError(f"{path}: no such file") from error
     except OSError as error:
-        raise CheckpointError(f"{path}: cannot be read ({error.strerror})") from error
+        raise CheckpointError(f"{path} cannot be read ({error.strerror})") from error

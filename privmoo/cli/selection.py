@@ -22,14 +22,14 @@ __all__ = ["Selection", "parse_limits"]
 
 @dataclass(frozen=True)
 class Selection:
-    """What options say about the solution of a front.
+    """The choice of a solution of a front by options.
 
     Attributes:
         front: The front.
         limits: Limits of quantities, such as `{"max_loss": 0.25}`.
         solution: The number of a solution.
         best: The measure by which a solution is the best within the limits.
-        knee: Whether the knee within the limits is meant.
+        knee: Whether to choose the knee within the limits.
     """
 
     front: Front
@@ -55,7 +55,7 @@ class Selection:
             arguments: Options that typer does not know, which should be limits.
             solution: The number of a solution, if one is given.
             best: The name of a measure, if one is given.
-            knee: Whether the knee is meant.
+            knee: Whether to choose the knee.
         """
         limits = parse_limits(arguments)
         keys = [quantity.key for quantity in front.quantities]
@@ -63,7 +63,7 @@ class Selection:
             side, _, key = limit.partition("_")
             if key not in keys:
                 raise ProblemError(
-                    f"--{side}-{key}: there is no {key!r} to limit; there are {', '.join(keys)}"
+                    f"--{side}-{key}: there is no {key!r} to limit, only {', '.join(keys)}"
                     f"{nearest(key, keys, prefix=f'--{side}-')}"
                 )
         if best is not None:
@@ -72,7 +72,7 @@ class Selection:
 
     @property
     def is_open(self) -> bool:
-        """Whether nothing says which of the solutions within the limits is meant."""
+        """Whether the options leave open which of the solutions within the limits to choose."""
         return self.solution is None and self.best is None and not self.knee
 
     def number(self) -> int:
@@ -80,11 +80,11 @@ class Selection:
         if (self.solution is not None) + (self.best is not None) + self.knee > 1:
             raise ProblemError("choose: give only one of --solution, --best and --knee")
         if self.solution is not None:
-            return self._checked(self.solution)
+            return self._check_number(self.solution)
         numbers = self.within_limits()
         candidates = self.front.rows(numbers)
-        chosen = candidates.knee() if self.best is None else candidates.best(self.best)
-        return int(numbers[chosen.index])
+        choice = candidates.knee() if self.best is None else candidates.best(self.best)
+        return int(numbers[choice.index])
 
     def within_limits(self) -> NDArray[np.intp]:
         """Return the numbers of the solutions within the limits; raise if there are none."""
@@ -96,7 +96,7 @@ class Selection:
             raise ProblemError(nothing_within(self.front, limits, "choose"))
         return numbers
 
-    def _checked(self, number: int) -> int:
+    def _check_number(self, number: int) -> int:
         if self.limits:
             raise ProblemError("choose: limits go with --best or --knee, not with --solution")
         if not 0 <= number < len(self.front):
@@ -118,17 +118,17 @@ def parse_limits(arguments: Sequence[str]) -> dict[str, float]:
         name, equals, text = remaining.pop(0).partition("=")
         if not name.startswith(("--max-", "--min-")):
             raise ProblemError(
-                f"{name}: is not an option; limits look like --max-loss 0.25 or --min-k 5"
+                f"{name} is not an option; limits look like --max-loss 0.25 or --min-k 5"
             )
         if not equals:
             if not remaining:
-                raise ProblemError(f"{name}: needs a number, such as {name} 0.25")
+                raise ProblemError(f"{name} needs a number, such as {name} 0.25")
             text = remaining.pop(0)
         key = name.removeprefix("--").replace("-", "_")
         if key in limits:
-            raise ProblemError(f"{name}: is given twice")
+            raise ProblemError(f"{name} is given twice; give it once")
         try:
             limits[key] = float(text)
         except ValueError:
-            raise ProblemError(f"{name}: needs a number, such as {name} 0.25") from None
+            raise ProblemError(f"{name} needs a number, such as {name} 0.25") from None
     return limits

@@ -21,12 +21,13 @@ _OF_QUASI_IDENTIFIERS = ("weight", "min_level", "max_level", "fixed_cuts")
 
 @dataclass(frozen=True)
 class Column:
-    """What a file says about one column.
+    """The entry of one column in a file.
 
     Attributes:
         name: The column.
         role: One of `ROLES`.
-        hierarchy: How its values are generalised; for a sensitive column, which values are similar.
+        hierarchy: The hierarchy by which its values are generalised; for a sensitive column, it says which
+            values are similar.
         qi: The full description of a quasi-identifier.
         files: The files that the hierarchy was read from.
     """

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from privmoo._util.data_files import find_files
 from privmoo._util.reading import read_records
 from privmoo.config.columns import Column, columns_of
 from privmoo.config.problems import check_parameters, problem_of
@@ -27,6 +28,13 @@ if TYPE_CHECKING:
 __all__ = ["Config"]
 
 _MAX_BYTES = 4 * 1024 * 1024
+_TEXTS = re.compile(
+    r"""\"{3}.*?(?:\"{3}|\Z)|'{3}.*?(?:'{3}|\Z)|"(?:\\.|[^"\\\n])*+"?|'[^'\n]*+'?|\#[^\n]*+""",
+    re.DOTALL,
+)
+"""Strings and comments of TOML, even unterminated ones, so that looking for the end takes one pass."""
+_DEEP_KEY = re.compile(r"""(?<![\w".-])(?:(?:[\w-]++|"")[ \t]*+\.[ \t]*+){8}""")
+"""A key with more than eight parts; eight are more than a job has."""
 _TABLES = ("data", "columns", "problem", "search")
 _QUOTED = re.compile(r"""\(?(['"]).*\1,?\)?""")
 _DATA_FILES = (".csv", ".tsv", ".txt", ".gz", ".parquet")
@@ -51,18 +59,18 @@ class Config:
         hierarchy = { kind = "intervals", low = 0, high = 110, widths = [5, 10, 20] }
 
         [problem]
-        name = "BudgetSuppression"
+        name = "TradeOff"
         max_suppression = 0.05
 
         [search]
-        generations = 100
+        seconds = 120
         seed = 7
 
     Attributes:
         path: The TOML file.
         data: The table [data]: file, separator, encoding, missing values and so on.
         columns: The columns that the file names, by name.
-        problem_name: The name of the problem's class.
+        problem_name: The name of the problem's class; `TradeOff` if the file names none.
         problem_parameters: The parameters of the problem as the file states them.
         search: How the problem is solved.
     """
@@ -94,7 +102,7 @@ class Config:
                 f"{file.name}, [data]: the target {target!r} is identifying, so no release contains it"
             )
         problem = Section(f"{file.name}, [problem]", document.take("problem", dict, {}))
-        name = problem.take("name", str, "BudgetSuppression")
+        name = problem.take("name", str, "TradeOff")
         parameters = problem.rest()
         if name == "BudgetSuppression":
             parameters.setdefault("max_suppression", 0.05)
@@ -105,7 +113,7 @@ class Config:
 
     @property
     def source(self) -> Path:
-        """The file of the records; for a scan also a folder or a pattern."""
+        """The file of the records or, for a scan, a folder or a pattern."""
         return self.path.parent / str(self.data["file"])
 
     @property
@@ -114,8 +122,6 @@ class Config:
         files = [path for column in self.columns.values() for path in column.files]
         records = [self.source]
         if self.data["scan"]:
-            from privmoo.engines.duckdb.files import find_files
-
             records = list(find_files(self.source)[1])
         return [self.path, *records, *dict.fromkeys(files)]
 
@@ -144,7 +150,7 @@ class Config:
         try:
             return self._table(roles)
         except ColumnError as error:
-            raise self._located(error) from error
+            raise self._error_with_place(error) from error
 
     def _table(self, roles: Mapping[str, Any]) -> Table:
         """Read the records into memory, or scan them."""
@@ -161,7 +167,7 @@ class Config:
             **roles,
         )
 
-    def _located(self, error: ColumnError) -> ConfigError:
+    def _error_with_place(self, error: ColumnError) -> ConfigError:
         """Return an error about a missing column that names its place in the file."""
         argument, _, reason = error.message.partition(": ")
         if argument in ("target", "subject"):
@@ -174,21 +180,29 @@ class Config:
         where = f"{self.path.name}, [problem]"
         return problem_of(self.problem_name, self.problem_parameters, self.table, where)
 
-    def optimize(self, *, progress: bool = True, checkpoint: str | Path | None = None) -> Front:
+    def optimize(
+        self,
+        *,
+        progress: bool = True,
+        checkpoint: str | Path | None = None,
+        focus: Mapping[str, Any] | None = None,
+    ) -> Front:
         """Search for the front as [search] says.
 
         Args:
             progress: Whether to show a progress bar.
             checkpoint: The file to continue from, as for `privmoo.optimize`.
+            focus: Replaces the focus in the file; see `privmoo.optimize`.
         """
-        return self.search.run(self.problem, progress=progress, checkpoint=checkpoint)
+        search = self.search if focus is None else replace(self.search, focus=dict(focus))
+        return search.run(self.problem, progress=progress, checkpoint=checkpoint)
 
 
 def _read(file: Path) -> dict[str, Any]:
     """Read a TOML file that anybody may have written."""
     try:
-        if file.exists() and not file.is_file():  # a pipe could keep us waiting for ever
-            raise ConfigError(f"{file}: is not a regular file")
+        if file.exists() and not file.is_file():  # a pipe could keep us waiting forever
+            raise ConfigError(f"{file} is not a regular file")
         with file.open("rb") as stream:
             content = stream.read(_MAX_BYTES + 1)
     except ConfigError:
@@ -197,23 +211,46 @@ def _read(file: Path) -> dict[str, Any]:
         raise ConfigError(f"{file}: no such file") from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
-        raise ConfigError(f"{file}: cannot be read ({reason})") from error
+        raise ConfigError(f"{file} cannot be read ({reason})") from error
     if len(content) > _MAX_BYTES:
         raise ConfigError(
-            f"{file.name}: is larger than {_MAX_BYTES >> 20} MB; is it the right file?"
+            f"{file.name} is larger than {_MAX_BYTES >> 20} MB; is it the right file?"
         )
+    too_deep = ConfigError(f"{file.name} is nested too deeply to be a job")
     try:
-        return tomllib.loads(content.decode("utf-8-sig"))
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ConfigError(f"{file.name}: is not UTF-8 text") from None
+        raise ConfigError(f"{file.name} is not UTF-8 text; save it as UTF-8") from None
+    if _DEEP_KEY.search(_TEXTS.sub('""', text)):  # a few of them would fill the memory
+        raise too_deep
+    try:
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file.name}: is not valid TOML: {_reason(error)}") from None
+        raise ConfigError(f"{file.name} is not valid TOML: {_reason(error)}") from None
     except RecursionError:
-        raise ConfigError(f"{file.name}: is nested too deeply to be a job") from None
+        raise too_deep from None
+    except ValueError:  # Python refuses numbers of thousands of digits
+        raise _too_large(file) from None
+    if _has_large_number(document):
+        raise _too_large(file)
+    return document
+
+
+def _too_large(file: Path) -> ConfigError:
+    return ConfigError(f"{file.name} has a whole number of more than 64 bits; write a smaller one")
+
+
+def _has_large_number(value: Any) -> bool:
+    """Return whether a number in a document exceeds the range that TOML guarantees."""
+    if isinstance(value, dict):
+        return any(map(_has_large_number, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_large_number, value))
+    return isinstance(value, int) and not -(2**63) <= value < 2**63
 
 
 def _reason(error: tomllib.TOMLDecodeError) -> str:
-    """Return what Python says is wrong; text of the file that it quotes becomes an ellipsis."""
+    """Return the reason that Python gives, with an ellipsis for text quoted from the file."""
     message = str(error)
     if message.startswith("Expected"):  # it quotes the syntax only
         return message
@@ -227,7 +264,7 @@ def _data(section: Section) -> dict[str, Any]:
         "separator": section.take("separator", str, None),
         "encoding": section.take("encoding", str, "utf-8-sig"),
         "missing_values": section.texts("missing_values", [""]),
-        "missing": section.choice("missing", ("value", "drop"), "value"),
+        "missing": section.choice("missing", ("unknown", "value", "drop"), "unknown"),
         "others": section.choice("others", ("identifying", "insensitive"), "identifying"),
         "domain": section.choice("domain", ("hierarchy", "observed"), "hierarchy"),
         "target": section.take("target", str, None),

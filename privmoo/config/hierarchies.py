@@ -19,7 +19,7 @@ def _flat(section: Section) -> dict[str, Any]:
     return {"values": section.take("values", list, None)}
 
 
-def _ordered(section: Section) -> dict[str, Any]:
+def _ordered_arguments(section: Section) -> dict[str, Any]:
     return {
         "values": section.take("values", list, None),
         "step": section.take("step", float, None),
@@ -48,14 +48,14 @@ def _intervals(section: Section) -> dict[str, Any]:
 
 
 def _tree(section: Section) -> dict[str, Any]:
-    # A tree is a table of names or, where branches need none, a list of lists.
+    # A tree is a table of names or, if branches need no names, a list of lists.
     kind = list if isinstance(section.peek("tree"), list) else dict
     return {"spec": section.take("tree", kind), "root": section.take("root", str, "*")}
 
 
 _ARGUMENTS = {
     "flat": _flat,
-    "ordered": _ordered,
+    "ordered": _ordered_arguments,
     "masking": _masking,
     "intervals": _intervals,
     "tree": _tree,

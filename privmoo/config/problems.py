@@ -21,8 +21,6 @@ _READERS = {
     "suppression": policy_of,
 }
 _OF_ALL = (*_READERS, "threads")
-# Objects that no file can state; a file states what they are built from instead.
-_UNSTATED = {"table", ("Hybrid", "split")}
 
 
 def problem_names() -> list[str]:
@@ -66,8 +64,8 @@ def parameters_of(problem: type[AnonymizationProblem]) -> dict[str, inspect.Para
         name: parameter
         for name, parameter in parameters.items()
         if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
-        and name not in _UNSTATED
-        and (problem.__name__, name) not in _UNSTATED
+        and name != "table"
+        and name not in problem.objects
     }
 
 
@@ -107,8 +105,8 @@ def problem_of(
     }
     try:
         problem: Any = problem_class(name, where)
-        built: AnonymizationProblem = problem(table, **arguments)
-        return built
+        instance: AnonymizationProblem = problem(table, **arguments)
+        return instance
     except PrivmooError as error:
         raise ConfigError.of(error, where) from error
     except (TypeError, ValueError, OverflowError, LookupError) as error:

@@ -20,12 +20,12 @@ __all__ = ["EXACT", "Search"]
 
 EXACT = "exact"
 _LARGEST = 1_000_000
-_KEYS = ("algorithm", "population", "generations", "evaluations", "seconds", "seed")
+_KEYS = ("algorithm", "population", "generations", "evaluations", "seconds", "seed", "focus")
 
 
 @dataclass(frozen=True)
 class Search:
-    """How a problem is solved.
+    """The settings of a search.
 
     Attributes:
         algorithm: A name of `algorithm_names()`, or `"exact"` for the proven front of a problem of
@@ -35,6 +35,7 @@ class Search:
         evaluations: The budget in evaluations.
         seconds: The budget in seconds; the first budget that is used up ends the search.
         seed: The seed, which makes the search repeatable.
+        focus: For each objective, the range of values that matters most, as for `privmoo.optimize`.
     """
 
     algorithm: str | None = None
@@ -43,6 +44,7 @@ class Search:
     evaluations: int | None = None
     seconds: float | None = None
     seed: int | None = None
+    focus: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, section: Section) -> Search:
@@ -56,6 +58,7 @@ class Search:
             evaluations=section.take("evaluations", int, None),
             seconds=section.take("seconds", float, None),
             seed=section.take("seed", int, None),
+            focus=section.take("focus", dict, None),
         )
         section.end()
         try:
@@ -63,7 +66,7 @@ class Search:
         except PrivmooError as error:
             raise ConfigError.of(error, section.where) from error
         if search.algorithm == EXACT:
-            for key in ("population", "generations", "evaluations"):
+            for key in ("population", "generations", "evaluations", "focus"):
                 if getattr(search, key) is not None:
                     raise ConfigError(
                         f"{section.where}: {key!r} has no meaning for the exact algorithm; leave it out"
@@ -119,10 +122,12 @@ class Search:
             seed=self.seed,
             progress=progress,
             checkpoint=checkpoint,
+            polish=self.algorithm is None,
+            focus=self.focus,
         )
 
     def cut_short(self, front: Front) -> bool:
-        """Return whether an exact search was interrupted: nothing else ends it without a proof."""
+        """Return whether an exact search was interrupted; nothing else ends it without a proof."""
         return self.algorithm == EXACT and not front.proven and self.seconds is None
 
     def to_dict(self) -> dict[str, Any]:

@@ -99,10 +99,10 @@ class Section:
         return remaining
 
     def end(self, also: Iterable[str] = ()) -> None:
-        """Raise an error if there are entries that nobody has taken.
+        """Raise an error if any entries are left.
 
         Args:
-            also: Further keys that could have been given.
+            also: Further keys that are allowed.
         """
         for name in self._entries:
             keys = [*self._keys, *also]
@@ -111,7 +111,7 @@ class Section:
 
 
 def _kind_of(value: Any) -> str:
-    """Return the kind of a value in words; the value itself may be one of a person."""
+    """Return the kind of a value in words; the value itself may be a person's."""
     for kind in (bool, str, int, float, list, dict):
         if isinstance(value, kind):
             return _WORDS[kind]

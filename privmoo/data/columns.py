@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.data.spelling_variants import alike, reads_as_missing
+from privmoo.data.tuples import sparse_counts
 from privmoo.errors import HierarchyError, Hint, TableError
 from privmoo.hierarchy import Hierarchy
+from privmoo.hierarchy.canonical import MISSING
 
 __all__ = ["QI", "Attribute", "QIColumn", "QuasiIdentifier", "no_records", "small_uint"]
 
@@ -26,7 +30,7 @@ class QuasiIdentifier:
         weight: How much its loss counts in weighted utility measures.
         min_level: The lowest generalization level a search may use.
         max_level: The highest one; the hierarchy's top by default.
-        fixed_cuts: Values that always begin a new block, e.g. `(18, 65)` for an age.
+        fixed_cuts: Values at which a new block always begins, such as `(18, 65)` for an age.
 
     >>> QuasiIdentifier(weight=2.0).weight
     2.0
@@ -65,11 +69,25 @@ class QIColumn:
     """Whether every leaf is one value of the data (base intervals are not)."""
     as_is: bool = True
     """Whether an ungeneralised column can be released as it is: each value has one spelling."""
+    of_data: bool = False
+    """Whether the leaves were taken from the data: then the ends of the domain are values of people."""
 
     @property
     def n_leaves(self) -> int:
-        """Number of leaves of the domain, observed in the data or not."""
+        """The number of leaves of the domain, whether they occur in the data or not."""
         return len(self.leaves)
+
+    @property
+    def origin(self) -> int:
+        """The number of the first leaf, counted in steps from leaf to leaf; 0 if these differ in width.
+
+        It tells which cuts between leaves are at round numbers.
+        """
+        numbers = np.empty(0) if self.numbers is None else self.numbers[~np.isnan(self.numbers)]
+        steps = np.diff(numbers)
+        if not len(steps) or steps[0] <= 0 or not np.allclose(steps, steps[0], rtol=1e-9, atol=0.0):
+            return 0
+        return math.floor(float(numbers[0] / steps[0]) + 1e-9)
 
     @classmethod
     def bind(
@@ -80,15 +98,17 @@ class QIColumn:
         *,
         exact: bool = True,
         as_is: bool = True,
+        of_data: bool = False,
     ) -> QIColumn:
         """Check a description against the hierarchy that was bound to the data.
 
         Args:
             name: The column.
-            description: What the user gave.
+            description: The description by the user.
             domain: The hierarchy, bound to the values.
             exact: Whether every leaf is one value of the data.
             as_is: Whether every value has one spelling.
+            of_data: Whether the leaves were taken from the data.
         """
         height = domain.height
         top = height if description.max_level is None else description.max_level
@@ -118,6 +138,7 @@ class QIColumn:
             fixed_cuts=tuple(sorted(set(cuts))),
             exact=exact,
             as_is=exact and as_is,
+            of_data=of_data,
         )
 
 
@@ -136,12 +157,68 @@ class Attribute:
     codes: NDArray[np.int32]
     counts: NDArray[np.int64]
     codes_of_rows: NDArray[Any] | None
-    """The code of each row's value; None where only counts are known."""
+    """The code of each row's value; None if only counts are known."""
     kind: str = "text"
     """What the values are: "number", "text", "bool", "date" or "other"."""
     ordered: bool = False
     """Whether the column has an order of its own."""
     has_missing: bool = False
+    unknown: int | None = None
+    """The code of missing values where one could be any value; None if it is a value of its own."""
+    missing_texts: int = 0
+    """How many texts of the data count as missing because programs read them so, such as "NA"."""
+    missing_spellings: int = 0
+    """In how many ways unknown values are spelled: these texts, and no value at all."""
+
+    def with_unknown(self) -> Attribute:
+        """Return the same attribute, in which a missing value could be any value.
+
+        The same holds for a text that programs read as missing. All of these share one code.
+        """
+        texts = []
+        if self.kind in ("text", "other"):
+            present = np.flatnonzero(self.totals).tolist()
+            texts = [i for i in present if reads_as_missing(self.values[i])]
+        missing = [self.values.index(MISSING)] if self.has_missing else []
+        codes = sorted({*texts, *missing})
+        if not codes:
+            return self
+        changed = replace(
+            self,
+            has_missing=True,
+            unknown=codes[0],
+            missing_texts=len({*texts} - {*missing}),
+            missing_spellings=len(codes),
+        )
+        return changed if len(codes) == 1 else changed._merge_codes(codes, codes[0])
+
+    def _merge_codes(self, codes: Sequence[int], code: int) -> Attribute:
+        """Return the same attribute, with one code instead of several."""
+        renamed = np.arange(self.n_values)
+        renamed[list(codes)] = code
+        owners = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        offsets, values, counts = sparse_counts(
+            owners.astype(np.int32),
+            renamed[self.codes],
+            len(self.offsets) - 1,
+            self.n_values,
+            self.counts,
+        )
+        rows = self.codes_of_rows
+        if rows is not None:
+            rows = renamed[rows].astype(rows.dtype)
+            rows.setflags(write=False)
+        for array in (offsets, values, counts):
+            array.setflags(write=False)
+        return replace(self, offsets=offsets, codes=values, counts=counts, codes_of_rows=rows)
+
+    @property
+    def alike(self) -> tuple[tuple[str, ...], ...]:
+        """The values that a reader may take for the same value; see `privmoo.data.spelling_variants`."""
+        if self.kind not in ("text", "other"):
+            return ()
+        present = np.flatnonzero(self.totals)
+        return alike([self.values[i] for i in present])
 
     @property
     def row_codes(self) -> NDArray[Any]:
@@ -180,7 +257,7 @@ def no_records(what: str, instead: str | None = None) -> TableError:
 
     Args:
         what: What needs the records.
-        instead: What to do; by default, to draw a sample.
+        instead: What to do instead; by default, to draw a sample.
 
     >>> str(no_records("Originality"))[:40]
     'Originality: needs single records, and a'

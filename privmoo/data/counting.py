@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from privmoo.data.source import WEIGHT, Counts
 
-__all__ = ["Tally", "counts_of", "merged", "numbered", "tally"]
+__all__ = ["Tally", "counts_of", "number_rows", "sum_tallies", "tally"]
 
 IntArray = NDArray[np.int64]
 Concat = Callable[[list[pd.DataFrame]], pd.DataFrame]
@@ -57,19 +58,21 @@ def tally(
     n_rows = len(frame)
     if complete:
         frame = frame[frame[list(complete)].notna().all(axis=1)]
-    key_numbers, n_keys = numbered(frame, keys)
+    key_numbers, n_keys = number_rows(frame, keys)
     parts = []
     for attribute in attributes or [""]:
         numbers, columns = key_numbers, list(keys)
         if attribute:
-            numbers, _ = _combined(key_numbers, n_keys, *_codes(frame[attribute]))
+            numbers, _ = _combine_numbers(key_numbers, n_keys, *_codes(frame[attribute]))
             columns.append(attribute)
         first, weights = _first_and_weight(numbers, None)
         parts.append(frame[columns].iloc[first].reset_index(drop=True).assign(**{WEIGHT: weights}))
     return Tally(tuple(parts), n_rows, n_rows - len(frame))
 
 
-def merged(tallies: Sequence[Tally], concat: Concat, max_rows: int | None = None) -> Tally | None:
+def sum_tallies(
+    tallies: Sequence[Tally], concat: Concat, max_rows: int | None = None
+) -> Tally | None:
     """Return the sum of tallies.
 
     Args:
@@ -78,7 +81,7 @@ def merged(tallies: Sequence[Tally], concat: Concat, max_rows: int | None = None
         max_rows: The largest number of combinations of a part.
 
     Returns:
-        The sum; None where a part would have more than `max_rows` combinations.
+        The sum; None if a part would have more than `max_rows` combinations.
     """
     parts = []
     for pieces in zip(*(single.parts for single in tallies), strict=True):
@@ -88,7 +91,7 @@ def merged(tallies: Sequence[Tally], concat: Concat, max_rows: int | None = None
             filled = [piece for piece in pieces if len(piece)] or [pieces[0]]
             frame = concat(filled).reset_index(drop=True) if len(filled) > 1 else filled[0]
             names = [str(name) for name in frame if name != WEIGHT]
-            numbers, _ = numbered(frame, names)
+            numbers, _ = number_rows(frame, names)
             first, weights = _first_and_weight(numbers, frame[WEIGHT].to_numpy(np.int64))
             frame = frame.iloc[first].reset_index(drop=True).assign(**{WEIGHT: weights})
         if max_rows is not None and len(frame) > max_rows:
@@ -116,37 +119,44 @@ def counts_of(
     stops = np.cumsum([len(frame) for frame in frames])
     slices = [slice(int(b - len(f)), int(b)) for f, b in zip(frames, stops, strict=True)]
     heads = [frame[list(keys)] for frame in frames]
-    joined = concat(heads).reset_index(drop=True) if len(heads) > 1 else heads[0]
+    rows = concat(heads).reset_index(drop=True) if len(heads) > 1 else heads[0]
     return Counts(
-        keys={key: joined[key] for key in keys},
-        engine_keys=joined,
+        keys={key: rows[key] for key in keys},
+        engine_keys=rows,
         attributes={
             name: frame[name] for name, frame in zip(attributes, frames, strict=False) if name
         },
         weights=np.concatenate([frame[WEIGHT].to_numpy(np.int64) for frame in frames]),
         parts=dict(zip(list(attributes) or [""], slices, strict=True)),
-        combinations=lambda: numbered(joined, keys)[0],
+        combinations=partial(_row_numbers, rows, tuple(keys)),
         n_dropped=total.n_dropped,
     )
 
 
-def numbered(frame: pd.DataFrame, names: Sequence[str]) -> tuple[IntArray, int]:
+def number_rows(frame: pd.DataFrame, names: Sequence[str]) -> tuple[IntArray, int]:
     """Return a number for every row, equal where all values are, and a limit above all numbers.
 
     Args:
         frame: The rows.
         names: The columns that are compared.
 
-    >>> numbered(pd.DataFrame({"a": [1, 1, None], "b": ["x", "y", "y"]}), ["a", "b"])[0].tolist()
+    >>> number_rows(pd.DataFrame({"a": [1, 1, None], "b": ["x", "y", "y"]}), ["a", "b"])[0].tolist()
     [4, 5, 2]
     """
     numbers, limit = np.zeros(len(frame), np.int64), 1
     for name in names:
-        numbers, limit = _combined(numbers, limit, *_codes(frame[name]))
+        numbers, limit = _combine_numbers(numbers, limit, *_codes(frame[name]))
     return numbers, limit
 
 
-def _combined(numbers: IntArray, limit: int, codes: IntArray, n_codes: int) -> tuple[IntArray, int]:
+def _row_numbers(frame: pd.DataFrame, names: Sequence[str]) -> IntArray:
+    """Return a number for every row, equal where all values are."""
+    return number_rows(frame, names)[0]
+
+
+def _combine_numbers(
+    numbers: IntArray, limit: int, codes: IntArray, n_codes: int
+) -> tuple[IntArray, int]:
     """Return numbers of pairs, as mixed radix numbers, or of ranks where these would overflow."""
     if limit * n_codes > _LARGEST_KEY:
         numbers, ranks = pd.factorize(numbers)

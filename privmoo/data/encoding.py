@@ -30,7 +30,7 @@ class Rows:
         columns: The values of quasi-identifiers, and of sensitive and target attributes. An attribute
             that is in `parts` has the values of its part only.
         numbers: Returns the row numbers of a column for messages, where they are not the positions.
-        weights: The number of records of every row; None where every row is one record.
+        weights: The number of records of every row; None if every row is one record.
         parts: The rows that count an attribute, where every attribute has its own; every part counts all
             records.
     """
@@ -65,7 +65,7 @@ class Rows:
         return distinct(column, name, self.numbers(name))._replace(counts=self.weights[part])
 
     def weights_of(self, attribute: str | None = None) -> IntArray | None:
-        """Return the weights of the rows of a part; None where every row is one record."""
+        """Return the weights of the rows of a part; None if every row is one record."""
         return None if self.weights is None else self.weights[self.part(attribute)]
 
 
@@ -99,6 +99,7 @@ def encode(
     target: str | None,
     *,
     domain: str,
+    missing: str = "value",
 ) -> Encoded:
     """Bind hierarchies to the values, and count tuples and the values of attributes in them.
 
@@ -108,6 +109,7 @@ def encode(
         sensitive: The hierarchy of every sensitive attribute, or None.
         target: The name of the attribute to predict.
         domain: `"hierarchy"` keeps all leaves of a hierarchy, `"observed"` those in the data.
+        missing: `"unknown"` if a missing sensitive value could be any value; else it is one of its own.
 
     >>> frame = pd.DataFrame({"age": [31, 45, 31]})
     >>> rows = Rows(frame, weights=np.array([2, 1, 4]))
@@ -119,13 +121,15 @@ def encode(
     for name, qi in quasi_identifiers.items():
         values = rows.quasi_identifier(name)
         check_missing(values)
-        hierarchy = (qi.hierarchy or Hierarchy.flat()).bind(values)
+        described = qi.hierarchy or Hierarchy.flat()
+        of_data = described.takes_domain_of_data or domain == "observed"
+        hierarchy = described.bind(values)
         if domain == "observed":
             hierarchy = hierarchy.observed(values)
         leaves = set(hierarchy.leaves)
-        exact = all(value in leaves for value in values.spelled())
+        exact = all(value in leaves for value in values.spellings())
         as_is = one_spelling(rows.columns[name], values)
-        column = QIColumn.bind(name, qi, hierarchy, exact=exact, as_is=as_is)
+        column = QIColumn.bind(name, qi, hierarchy, exact=exact, as_is=as_is, of_data=of_data)
         codes.append(hierarchy.encode(values).astype(small_uint(column.n_leaves)))
         columns.append(column)
     if not any(qi.weight for qi in columns):
@@ -140,9 +144,16 @@ def encode(
         name: _attribute(rows, name, hierarchy, "sensitive", row_tuple, weights)
         for name, hierarchy in sensitive.items()
     }
-    predicted = None
+    if missing != "value":
+        attributes = {name: attribute.with_unknown() for name, attribute in attributes.items()}
+        if target in attributes and attributes[target].missing_spellings > 1:
+            raise TableError(
+                f"target: column {target!r} is sensitive too, and spells missing values in several ways; "
+                "write them alike, or count them as values with missing='value'"
+            )
+    target_attribute = None
     if target is not None:
-        predicted = attributes.get(target) or _attribute(
+        target_attribute = attributes.get(target) or _attribute(
             rows, target, None, "target", row_tuple, weights
         )
     return Encoded(
@@ -152,7 +163,7 @@ def encode(
         frozen(row_tuple),
         frozen(weights),
         attributes,
-        predicted,
+        target_attribute,
     )
 
 
@@ -169,7 +180,7 @@ def _attribute(
     check_missing(values)
     bound = (hierarchy or Hierarchy.flat()).bind(values)
     leaves = set(bound.leaves)
-    if not all(value in leaves for value in values.spelled()):
+    if not all(value in leaves for value in values.spellings()):
         raise TableError(
             f"{role}: the hierarchy of {name!r} has intervals as leaves, but the column is "
             "released as it is; give it one whose leaves are its values"

@@ -14,7 +14,7 @@ from privmoo.data.columns import QuasiIdentifier
 from privmoo.data.source import Source
 from privmoo.errors import PrivmooError, TableError
 
-__all__ = ["check_fits", "default_max_tuples", "estimated"]
+__all__ = ["check_fits", "default_max_tuples", "estimate_distinct"]
 
 SAMPLE = 200_000
 _BYTES = 250
@@ -33,16 +33,17 @@ def default_max_tuples(n_qis: int) -> int:
     return max(memory // 4 // (_BYTES + 60 * n_qis), 100_000)
 
 
-def estimated(codes: NDArray[np.int64], n_rows: int) -> int:
+def estimate_distinct(codes: NDArray[np.int64], n_rows: int) -> int:
     """Estimate the number of distinct values from a sample (GEE, Charikar et al. 2000).
 
-    Values seen once stand for √(n/sample) others; no estimator from a sample errs less in the worst case.
+    Values seen once stand for √(n/sample) others; no estimator from a sample has a smaller worst-case
+    error.
 
     Args:
         codes: The codes of the values in the sample.
         n_rows: The number of all rows.
 
-    >>> estimated(np.array([0, 0, 1, 2]), 16)
+    >>> estimate_distinct(np.array([0, 0, 1, 2]), 16)
     5
     """
     counts = np.bincount(codes)
@@ -53,7 +54,7 @@ def estimated(codes: NDArray[np.int64], n_rows: int) -> int:
 def check_fits(
     source: Source, quasi_identifiers: Mapping[str, QuasiIdentifier], max_tuples: int
 ) -> None:
-    """Raise where the distinct tuples will not fit, and say which column to granulate.
+    """Raise if the distinct tuples will not fit, and say which column to granulate.
 
     Args:
         source: The records.
@@ -61,7 +62,7 @@ def check_fits(
         max_tuples: The largest number of distinct tuples.
 
     Raises:
-        TableError: By an estimate from a sample, there are more.
+        TableError: There are more, by an estimate from a sample.
     """
     names, n_rows = list(quasi_identifiers), source.n_rows
     if n_rows is not None and n_rows <= max_tuples:
@@ -78,7 +79,7 @@ def check_fits(
     about = _tuples(codes, n_rows)
     if about <= max_tuples:
         return
-    values = {name: estimated(codes[name].to_numpy(), n_rows) for name in names}
+    values = {name: estimate_distinct(codes[name].to_numpy(), n_rows) for name in names}
     without = {name: _tuples(codes.drop(columns=name), n_rows) for name in names}
     widest = min(names, key=lambda name: (without[name], -values[name]))
     levels = _levels(sample.frame[widest], quasi_identifiers[widest], codes, widest, n_rows)
@@ -87,7 +88,7 @@ def check_fits(
         for level, n in levels
     )
     raise TableError(
-        f"{source.name}: has about {about:,} distinct combinations of quasi-identifiers, and at most "
+        f"{source.name} has about {about:,} distinct combinations of quasi-identifiers, and at most "
         f"{max_tuples:,} would fit; granulate {widest!r} (about {values[widest]:,} values): there would be "
         f"about {without[widest]:,} combinations without it{by_level}; or give a larger max_tuples"
     )
@@ -104,7 +105,7 @@ def _tuples(codes: pd.DataFrame, n_rows: int) -> int:
     if codes.columns.empty:
         return 1
     numbers = codes.groupby(list(codes.columns), sort=False).ngroup().to_numpy(dtype=np.int64)
-    return estimated(np.asarray(numbers, np.int64), n_rows)
+    return estimate_distinct(np.asarray(numbers, np.int64), n_rows)
 
 
 def _levels(
@@ -120,8 +121,8 @@ def _levels(
         return []
     before = _tuples(codes, n_rows)
     for level in range(1, bound.height):
-        generalised = codes.assign(**{name: bound.level_blocks[level][leaves]})
-        n_tuples = _tuples(generalised, n_rows)
+        codes_at_level = codes.assign(**{name: bound.level_blocks[level][leaves]})
+        n_tuples = _tuples(codes_at_level, n_rows)
         if n_tuples < 0.9 * before:
             return [(level, n_tuples)]
     return []

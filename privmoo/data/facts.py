@@ -76,8 +76,11 @@ def no_distance(name: str, values: FloatArray) -> str | None:
 
 @per_table
 def value_numbers(table: Table) -> tuple[int, ...]:
-    """Return the number of distinct values of every sensitive attribute."""
-    return tuple(int((attribute.totals > 0).sum()) for attribute in table.sensitive.values())
+    """Return the number of distinct values of every sensitive attribute; unknown ones add none."""
+    return tuple(
+        int((attribute.totals > 0).sum()) - (attribute.unknown is not None)
+        for attribute in table.sensitive.values()
+    )
 
 
 def fewest_values(table: Table) -> int:

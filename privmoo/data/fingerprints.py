@@ -1,4 +1,4 @@
-"""Digests that tell tables apart."""
+"""Digests that distinguish tables."""
 
 from __future__ import annotations
 
@@ -44,13 +44,16 @@ def fingerprint_digest(table: Table) -> str:
 
 
 def _add_roles(digest: Any, table: Table) -> None:
-    """Add what tells tables apart beside single records."""
+    """Add what distinguishes tables besides their records."""
     roles = sorted(table.roles.items())
     digest.update(repr((roles, table.target_name, table.subject_name)).encode())
     for qi in table.qis:
         digest.update(repr((qi.name, qi.leaves, qi.weight, qi.min_level, qi.max_level)).encode())
         digest.update(repr(qi.fixed_cuts).encode())
         digest.update(b"" if qi.hierarchy is None else qi.hierarchy.fingerprint)
+    unknown = [name for name, a in table.sensitive.items() if a.unknown is not None]
+    if unknown:  # Without them the digest is that of version 0.1.
+        digest.update(repr(("missing values are unknown", unknown)).encode())
     for array in (table.tuples, table.weights):
         digest.update(np.ascontiguousarray(array).tobytes())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,34 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo._util.digest import row_hashes
-from privmoo.data.counting import counts_of, numbered, tally
-from privmoo.data.frame_files import FrameFile, read_frame, write_frame
-from privmoo.data.source import CopyPlan, Counts, SourceSample, too_many_combinations
-from privmoo.errors import TableError
+from privmoo.data.counting import counts_of, number_rows, tally
+from privmoo.data.frame_files import FrameFile, drop_unused_categories, read_frame, write_frame
+from privmoo.data.source import (
+    SUBJECT,
+    CopyCounts,
+    CopyPlan,
+    Counts,
+    SourceSample,
+    too_many_combinations,
+)
+from privmoo.errors import AuditError, TableError
 
 __all__ = ["MemorySource"]
 
 IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class CopiedFrame:
+    """A copy of records in memory.
+
+    Attributes:
+        file: What is needed to read it back.
+        subject: Whose record every row is, where persons are counted.
+    """
+
+    file: FrameFile
+    subject: pd.Series[Any] | None
 
 
 class MemorySource:
@@ -103,7 +123,7 @@ class MemorySource:
         values = counts.keys[column] if column in counts.keys else counts.attributes[column]
         records = self._complete_rows(complete)
         frames = [values.to_frame(column), self.frame[[column]].iloc[records]]
-        numbers = numbered(_concat(frames).reset_index(drop=True), [column])[0]
+        numbers = number_rows(_concat(frames).reset_index(drop=True), [column])[0]
         first = pd.Series(records).groupby(numbers[len(values) :]).min()
         return np.asarray(first.reindex(numbers[: len(values)]), dtype=np.int64)
 
@@ -129,7 +149,7 @@ class MemorySource:
         order = np.random.default_rng(list(secret.encode())).permutation(records)[:n]
         return self.frame[list(columns)].iloc[order].reset_index(drop=True)
 
-    def released(self, plan: CopyPlan) -> pd.DataFrame:
+    def copied_rows(self, plan: CopyPlan) -> pd.DataFrame:
         """Return the rows of a copy without writing them.
 
         Args:
@@ -147,12 +167,10 @@ class MemorySource:
         for name in plan.columns:
             released = plan.values.get(name)
             column = self.frame[name].iloc[plan.rows] if released is None else released
-            if isinstance(column.dtype, pd.CategoricalDtype):
-                column = column.cat.remove_unused_categories()  # those of suppressed records
-            columns[name] = column.reset_index(drop=True)
+            columns[name] = drop_unused_categories(column).reset_index(drop=True)
         return pd.DataFrame(columns)
 
-    def copy(self, counts: Counts, plan: CopyPlan, path: Path) -> FrameFile:
+    def copy(self, counts: Counts, plan: CopyPlan, path: Path) -> CopiedFrame:
         """Write a copy with released values; see `Source.copy`.
 
         Args:
@@ -160,44 +178,72 @@ class MemorySource:
             plan: The released values; their order is that of `plan.rows`.
             path: The file to write, `.csv` or `.parquet`.
         """
-        return write_frame(self.released(plan), path, spreadsheets=plan.spreadsheets)
+        file = write_frame(self.copied_rows(plan), path, spreadsheets=plan.spreadsheets)
+        return CopiedFrame(file, plan.subject)
 
     def recount(
         self,
         path: Path,
-        written: FrameFile,
+        handle: CopiedFrame,
         keys: Sequence[str],
         attributes: Sequence[str],
         others: Sequence[str],
-    ) -> tuple[Counts, dict[str, tuple[int, int]]]:
+    ) -> CopyCounts:
         """Count a copy from its file; see `Source.recount`.
 
         Args:
             path: The copy.
-            written: What `copy` returned.
+            handle: What `copy` returned.
             keys: The quasi-identifiers.
             attributes: The sensitive attributes and the target.
             others: Further columns of the copy.
         """
-        frame = read_frame(path, written, [*keys, *attributes, *others])
-        present = {name: frame[name].dropna() for name in others}
-        spread = {
-            name: (len(np.unique(row_hashes(values))), len(values))
-            for name, values in present.items()
-        }
-        return counts_of(tally(frame, keys, attributes), keys, attributes, _concat), spread
+        names = [name for name in (*keys, *attributes, *others) if name != SUBJECT]
+        rows = MemorySource(read_frame(path, handle.file, names))
+        return rows.count_copy(handle.subject, keys, attributes, others)
+
+    def count_copy(
+        self,
+        subject: pd.Series[Any] | None,
+        keys: Sequence[str],
+        attributes: Sequence[str],
+        others: Sequence[str],
+    ) -> CopyCounts:
+        """Count these records as a copy.
+
+        Args:
+            subject: Whose record every row is, where persons are counted.
+            keys: The quasi-identifiers.
+            attributes: The sensitive attributes and the target; `SUBJECT` for persons.
+            others: Further columns.
+        """
+        frame = self.frame
+        spread = {name: _spread(frame[name]) for name in others}
+        if subject is not None:
+            if len(subject) != len(frame):
+                raise AuditError(
+                    f"release: {len(subject):,} rows were to be written, {len(frame):,} can be read; "
+                    "nothing is released"
+                )
+            frame = frame.assign(**{SUBJECT: subject.to_numpy(dtype=object)})
+        counts = counts_of(tally(frame, keys, attributes), keys, attributes, _concat)
+        return CopyCounts(counts, spread, self.combinations)
+
+    def combinations(self, columns: Sequence[str]) -> tuple[int, int]:
+        """Return how many combinations of values some columns have, and how many rows there are."""
+        return len(np.unique(number_rows(self.frame, columns)[0])), len(self.frame)
 
     def group_sizes(
-        self, path: Path, written: FrameFile, keys: Sequence[str]
+        self, path: Path, handle: CopiedFrame, keys: Sequence[str]
     ) -> tuple[IntArray, IntArray]:
         """Return the sizes that groups of a copy have, and how many groups have each.
 
         Args:
             path: The copy.
-            written: What `copy` returned.
+            handle: What `copy` returned.
             keys: The columns whose equal values form a group.
         """
-        counts, _ = self.recount(path, written, keys, [], [])
+        counts = self.recount(path, handle, keys, [], []).counts
         sizes, groups = np.unique(counts.weights, return_counts=True)
         return sizes, groups.astype(np.int64)
 
@@ -206,6 +252,18 @@ class MemorySource:
         if not columns:
             return np.arange(len(self.frame))
         return np.flatnonzero(self.frame[list(columns)].notna().all(axis=1).to_numpy())
+
+
+def _spread(column: pd.Series[Any]) -> tuple[int, int]:
+    """Return the number of distinct values and of present values."""
+    try:
+        codes, distinct = pd.factorize(column)
+    except (TypeError, NotImplementedError):  # the second is Arrow's
+        raise AuditError(
+            f"column {str(column.name)!r} holds values that cannot be compared, such as lists; convert it "
+            "to strings or numbers"
+        ) from None
+    return len(distinct), int((codes >= 0).sum())
 
 
 def _concat(frames: list[pd.DataFrame]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Laplace noise for a copy: every record draws its own, whoever copies it and in how many threads."""
+"""Laplace noise for a copy: every record gets its own draw, whatever engine and threads copy it."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Originals:
     Attributes:
         frame: The values; in memory of all columns, of a scanned table of the quasi-identifiers.
         tuples: The tuple of every row.
-        weights: The number of records of every row; None where every row is one record.
+        weights: The number of records of every row; None if every row is one record.
         rows: The number by which the source knows every row; see `CopyPlan.rows`.
     """
 
@@ -62,8 +62,13 @@ class Originals:
         return cls(frame, tuples[rows], weights, rows)
 
     @property
+    def are_records(self) -> bool:
+        """Whether every row is one record."""
+        return self.weights is None
+
+    @property
     def row_weights(self) -> NDArray[np.int64]:
-        """The number of records of every row, also where that is one."""
+        """The number of records of every row, even if it is one."""
         return np.ones(len(self), np.int64) if self.weights is None else self.weights
 
     def __len__(self) -> int:

@@ -23,12 +23,12 @@ class Space:
     """The distinct tuples of a table as points of numbers and categories.
 
     The distance of two points is the squared difference of their numbers plus one for every category
-    that differs (Wei et al. 2025, Eq. 12). A quasi-identifier is a number if all its values are.
+    that differs (Wei et al. 2025, Eq. 12). A quasi-identifier is numeric if all its values are numbers.
 
     Attributes:
         points: Tuples × quasi-identifiers: a number in its unit, or the code of a category.
         numeric: Which quasi-identifiers are numbers.
-        units: What 1 is in every column: 1 (`"raw"`), the standard deviation of the records
+        units: The unit of every column: 1 (`"raw"`), the standard deviation of the records
             (`"standard"`) or their range (`"minmax"`); 1 for a category or a constant.
         low: The smallest coordinate of every column.
         high: The largest one.

@@ -1,8 +1,9 @@
-"""The roles of a table's columns, as a user gives them, read and checked."""
+"""The roles of a table's columns, read from what a user passes, and checked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -10,26 +11,31 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from privmoo._util.checks import choice
-from privmoo.data.columns import QuasiIdentifier
-from privmoo.errors import ColumnError, TableError, nearest
+from privmoo._util.checks import choice, is_unicode
+from privmoo.data.columns import Attribute, QuasiIdentifier
+from privmoo.errors import ColumnError, TableError, TableWarning, nearest
 from privmoo.hierarchy import Hierarchy
 from privmoo.hierarchy.canonical import MISSING, Distinct
 
 __all__ = [
     "AttributeSpec",
+    "Missing",
     "QISpec",
     "Roles",
     "check_columns",
     "check_missing",
+    "check_names",
     "check_rows",
+    "check_texts",
     "column_names",
     "one_spelling",
     "read_attributes",
     "read_quasi_identifiers",
+    "warn_of_values",
 ]
 
 QISpec = Sequence[str] | Mapping[str, Hierarchy | QuasiIdentifier | None]
+Missing = Literal["unknown", "value", "drop"]
 AttributeSpec = str | Sequence[str] | Mapping[str, Hierarchy | None]
 
 
@@ -43,7 +49,7 @@ def column_names(names: str | Sequence[str] | None) -> list[str]:
 
 
 def read_quasi_identifiers(spec: QISpec) -> dict[str, QuasiIdentifier]:
-    """Return names, hierarchies or full descriptions as descriptions by name."""
+    """Read names, hierarchies or full descriptions, and return descriptions by name."""
     if isinstance(spec, str):
         spec = [spec]
     if not isinstance(spec, Iterable):
@@ -71,7 +77,7 @@ def read_quasi_identifiers(spec: QISpec) -> dict[str, QuasiIdentifier]:
 
 
 def read_attributes(spec: AttributeSpec) -> dict[str, Hierarchy | None]:
-    """Return names, or hierarchies by name, as hierarchies by name."""
+    """Read names, or hierarchies by name, and return hierarchies by name."""
     if isinstance(spec, Mapping):
         for name, hierarchy in spec.items():
             if not (hierarchy is None or isinstance(hierarchy, Hierarchy)):
@@ -92,11 +98,22 @@ def check_columns(data: pd.DataFrame) -> None:
     twice = data.columns[data.columns.duplicated()]
     if len(twice):
         raise TableError(f"data: column name {twice[0]!r} occurs more than once; rename one")
+    check_names(list(data.columns))
+
+
+def check_names(columns: Sequence[str]) -> None:
+    """Raise if the name of a column has a character that files do not keep."""
+    for place, name in enumerate(columns, start=1):
+        if not is_unicode(name) or {*"\0\r"} & {*name} or name.startswith("\ufeff"):
+            raise TableError(
+                f"data: the name of column {place} has a character that files do not keep (NUL, a carriage "
+                "return, a byte order mark, or half of a surrogate pair); rename it"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:
-    """The roles of a table's columns as a user gives them; see `Table` for the arguments.
+    """The roles of a table's columns, as a user passes them; see `Table` for the arguments.
 
     >>> roles = Roles(quasi_identifiers=["age"], sensitive="ill")
     >>> roles.by_column(["name", "age", "ill"])
@@ -109,12 +126,12 @@ class Roles:
     insensitive: str | Sequence[str] = ()
     target: str | None = None
     subject: str | None = None
-    missing: Literal["value", "drop"] = "value"
+    missing: Missing = "unknown"
     others: Literal["identifying", "insensitive"] = "identifying"
     domain: Literal["hierarchy", "observed"] = "hierarchy"
 
     def __post_init__(self) -> None:
-        choice("missing", self.missing, ("value", "drop"), error=TableError)
+        choice("missing", self.missing, ("unknown", "value", "drop"), error=TableError)
         choice("others", self.others, ("identifying", "insensitive"), error=TableError)
         choice("domain", self.domain, ("hierarchy", "observed"), error=TableError)
 
@@ -138,7 +155,7 @@ class Roles:
 
     @property
     def used(self) -> list[str]:
-        """The columns whose values are read: all with a role that is counted."""
+        """The columns whose values are read: those with a role that is counted."""
         names = [*self.qis, *self.attributes]
         if self.subject is not None and self.subject not in names:
             names.append(self.subject)
@@ -154,6 +171,7 @@ class Roles:
             ColumnError: A named column is not in the data.
             TableError: A column has two roles.
         """
+        check_names(columns)
         roles: dict[str, str] = {}
         for argument, role, names in (
             ("quasi_identifiers", "quasi-identifying", list(self.qis)),
@@ -208,7 +226,7 @@ def one_spelling(column: pd.Series[Any], values: Distinct) -> bool:
 
 
 def check_missing(values: Distinct) -> None:
-    """Raise where a text could be confused with a missing value: in a file "", in a release "missing"."""
+    """Raise if a text could be confused with a missing value: in a file "", in a release "missing"."""
     if not values.has_missing or values.kind != "text":
         return
     for text in ("", MISSING):
@@ -218,6 +236,87 @@ def check_missing(values: Distinct) -> None:
                 f"column {values.column!r}, row {row} (counted from 0): the text {text!r} stands beside "
                 "missing values, and a release could not tell them apart; make them one of the two"
             ).at(values.column, row)
+
+
+def check_texts(
+    frame: pd.DataFrame | Mapping[str, pd.Series[Any]],
+    columns: list[str],
+    numbers: Callable[[str], Any] = lambda name: None,
+) -> None:
+    """Raise if a column has lists, or a text has a NUL or half of a surrogate pair.
+
+    Args:
+        frame: The records, or rows that stand for them.
+        columns: The columns that are released.
+        numbers: Returns the record of every row of a column; None if rows are records.
+    """
+    for name in columns:
+        column = frame[name]
+        if pd.api.types.is_numeric_dtype(column.dtype):
+            continue
+        if _is_nested(column.dtype):
+            raise TableError(
+                f"column {name!r} holds lists or structures, which cannot be compared; convert it to text "
+                "or numbers"
+            )
+        if all(map(_can_be_written, _values_of(column))):
+            continue
+        for row, value in enumerate(column.to_numpy(dtype=object)):
+            if not _can_be_written(value):
+                records = numbers(name)
+                row = row if records is None else int(records[row])
+                raise TableError(
+                    f"column {name!r}, row {row} (counted from 0): the text has a NUL or half of a "
+                    "surrogate pair, which files do not keep; correct it"
+                ).at(name, row)
+
+
+def _values_of(column: pd.Series[Any]) -> Iterable[Any]:
+    """Return the values of a column, each once where they can be compared."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.remove_unused_categories().cat.categories
+    try:
+        return column.unique()
+    except TypeError:
+        return column.to_numpy(dtype=object)
+
+
+def _is_nested(dtype: Any) -> bool:
+    """Whether a column of Arrow has lists, maps or structures."""
+    if not isinstance(dtype, pd.ArrowDtype):
+        return False
+    import pyarrow as pa
+
+    return bool(pa.types.is_nested(dtype.pyarrow_dtype))
+
+
+def _can_be_written(value: object) -> bool:
+    """Whether every file keeps a value."""
+    return not isinstance(value, str) or (
+        "\0" not in value and (value.isascii() or is_unicode(value))
+    )
+
+
+def warn_of_values(sensitive: Mapping[str, Attribute]) -> None:
+    """Warn of texts that count as missing, and of values that look the same to a reader."""
+    for name, attribute in sensitive.items():
+        if attribute.missing_texts:
+            warnings.warn(
+                f"sensitive: column {name!r} has texts that programs read as missing, such as 'NA', '?' or "
+                "an empty one; they count as missing and add no diversity: if they are values, write them "
+                "differently, or count them with missing='value'",
+                TableWarning,
+                stacklevel=3,
+            )
+        number = sum(map(len, attribute.alike))
+        if number:
+            warnings.warn(
+                f"sensitive: column {name!r} has {number:,} values that differ from another one only in "
+                "letter case, spaces or spelling, or read as missing; they count as different and would "
+                f"be taken for one: write them alike (table.sensitive[{name!r}].alike lists them)",
+                TableWarning,
+                stacklevel=3,
+            )
 
 
 def check_rows(

@@ -12,7 +12,7 @@ from privmoo._util.checks import whole_number
 from privmoo.data.columns import no_records
 from privmoo.data.encoding import Encoded, Rows, encode
 from privmoo.data.estimate import check_fits, default_max_tuples
-from privmoo.data.roles import Roles, check_rows
+from privmoo.data.roles import Roles, check_rows, check_texts
 from privmoo.data.source import Counts, ScanEngine, ScanOptions, Source
 from privmoo.errors import PrivmooError, TableError
 
@@ -54,30 +54,38 @@ def count_source(
     max_rows = default_max_tuples(len(roles.qis)) if max_tuples is None else max_tuples
     max_rows = whole_number("max_tuples", max_rows, error=TableError)
     check_fits(source, roles.qis, max_rows)
-    released = [name for name, role in by_column.items() if role != "identifying"]
+    public_columns = [name for name, role in by_column.items() if role != "identifying"]
     complete = roles.used if roles.missing == "drop" else []
     counts = source.count(
         list(roles.qis),
         roles.attributes,
         complete=complete,
-        others=[name for name in released if name not in roles.used],
+        others=[name for name in public_columns if name not in roles.used],
         max_rows=max_rows,
     )
     columns = {**counts.keys, **counts.attributes}
     check_rows(columns, roles.used, n=counts.n_records, dropped=counts.n_dropped)
     rows = Rows(columns, weights=counts.weights, parts=counts.parts)
     try:
-        return counts, _encoded(rows, roles)
+        return counts, _encode_rows(rows, roles)
     except PrivmooError as error:
         if error.column is None:
             raise
         # Encoded once more in the order of the records, so that the error names the right row.
-        _encoded(_in_order(source, counts, error.column, complete), roles)
+        _encode_rows(_in_order(source, counts, error.column, complete), roles)
         raise
 
 
-def _encoded(rows: Rows, roles: Roles) -> Encoded:
-    return encode(rows, roles.qis, roles.hierarchies, roles.target, domain=roles.domain)
+def _encode_rows(rows: Rows, roles: Roles) -> Encoded:
+    check_texts(rows.columns, roles.used, rows.numbers)
+    return encode(
+        rows,
+        roles.qis,
+        roles.hierarchies,
+        roles.target,
+        domain=roles.domain,
+        missing=roles.missing,
+    )
 
 
 def _in_order(source: Source, counts: Counts, column: str, complete: Sequence[str]) -> Rows:

@@ -16,7 +16,9 @@ from privmoo.data.noise import RowNoise
 from privmoo.errors import TableError
 
 __all__ = [
+    "SUBJECT",
     "WEIGHT",
+    "CopyCounts",
     "CopyPlan",
     "Counts",
     "DiskFullError",
@@ -24,12 +26,15 @@ __all__ = [
     "ScanOptions",
     "Source",
     "SourceSample",
+    "folder_for",
     "too_many_combinations",
 ]
 
 IntArray = NDArray[np.int64]
 WEIGHT = "\x01count"
 """The name of the column of weights in a frame; no column of the data can have it."""
+SUBJECT = "\x01subject"
+"""The name by which persons are counted like an attribute; no column of the data can have it."""
 
 
 class DiskFullError(TableError):
@@ -43,7 +48,7 @@ class SourceSample:
     Attributes:
         frame: The rows.
         complete: Whether the source has no other rows.
-        n_rows: The estimated number of rows of the source; None where it cannot be estimated.
+        n_rows: The estimated number of rows of the source; None if it cannot be estimated.
     """
 
     frame: pd.DataFrame
@@ -53,20 +58,20 @@ class SourceSample:
 
 @dataclass(frozen=True)
 class Counts:
-    """How many records have each combination of keys, and of keys with the values of an attribute.
+    """Numbers of records with each combination of keys, and of keys with the values of an attribute.
 
     The rows form one part per attribute: first the combinations with the first attribute, then those with
     the second, and so on. Every part counts all records. Without attributes there is one part, named "".
 
     Attributes:
         keys: Per key column the values of all rows, as a table in memory would have them.
-        engine_keys: The same values as the engine holds them, of any type; only the engine reads them.
+        engine_keys: These values as the engine holds them, of any type; only the engine reads them.
         attributes: Per attribute the values of the rows of its part.
         weights: The number of records of every row.
         parts: The rows of every attribute's part.
         combinations: Returns a number for every row, equal where the engine's keys are equal.
         n_dropped: The number of records that were left out because a value is missing.
-        column_kinds: What else the engine must remember about columns for a copy.
+        column_kinds: Further facts about columns that the engine needs for a copy.
     """
 
     keys: Mapping[str, pd.Series[Any]]
@@ -105,7 +110,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class CopyPlan:
-    """How a source is copied: the released values of every row of `Table.originals` that is kept.
+    """A plan of a copy: the released values of every row of `Table.originals` that is kept.
 
     Attributes:
         rows: The kept rows, as numbers of `Originals.rows`.
@@ -117,6 +122,8 @@ class CopyPlan:
         spreadsheets: Whether texts that a spreadsheet would execute as a formula get an apostrophe.
         noise: The noise of every quasi-identifier whose numbers get noise.
         noise_secret: Determines the draws of the noise.
+        subject: The person of every row, where persons are counted: it is counted under the name
+            `SUBJECT` with the rows of the copy, and not copied.
     """
 
     rows: IntArray
@@ -127,6 +134,28 @@ class CopyPlan:
     spreadsheets: bool = False
     noise: Mapping[str, RowNoise] = field(default_factory=dict)
     noise_secret: str = ""
+    subject: pd.Series[Any] | None = None
+
+
+@dataclass(frozen=True)
+class CopyCounts:
+    """The counts of a copy.
+
+    Attributes:
+        counts: The combinations of quasi-identifiers, and of these with each attribute.
+        spread: Per further column about how many distinct values and how many present values it has.
+        combinations: Returns about how many combinations of values some further columns have, and how
+            many rows; it reads the copy once more.
+        sha256: The hash of every file by its name, where the copy is a folder of parts.
+        sizes: The sizes that groups by all quasi-identifiers have, and how many groups have each, where
+            the combinations are too many to be counted.
+    """
+
+    counts: Counts
+    spread: Mapping[str, tuple[int, int]]
+    combinations: Callable[[Sequence[str]], tuple[int, int]]
+    sha256: Mapping[str, str] = field(default_factory=dict)
+    sizes: tuple[IntArray, IntArray] | None = None
 
 
 class Source(Protocol):
@@ -146,15 +175,15 @@ class Source(Protocol):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What distinguishes the source from others without reading it; part of fingerprints."""
+        """Facts that distinguish the source from others without reading it; fingerprints contain them."""
 
     @property
     def paths(self) -> Sequence[Path]:
-        """The files it is read from, as far as they are known; a release must not overwrite them."""
+        """The files that are read, as far as they are known; a release must not overwrite them."""
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows; None where it is not known before reading."""
+        """The number of rows; None if it is not known before reading."""
 
     def sample(self, columns: Sequence[str], n_rows: int) -> SourceSample:
         """Read a few rows from all over the source, cheaply.
@@ -229,40 +258,36 @@ class Source(Protocol):
     def recount(
         self,
         path: Path,
-        written: Any,
+        handle: Any,
         keys: Sequence[str],
         attributes: Sequence[str],
         others: Sequence[str],
-    ) -> tuple[Counts, dict[str, tuple[int, int]]]:
+    ) -> CopyCounts:
         """Count a copy from its file.
 
         Args:
             path: The copy.
-            written: What `copy` returned.
+            handle: What `copy` returned.
             keys: The quasi-identifiers.
             attributes: The sensitive attributes and the target.
             others: Further columns of the copy.
-
-        Returns:
-            The counts, and per column of `others` about how many distinct values and how many present
-            values it has.
         """
 
     def group_sizes(
-        self, path: Path, written: Any, keys: Sequence[str]
+        self, path: Path, handle: Any, keys: Sequence[str]
     ) -> tuple[IntArray, IntArray]:
         """Return the sizes that groups of a copy have, and how many groups have each.
 
         Args:
             path: The copy.
-            written: What `copy` returned.
+            handle: What `copy` returned.
             keys: The columns whose equal values form a group; there may be any number of groups.
         """
 
 
 @dataclass(frozen=True)
 class ScanOptions:
-    """How `Table.scan` reads a source; see there."""
+    """The options of `Table.scan`, which describes them."""
 
     separator: str | None = None
     encoding: str = "utf-8-sig"
@@ -286,6 +311,18 @@ class ScanOptions:
         ]
 
 
+def folder_for(temporary: str | Path | None) -> Path | None:
+    """Return the folder that an option names; None stands for that of the system.
+
+    Raises:
+        TableError: There is no such folder.
+    """
+    folder = None if temporary is None else Path(temporary)
+    if folder is not None and not folder.is_dir():
+        raise TableError(f"temporary: there is no folder {str(folder)!r}; make it first")
+    return folder
+
+
 def _comparable(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
@@ -293,8 +330,9 @@ def _comparable(value: Any) -> Any:
 class ScanEngine(ABC):
     """Opens sources of one kind.
 
-    A folder in `privmoo/engines` has one subclass in its `__init__`, and is found by it; another package
-    registers its own under `privmoo.engines`. Importing it must not import the engine's library.
+    A folder in `privmoo/engines` is found by the one subclass in its `__init__`. Another package
+    registers its own engines under `privmoo.engines`. Importing it must not import the engine's
+    library.
 
     Attributes:
         name: The name in the registry.
@@ -306,7 +344,7 @@ class ScanEngine(ABC):
 
     @abstractmethod
     def accepts(self, source: Any) -> bool:
-        """Return whether the engine can open this; nothing is read for the answer."""
+        """Return whether the engine can open this, without reading it."""
 
     @abstractmethod
     def open(self, source: Any, options: ScanOptions) -> Source:
@@ -326,6 +364,6 @@ def too_many_combinations(name: str, max_rows: int) -> TableError:
         max_rows: The largest number that fits.
     """
     return TableError(
-        f"{name}: has more than {max_rows:,} distinct combinations of quasi-identifiers (with values of an "
+        f"{name} has more than {max_rows:,} distinct combinations of quasi-identifiers (with values of an "
         "attribute); round or shorten the columns with most values, or give a larger max_tuples"
     )

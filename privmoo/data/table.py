@@ -21,11 +21,20 @@ from privmoo.data.encoding import Encoded, Rows, encode, frozen
 from privmoo.data.fingerprints import content_digest, fingerprint_digest
 from privmoo.data.memory import MemorySource
 from privmoo.data.originals import Originals
-from privmoo.data.roles import AttributeSpec, QISpec, Roles, check_columns, check_rows
+from privmoo.data.roles import (
+    AttributeSpec,
+    Missing,
+    QISpec,
+    Roles,
+    check_columns,
+    check_rows,
+    check_texts,
+    warn_of_values,
+)
 from privmoo.data.scanning import count_source, open_source
 from privmoo.data.source import Counts, ScanOptions, Source
 from privmoo.data.tuples import SubjectLinks, sparse_counts, subject_links
-from privmoo.errors import TableError
+from privmoo.errors import PrivmooError, ProblemError, TableError
 
 if TYPE_CHECKING:
     from privmoo.audit import Audit
@@ -43,10 +52,14 @@ class Table:
         sensitive: Columns that must not be inferred; a mapping gives hierarchies.
         identifiers: Columns that name a person; no release contains them.
         insensitive: Columns that are released as they are.
-        target: The column that classification metrics and learners predict.
-        subject: The column that tells persons apart where one has several rows: k counts persons.
-        missing: `"value"` keeps a missing value as a value of its own, `"drop"` leaves out rows
-            that miss a quasi-identifier, sensitive or target value (`n_dropped` says how many).
+        target: The column that classification measures and learners predict.
+        subject: The column that identifies persons who have several rows; k then counts persons.
+        missing: How missing values count. `"unknown"`: in a quasi-identifier a value of its own, in a
+            sensitive column something that could be any value and adds no diversity (see
+            `privmoo.groups.missing`); a sensitive text that programs read as missing, such as `"NA"`,
+            `"?"` or an empty one, counts as missing too. `"value"`: a value like any other there too,
+            as in ARX. `"drop"` leaves out rows that miss a quasi-identifier, sensitive or target value
+            (`n_dropped` says how many).
         others: The role of columns not named: `"identifying"` (not released) or `"insensitive"`.
         domain: `"hierarchy"` counts all leaves of a hierarchy, `"observed"` those in the data.
 
@@ -70,7 +83,7 @@ class Table:
         insensitive: str | Sequence[str] = (),
         target: str | None = None,
         subject: str | None = None,
-        missing: Literal["value", "drop"] = "value",
+        missing: Missing = "unknown",
         others: Literal["identifying", "insensitive"] = "identifying",
         domain: Literal["hierarchy", "observed"] = "hierarchy",
     ) -> None:
@@ -98,6 +111,7 @@ class Table:
         self.n_records = len(frame)
         check_rows(frame, roles.used, n=self.n_records, dropped=self.n_dropped)
         self.source: Source = MemorySource(frame)
+        check_texts(frame, self.released_columns)
         self._adopt(
             encode(
                 Rows(frame, lambda name: complete_rows),
@@ -105,12 +119,14 @@ class Table:
                 roles.hierarchies,
                 target,
                 domain=domain,
+                missing=missing,
             )
         )
         self._records: Originals | None = Originals.of_records(frame, self._encoded_rows)
         if subject is not None:
             self.subjects = subject_links(frame[subject], self._encoded_rows, self.n_tuples)
         self._is_frozen = True
+        warn_of_values(self.sensitive)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if vars(self).get("_is_frozen", False):
@@ -120,12 +136,20 @@ class Table:
     def _assign(self, roles: Roles, columns: list[str]) -> None:
         """Set what the roles say, without looking at values."""
         self.roles: dict[str, str] = roles.by_column(columns)
+        self.attributes: tuple[str, ...] = tuple(roles.attributes)
+        """The columns that are counted with the quasi-identifiers: sensitive attributes and the target."""
         self.target_name = roles.target
         self.subject_name = roles.subject
         self.subjects = None
         self.domain = roles.domain
+        self.missing: Missing = roles.missing
         self.complete: tuple[str, ...] = tuple(roles.used) if roles.missing == "drop" else ()
         """Columns in which no value may be missing."""
+
+    @property
+    def missing_sensitive(self) -> Literal["unknown", "value"]:
+        """How a missing sensitive value counts: as `"unknown"` (any value), or as its own `"value"`."""
+        return "value" if self.missing == "value" else "unknown"
 
     def _adopt(self, encoded: Encoded) -> None:
         """Take over the columns as the optimiser sees them."""
@@ -149,7 +173,7 @@ class Table:
         """The single records: original values, and the tuple of every record.
 
         Raises:
-            TableError: Only counts are known, as of a scanned table.
+            TableError: The table has only counts, because it was scanned.
         """
         return self._need("records")
 
@@ -165,19 +189,16 @@ class Table:
 
     @cached_property
     def originals(self) -> Originals:
-        """The original values: of every record, or of a scanned table every combination once."""
+        """The original values of every record; of a scanned table, every combination once."""
         return self._records or Originals.of_counts(self.counts, self._encoded_rows)
 
     @cached_property
     def counts(self) -> Counts:
         """How many records have each combination of original values; a scanned table holds only these."""
-        names = [*self.sensitive]
-        if self.target_name is not None and self.target_name not in {*names, *self.qi_names}:
-            names.append(self.target_name)
-        return self.source.count(self.qi_names, names, max_rows=self.n_records)
+        return self.source.count(self.qi_names, self.attributes, max_rows=self.n_records)
 
     def need_records(self, what: str, instead: str | None = None) -> None:
-        """Raise where single records are not known: a scanned table has only counts.
+        """Raise if the table has only counts, as a scanned one, and no single records.
 
         Args:
             what: What needs them, for the message.
@@ -193,12 +214,12 @@ class Table:
     def sample(self, n: int, *, seed: int | None = None) -> Table:
         """Draw records at random, as a table in memory with the same hierarchies.
 
-        For what needs single records: parameters that were found on a sample are used on all records.
+        Use it for what needs single records; parameters found on a sample can then be used on all records.
         Identifying columns are left out.
 
         Args:
             n: The number of records; all records if there are fewer.
-            seed: Determines the choice; by default nobody can repeat it.
+            seed: Seeds the choice; by default it is random and cannot be repeated.
         """
         n = whole_number("n", n, error=TableError)
         if seed is not None:
@@ -225,6 +246,7 @@ class Table:
             sensitive={name: a.hierarchy for name, a in self.sensitive.items()},
             insensitive=[n for n in self.columns_of("insensitive") if n != self.target_name],
             target=self.target_name,
+            missing=self.missing,
         )
 
     def audit(self) -> Audit:
@@ -233,9 +255,9 @@ class Table:
         return report
 
     def split(self, parts: NDArray[Any]) -> Table:
-        """The same records with more tuples: those of one tuple stay together only within a part.
+        """Return the records with more tuples: those of one tuple stay together only within a part.
 
-        For recodings that publish equal records differently; only groupings look at such a table.
+        This is for recodings that publish equal records differently; only groupings use such a table.
 
         Args:
             parts: The part of every record, any whole numbers from 0.
@@ -290,10 +312,11 @@ class Table:
 
         Args:
             path: The file; `.gz` is unpacked.
-            separator: Between cells; by default `,`, `;` or a tab, whichever the header uses most.
-            missing_values: What stands for a missing value.
-            encoding: Of the text; UTF-8 by default.
-            **roles: As for `Table`.
+            separator: The character between cells; by default `,`, `;` or a tab, whichever the header
+                uses most.
+            missing_values: The texts that stand for a missing value.
+            encoding: The encoding of the text; UTF-8 by default.
+            **roles: The roles of the columns, as for `Table`.
         """
         from privmoo._util.reading import read_csv
 
@@ -326,23 +349,26 @@ class Table:
     ) -> Table:
         """Count a table that does not fit into memory; it stays where it is (needs DuckDB or Dask).
 
-        Problems and measures on it are those of the table in memory; what needs single records is
-        refused. `Solution.write` releases it batch by batch.
+        Problems and measures work as on a table in memory; what needs single records raises an error.
+        `Solution.write` releases it batch by batch.
 
         Args:
             source: Parquet or CSV: a file, a folder, or a pattern such as `data/*.parquet`. Or a Dask
-                DataFrame, which its own cluster counts; what follows, but for `max_tuples`, `progress`
-                and roles, is for files.
-            separator: Of CSV; by default `,`, `;` or a tab, whichever the header uses most.
-            missing_values: What stands for a missing value in CSV.
-            encoding: Of CSV; UTF-8 by default.
+                DataFrame, which is counted by its own cluster; of the other arguments, only `max_tuples`,
+                `temporary`, `progress` and the roles apply to it.
+            separator: The character between cells of CSV; by default `,`, `;` or a tab, whichever the
+                header uses most.
+            missing_values: The texts that stand for a missing value in CSV.
+            encoding: The encoding of CSV; UTF-8 by default.
             max_tuples: How many distinct tuples may be held; by default what a quarter of the machine's
                 memory holds.
-            memory: What the engine may use; the process itself needs some 300 MB more.
-            threads: For the engine; all cores by default.
-            temporary: A folder for what does not fit; the system's by default. Nothing stays there.
+            memory: How much memory the engine may use; the process itself needs about 300 MB more.
+            threads: The number of threads of the engine; all cores by default.
+            temporary: A folder for original records that do not fit into memory, or are on their way
+                from Dask's partitions to a release; the system's by default. Nothing stays there. All
+                Dask workers must be able to reach it.
             progress: Whether progress is shown.
-            **roles: As for `Table`.
+            **roles: The roles of the columns, as for `Table`.
         """
         options = ScanOptions(
             separator=separator,
@@ -363,6 +389,7 @@ class Table:
         table._records = None
         table.counts = counts
         table._is_frozen = True
+        warn_of_values(table.sensitive)
         return table
 
     @property
@@ -382,7 +409,7 @@ class Table:
 
     @property
     def released_columns(self) -> list[str]:
-        """The columns a release has, in the original order."""
+        """The columns of a release, in the original order."""
         return [name for name, role in self.roles.items() if role != "identifying"]
 
     def columns_of(self, role: str) -> list[str]:
@@ -391,14 +418,14 @@ class Table:
 
     @property
     def n_persons(self) -> int:
-        """Number of persons: of records, unless a subject column tells them apart."""
+        """Number of persons; of records, if there is no subject column."""
         return self.n_records if self.subjects is None else self.subjects.n_subjects
 
     @cached_property
     def content(self) -> str:
         """SHA-256 of the original values, whatever roles and hierarchies they have.
 
-        Of a scanned table: of what its source says of itself, and of the values of quasi-identifiers.
+        For a scanned table, it covers the identity of the source and the values of quasi-identifiers.
         """
         return content_digest(self)
 
@@ -406,7 +433,7 @@ class Table:
     def fingerprint(self) -> str:
         """SHA-256 of roles, hierarchies and every released value, in row order.
 
-        Of a scanned table: of roles, hierarchies, counts, and of what its source says of itself.
+        For a scanned table, it covers roles, hierarchies, counts and the identity of the source.
         """
         return fingerprint_digest(self)
 
@@ -450,6 +477,21 @@ class Table:
             for key, value in self._summary()
         )
         return f"<table>{cells}</table>"
+
+
+def check_table(table: object, *, error: type[PrivmooError] = ProblemError) -> None:
+    """Raise unless an argument is a table.
+
+    Args:
+        table: What was passed as `table`.
+        error: The class of the error.
+
+    >>> check_table(pd.DataFrame({"age": [20]}))
+    Traceback (most recent call last):
+    privmoo.errors.ProblemError: table: must be a privmoo Table, got DataFrame
+    """
+    if not isinstance(table, Table):
+        raise error(f"table: must be a privmoo Table, got {type(table).__name__}")
 
 
 _CACHED = ("content", "fingerprint", "originals", "counts")

@@ -20,8 +20,8 @@ def distinct_tuples(
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]:
     """Find the distinct tuples of coded columns, sorted by the columns in `order`.
 
-    Keys are mixed radix numbers; where the radix would overflow they are replaced by their ranks,
-    which keeps the order, so that any number of columns works.
+    Keys are mixed radix numbers. If the radix would overflow, they are replaced by their ranks, which
+    keeps the order; so any number of columns works.
 
     Args:
         codes: The codes of every column.
@@ -94,8 +94,8 @@ def sparse_counts(
 class SubjectLinks:
     """The tuples of every person, where a person has several rows.
 
-    A group's persons are the sum of its tuples' persons, less the repetitions of those who have
-    rows in several tuples of the group: only these `links` need a look for every candidate.
+    A group's persons are the sum of its tuples' persons, minus the repetitions of those who have rows
+    in several tuples of the group. Only these `links` must be checked for every candidate.
     """
 
     n_subjects: int
@@ -110,7 +110,7 @@ class SubjectLinks:
 def subject_links(
     subject: pd.Series[Any], row_tuple: NDArray[np.int32], n_tuples: int
 ) -> SubjectLinks:
-    """Count persons per tuple; all rows without a subject count as one person, to be careful.
+    """Count persons per tuple; all rows without a subject count as one, so that k is never overstated.
 
     Args:
         subject: The person of every row.

@@ -41,7 +41,7 @@ __all__ = [
 
 
 def names() -> list[str]:
-    """Return how to call the bundled data.
+    """Return the calls that load the bundled data.
 
     >>> names()[0]
     "adult('dewri')"

@@ -12,13 +12,13 @@ import pandas as pd
 from privmoo._util import reading
 from privmoo.errors import TableError
 
-__all__ = ["bundled", "files_in", "read_strings"]
+__all__ = ["files_in", "read_bundled", "read_strings"]
 
 
-def bundled(name: str) -> pd.DataFrame:
-    """Return a bundled file, its numbers as integers and every other value as it is written.
+def read_bundled(name: str) -> pd.DataFrame:
+    """Read a bundled file, with numbers as integers and every other value as text.
 
-    >>> bundled("german_credit.csv.gz").shape
+    >>> read_bundled("german_credit.csv.gz").shape
     (1000, 21)
     """
     packed = resources.files("privmoo.datasets").joinpath(name).read_bytes()
@@ -38,7 +38,7 @@ def files_in(folder: str | Path) -> list[Path]:
 
 
 def read_strings(path: str | Path, *, separator: str | None = None) -> pd.DataFrame:
-    """Read a CSV file with every cell as a string, the empty ones as missing.
+    """Read a CSV file with every cell as a string and empty cells as missing.
 
     Args:
         path: The file; `.gz` is unpacked.

@@ -11,7 +11,7 @@ import pandas as pd
 from privmoo._util.checks import choice
 from privmoo.data.table import Table
 from privmoo.datasets import adult_trees as trees
-from privmoo.datasets._files import bundled
+from privmoo.datasets._files import read_bundled
 from privmoo.errors import TableError, nearest
 from privmoo.hierarchy import Hierarchy
 
@@ -35,7 +35,7 @@ DEWRI = (
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """How a paper used a data set: which records, and the role of each column.
+    """The records and the roles of the columns with which a paper used a data set.
 
     >>> SETTINGS["wei"].quasi_identifiers
     ('age', 'race', 'sex', 'marital-status')
@@ -49,7 +49,7 @@ class Setting:
     part: Part = "train"
     complete: bool = True
     others: bool = False
-    """Whether the other columns stay, as insensitive ones, for learners."""
+    """Whether the other columns are kept as insensitive ones, for learners."""
 
 
 SETTINGS = {
@@ -98,8 +98,8 @@ def adult(
 
     Args:
         setting: `"dewri"`, `"dewri-kl"`, `"dewri-prototype"`, `"wei"` or `"majeed"`.
-        age_step: In the settings dewri and dewri-kl the width, in years, of the intervals from
-            15 on that ages are rounded into first; by default ages are kept by the year.
+        age_step: The width in years of the intervals, from 15 on, into which ages are first rounded in
+            the settings dewri and dewri-kl; by default ages are kept by the year.
         domain: Whether loss counts all leaves of a hierarchy (`"hierarchy"`, the default) or
             those that occur in the data (`"observed"`, the default of dewri-prototype).
 
@@ -110,7 +110,7 @@ def adult(
     if setting not in SETTINGS:
         names = ", ".join(repr(name) for name in SETTINGS)
         raise TableError(
-            f"setting: Adult has no {setting!r}, only {names}{nearest(setting, SETTINGS)}"
+            f"setting: Adult has no setting {setting!r}, only {names}{nearest(setting, SETTINGS)}"
         )
     if age_step is not None and setting not in ("dewri", "dewri-kl"):
         raise TableError(
@@ -118,21 +118,21 @@ def adult(
         )
     if age_step is not None and not 1 <= age_step <= 75:
         raise TableError(f"age_step: must be from 1 to 75 years, got {age_step!r}")
-    chosen = SETTINGS[setting]
+    definition = SETTINGS[setting]
     hierarchies = _HIERARCHIES[setting](age_step)
     frame = adult_frame(
-        chosen.part,
-        complete=chosen.complete,
-        question_marks="missing" if chosen.complete else "value",
+        definition.part,
+        complete=definition.complete,
+        question_marks="missing" if definition.complete else "value",
     )
-    if not chosen.others:
-        used = {*chosen.quasi_identifiers, *chosen.sensitive}
+    if not definition.others:
+        used = {*definition.quasi_identifiers, *definition.sensitive}
         frame = frame[[name for name in frame.columns if name in used]]
     return Table(
         frame,
-        quasi_identifiers={name: hierarchies[name] for name in chosen.quasi_identifiers},
-        sensitive={name: hierarchies[name] for name in chosen.sensitive},
-        target=chosen.target,
+        quasi_identifiers={name: hierarchies[name] for name in definition.quasi_identifiers},
+        sensitive={name: hierarchies[name] for name in definition.sensitive},
+        target=definition.target,
         others="insensitive",
         domain=domain or ("observed" if setting == "dewri-prototype" else "hierarchy"),
     )
@@ -148,8 +148,8 @@ def adult_frame(
 
     Args:
         part: The training part (32,561 records), the test part (16,281), or all, in this order.
-        complete: Leave out records with a `?` anywhere.
-        question_marks: Make every `?` a missing value, or keep it as it is written.
+        complete: Whether to leave out records with a `?` anywhere.
+        question_marks: Whether to make every `?` a missing value or to keep it.
 
     >>> adult_frame(complete=True).shape
     (30162, 15)
@@ -157,7 +157,7 @@ def adult_frame(
     choice("part", part, ("train", "test", "all"), error=TableError)
     choice("question_marks", question_marks, ("missing", "value"), error=TableError)
     parts = ["train", "test"] if part == "all" else [part]
-    frame = pd.concat([bundled(f"adult_{name}.csv.gz") for name in parts], ignore_index=True)
+    frame = pd.concat([read_bundled(f"adult_{name}.csv.gz") for name in parts], ignore_index=True)
     unknown = frame == "?"
     if complete:
         return frame[~unknown.any(axis=1)].reset_index(drop=True)
@@ -185,7 +185,7 @@ def adult_hierarchies() -> dict[str, Hierarchy]:
 
 
 def _dewri(age_step: int | None) -> dict[str, Hierarchy]:
-    """The paper's choice: five attributes may be cut anywhere, the other four have trees."""
+    """Return the paper's hierarchies: five attributes may be cut anywhere, the other four have trees."""
     years = Hierarchy.ordered(range(17, 91))
     return {
         **adult_hierarchies(),
@@ -198,8 +198,8 @@ def _dewri(age_step: int | None) -> dict[str, Hierarchy]:
 
 
 def _prototype(age_step: int | None) -> dict[str, Hierarchy]:
-    named = {name: Hierarchy.tree(tree) for name, tree in trees.PROTOTYPE_TREES.items()}
-    return {**_dewri(5), **named}
+    hierarchies = {name: Hierarchy.tree(tree) for name, tree in trees.PROTOTYPE_TREES.items()}
+    return {**_dewri(5), **hierarchies}
 
 
 def _levels(age_step: int | None) -> dict[str, Hierarchy]:

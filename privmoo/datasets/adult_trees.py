@@ -1,6 +1,6 @@
 """Hierarchies for Adult: trees with named nodes, and natural orders.
 
-Of a tree, the keys of a dict are nodes, the entries of a list are values of the data.
+In a tree, the keys of a dict are nodes, and the entries of a list are values of the data.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ EDUCATION: dict[str, Any] = {
         "Graduate": ["Masters", "Prof-school", "Doctorate"],
     },
 }
-"""Read from left to right it is the order of the column education-num."""
+"""Read from left to right, the leaves are in the order of the column education-num."""
 
 MARITAL_STATUS: dict[str, Any] = {
     "Not married": {
@@ -169,5 +169,5 @@ PROTOTYPE_TREES: dict[str, list[Any]] = {
         "South",
     ],
 }
-"""Other trees over the same values, their nodes without names, that some published fronts of the
-Dewri problems were measured with: from the root down, a list is a node and a string a value."""
+"""Other trees over the same values, with unnamed nodes, with which some published fronts of the Dewri
+problems were measured. From the root down, a list is a node and a string is a value."""

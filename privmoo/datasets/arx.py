@@ -33,13 +33,13 @@ def load_arx(
     compressed (`.gz`) and separated by `;` or `,`.
 
     Args:
-        folder: Where the files are.
-        data: The data file, needed where the folder holds several.
+        folder: The folder with the files.
+        data: The data file, needed if the folder holds several.
         quasi_identifiers: Columns that an attacker may know; by default those with a hierarchy
             and without another role.
         sensitive: Columns that must not be inferred; a hierarchy of theirs is used as well.
         separator: The character between the cells of the data file; by default the one its header uses.
-        **roles: Everything else that `Table` takes: identifiers, target, subject, missing, …
+        **roles: Further arguments of `Table`: identifiers, target, subject, missing, …
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -56,8 +56,10 @@ def load_arx(
     hierarchies = _hierarchies(folder, file, list(frame.columns))
     sensitive = [sensitive] if isinstance(sensitive, str) else list(sensitive)
     if quasi_identifiers is None:
-        taken = {*sensitive, *_named(roles)}
-        quasi_identifiers = [name for name in frame.columns if name in hierarchies.keys() - taken]
+        with_role = {*sensitive, *_columns_with_role(roles)}
+        quasi_identifiers = [
+            name for name in frame.columns if name in hierarchies.keys() - with_role
+        ]
     elif isinstance(quasi_identifiers, str):
         quasi_identifiers = [quasi_identifiers]
     if not quasi_identifiers:
@@ -82,10 +84,10 @@ def _data_file(folder: Path, data: str | None) -> Path:
             if data in (file.name, _stem(file)):
                 return file
         names = [file.name for file in candidates]
-        raise TableError(f"{folder}: has no data file {data!r}{nearest(data, names)}")
+        raise TableError(f"{folder} has no data file {data!r}{nearest(data, names)}")
     if len(candidates) != 1:
         what = "no CSV file" if not candidates else f"{len(candidates)} CSV files"
-        raise TableError(f"{folder}: {what} beside the hierarchies; name the data file by data=")
+        raise TableError(f"{folder}: {what} beside the hierarchies; name the data file with data=")
     return candidates[0]
 
 
@@ -114,7 +116,7 @@ def _hierarchies(folder: Path, file: Path, columns: list[str]) -> dict[str, Hier
     return {column: Hierarchy.read_csv(path) for column, path in paths.items()}
 
 
-def _named(roles: Mapping[str, Any]) -> set[str]:
+def _columns_with_role(roles: Mapping[str, Any]) -> set[str]:
     names: set[str] = set()
     for role in ("identifiers", "insensitive", "target", "subject"):
         columns = roles.get(role) or ()
@@ -123,7 +125,7 @@ def _named(roles: Mapping[str, Any]) -> set[str]:
 
 
 def _plain_numbers(cells: pd.Series[Any], *, whole_only: bool) -> pd.Series[Any]:
-    """Return texts as numbers where all are spelled as plain numbers: `007` and `1e5` stay texts."""
+    """Return texts as numbers if all are spelled as plain numbers: `007` and `1e5` stay texts."""
     present = cells.dropna()
     if present.empty:
         return cells

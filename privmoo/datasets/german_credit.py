@@ -1,11 +1,11 @@
-"""German credit (Statlog), UCI: 1,000 bank customers and whether they paid back."""
+"""German credit (Statlog), UCI: 1,000 bank customers and whether they repaid their credit."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from privmoo.data.table import Table
-from privmoo.datasets._files import bundled
+from privmoo.datasets._files import read_bundled
 from privmoo.datasets.adult import Domain, Setting
 from privmoo.hierarchy import Hierarchy
 
@@ -50,7 +50,7 @@ def german_credit_frame() -> pd.DataFrame:
     >>> german_credit_frame()["class"].value_counts().to_dict()
     {'good': 700, 'bad': 300}
     """
-    return bundled("german_credit.csv.gz")
+    return read_bundled("german_credit.csv.gz")
 
 
 def german_credit_hierarchies() -> dict[str, Hierarchy]:

@@ -1,4 +1,4 @@
-"""Results that Majeed and Hwang (2023) published, to compare with."""
+"""Results that Majeed and Hwang (2023) published, for comparison."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _LOSS_VIOLATING = {
     "B": (1.19, 3.52, 2.57, 2.19),
     "C": (1.45, 3.83, 3.16, 2.49),
 }
-# Table VII: the first is of the original data.
+# Table VII: the first number is that of the original data.
 _ACCURACY = {
     "A": (0.91, 0.87, 0.67, 0.77, 0.74),
     "B": (0.92, 0.91, 0.75, 0.85, 0.81),
@@ -77,7 +77,7 @@ def majeed2023_results() -> pd.DataFrame:
     Returns:
         data (Adult, Bkseq or Careplans), table, measure (originality as a share, disclosure risk, mean
         disclosure risk, loss of the other and of the violating partition, accuracy, seconds), method, k
-        (where one is given) and value.
+        (if one is given) and value.
 
     >>> found = majeed2023_results()
     >>> adult = found[(found["data"] == "Adult") & (found["measure"] == "originality")]

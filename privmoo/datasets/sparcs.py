@@ -17,7 +17,7 @@ from privmoo.hierarchy import Hierarchy
 
 __all__ = ["clean_column", "load_sparcs", "sparcs_hierarchies"]
 
-# What every year's export has; the rest differs from year to year.
+# The columns that every year's export has; the others differ from year to year.
 REQUIRED = ("Age Group", "Gender", "Race", "Ethnicity", "Length of Stay")
 WHOLE = (
     "Operating Certificate Number",
@@ -118,10 +118,10 @@ _UNKNOWN = "unknown"
 
 
 def load_sparcs(path: str | Path, *, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    r"""Read a SPARCS export and clean it: numbers become numbers, the index column goes.
+    r"""Read a SPARCS export and clean it: convert numbers and drop the index column.
 
     Amounts and codes lose their thousands commas and dollar signs, a stay of `120 +` days becomes
-    120, texts lose surrounding blanks, empty cells are missing. ZIP codes stay texts (`OOS` is out
+    120, texts lose surrounding blanks, and empty cells are missing. ZIP codes stay texts (`OOS` is out
     of state). Whole numbers with missing cells are of pandas' nullable type `Int64`.
 
     Args:
@@ -148,7 +148,7 @@ def load_sparcs(path: str | Path, *, columns: Sequence[str] | None = None) -> pd
             )
     for name in columns or ():
         if name not in frame.columns:
-            raise ColumnError(f"{path}: has no column {name!r}{nearest(name, frame.columns)}")
+            raise ColumnError(f"{path} has no column {name!r}{nearest(name, frame.columns)}")
     if columns is not None:
         frame = frame[list(columns)]
     cleaned = {name: clean_column(path, frame[name], str(name)) for name in frame.columns}
@@ -156,7 +156,7 @@ def load_sparcs(path: str | Path, *, columns: Sequence[str] | None = None) -> pd
 
 
 def clean_column(path: str | Path, cells: pd.Series[str], name: str) -> pd.Series[Any]:
-    """Return a column of an export as numbers or texts; raise where a number is expected and missing.
+    """Return a column of an export as numbers or texts; raise if a cell of a number column is not a number.
 
     Args:
         path: The file, for the error.
@@ -192,7 +192,7 @@ def sparcs_hierarchies(data: pd.DataFrame | None = None) -> dict[str, Hierarchy]
     health service area and region; which county they are in is read from the data.
 
     Args:
-        data: Records with the facilities; by default those that `sparcs_like` knows.
+        data: Records with the facilities; by default those of `sparcs_like`.
 
     >>> county = sparcs_hierarchies()["Hospital County"]
     >>> county.leaves_under("Long Island"), county.n_levels
@@ -217,8 +217,8 @@ def _places(data: pd.DataFrame, name: str) -> Hierarchy:
     region_of = {area: region for region, areas in REGIONS.items() for area in areas}
     rows: dict[object, list[str]] = {}
     pairs = data[[name, "Hospital County"]].drop_duplicates().dropna(subset=[name])
-    for place, listed in pairs.itertuples(index=False, name=None):
-        county = listed if listed in area_of else _UNKNOWN
+    for place, county_name in pairs.itertuples(index=False, name=None):
+        county = county_name if county_name in area_of else _UNKNOWN
         area = area_of.get(county, _UNKNOWN)
         rows.setdefault(place, [county, area, region_of.get(area, _UNKNOWN), "*"])
     if name == "Facility Name":

@@ -41,16 +41,16 @@ def sparcs_case(number: int, data: pd.DataFrame | Table | None = None, *, seed: 
     | --- | --- | --- | --- | --- |
     | quasi-identifiers | 8 | 10 | 12 | 14 |
 
-    Of each four, the first two have 200 records and the last two 400. The paper names neither the
-    quasi-identifiers nor the records, so both are a choice made here: `CASE_QUASI_IDENTIFIERS` in
+    In each group of four, the first two have 200 records and the last two 400. The paper names neither the
+    quasi-identifiers nor the records, so both are chosen here: `CASE_QUASI_IDENTIFIERS` in
     their order, and records drawn without replacement. T1 and T2 share no record, nor do T3 and T4;
     T3 is T1 and T2 together. T5, T9 and T13 have the records of T1, and so on. The sensitive column
     is the CCS diagnosis description, as in the paper's analysis.
 
     Args:
         number: From 1 to 16.
-        data: SPARCS records, 800 for every case; by default 1,000 invented ones (`sparcs_like`).
-        seed: For drawing, and for inventing, the records.
+        data: SPARCS records; 800 are enough for every case; by default 1,000 invented ones (`sparcs_like`).
+        seed: The seed for drawing, and inventing, the records.
 
     >>> case = sparcs_case(16)
     >>> case.n_records, case.n_qis
@@ -68,7 +68,7 @@ def sparcs_case(number: int, data: pd.DataFrame | Table | None = None, *, seed: 
     check_columns(frame)
     for name in names:
         if name not in frame.columns:
-            raise ColumnError(f"data: has no column {name!r}{nearest(name, frame.columns)}")
+            raise ColumnError(f"data: there is no column {name!r}{nearest(name, frame.columns)}")
     needed = size * (part + 1)
     if len(frame) < needed:
         raise TableError(
@@ -76,14 +76,14 @@ def sparcs_case(number: int, data: pd.DataFrame | Table | None = None, *, seed: 
         )
     order = np.random.default_rng(seed).permutation(len(frame))
     rows = np.sort(order[size * part : needed])
-    chosen = frame.iloc[rows][names].reset_index(drop=True)
-    days = chosen["Length of Stay"]
+    case = frame.iloc[rows][names].reset_index(drop=True)
+    days = case["Length of Stay"]
     if not pd.api.types.is_numeric_dtype(days):  # as in the export, where '120 +' occurs
         texts = days.astype(object).map(str, na_action="ignore")
-        chosen["Length of Stay"] = clean_column("data", texts, "Length of Stay")
-    hierarchies = sparcs_hierarchies(chosen)
+        case["Length of Stay"] = clean_column("data", texts, "Length of Stay")
+    hierarchies = sparcs_hierarchies(case)
     return Table(
-        chosen,
+        case,
         quasi_identifiers={name: hierarchies[name] for name in names[:-1]},
         sensitive=CASE_SENSITIVE,
     )

@@ -89,7 +89,7 @@ _GROUPS = {
     "20 M 773": "Opioid abuse & dependence",
     "20 M 775": "Alcohol abuse & dependence",
 }
-"""Of each APR DRG: MDC, whether it is medical or surgical, code, and description."""
+"""The MDC, whether it is medical or surgical, the code and the description of each APR DRG."""
 
 _MDC = {
     1: "Diseases and Disorders of the Nervous System",
@@ -207,7 +207,7 @@ _DISPOSITIONS = {  # weight in each age group
 
 
 def facilities() -> pd.DataFrame:
-    """The hospitals of `sparcs_like`, all invented, with the county and area of each.
+    """Return the hospitals of `sparcs_like`, all invented, with the county and area of each.
 
     >>> facilities()["Facility Name"].iloc[0]
     'Invented Hospital 1 of Manhattan'
@@ -227,7 +227,7 @@ def sparcs_like(n_records: int = 1000, seed: int = 0) -> pd.DataFrame:
 
     No row is a real patient's. Diagnoses depend on age, sex on the diagnosis, ZIP code on the
     county, race on the area, severity on age, risk and stay on severity, payment and disposition
-    on age. Every two-hundredth record or so has its hospital redacted, some lack a ZIP code.
+    on age. About one record in two hundred has its hospital redacted, and some lack a ZIP code.
 
     Args:
         n_records: The number of records.
@@ -240,7 +240,7 @@ def sparcs_like(n_records: int = 1000, seed: int = 0) -> pd.DataFrame:
     n_records = whole_number("n_records", n_records, error=TableError)
     rng = np.random.default_rng(seed)
     age = _draw(rng, [(16, 11, 20, 28, 25)], np.zeros(n_records, dtype=np.int64))
-    columns = {**_places(rng, n_records), "Age Group": _named(AGES, age)}
+    columns = {**_places(rng, n_records), "Age Group": _names_of_codes(AGES, age)}
     columns |= _diagnosis(rng, age)
     columns |= _person(rng, age, columns)
     columns |= _stay(rng, age, columns)
@@ -258,13 +258,13 @@ def _draw(rng: np.random.Generator, weights: Any, row: Codes) -> Codes:
     """Draw one choice for every record, by the weights in its row."""
     table = np.asarray(weights, dtype=np.float64)
     bounds = np.cumsum(table / table.sum(axis=1, keepdims=True), axis=1)[:, :-1]
-    chosen = rng.random(len(row))[:, None] >= bounds[row]
-    return np.asarray(chosen.sum(axis=1), dtype=np.int64)
+    passes = rng.random(len(row))[:, None] >= bounds[row]
+    return np.asarray(passes.sum(axis=1), dtype=np.int64)
 
 
-def _named(names: Sequence[object], codes: Codes) -> NDArray[Any]:
-    chosen: NDArray[Any] = np.array(names, dtype=object)[codes]
-    return chosen
+def _names_of_codes(names: Sequence[object], codes: Codes) -> NDArray[Any]:
+    labels: NDArray[Any] = np.array(names, dtype=object)[codes]
+    return labels
 
 
 def _places(rng: np.random.Generator, n: int) -> dict[str, NDArray[Any]]:
@@ -290,14 +290,14 @@ def _places(rng: np.random.Generator, n: int) -> dict[str, NDArray[Any]]:
 def _diagnosis(rng: np.random.Generator, age: Codes) -> dict[str, NDArray[Any]]:
     lines = [line.split(" ", 9) for line in _DIAGNOSES.strip().splitlines()]
     numbers = np.array([[int(part) for part in line[:9]] for line in lines])
-    which = _draw(rng, numbers[:, 4:].T, age)
-    code, group, procedure, days = numbers[which, :4].T
+    cases = _draw(rng, numbers[:, 4:].T, age)
+    code, group, procedure, days = numbers[cases, :4].T
     groups = {int(key.split()[2]): (key.split(), text) for key, text in _GROUPS.items()}
     mdc = np.array([int(groups[g][0][0]) for g in group])
     procedure = np.where(rng.random(len(age)) < 0.75, procedure, 0)
     return {
         "CCS Diagnosis Code": code,
-        "CCS Diagnosis Description": _named([line[9] for line in lines], which),
+        "CCS Diagnosis Description": _names_of_codes([line[9] for line in lines], cases),
         "CCS Procedure Code": procedure,
         "CCS Procedure Description": np.array([_PROCEDURES[p] for p in procedure], dtype=object),
         "APR DRG Code": group,
@@ -324,14 +324,14 @@ def _person(
     payments = np.array(list(_PAYMENTS.values())).T
     names = list(_PAYMENTS)
     second, third = rng.random(n) < 0.6, rng.random(n) < 0.4
-    second_payment = _named(names, _draw(rng, payments, age))
+    second_payment = _names_of_codes(names, _draw(rng, payments, age))
     return {
         "Gender": np.where(women, "F", "M").astype(object),
-        "Race": _named(RACES, race),
-        "Ethnicity": _named(ETHNICITIES, _draw(rng, _ETHNICITY_BY_RACE, race)),
-        "Payment Typology 1": _named(names, _draw(rng, payments, age)),
+        "Race": _names_of_codes(RACES, race),
+        "Ethnicity": _names_of_codes(ETHNICITIES, _draw(rng, _ETHNICITY_BY_RACE, race)),
+        "Payment Typology 1": _names_of_codes(names, _draw(rng, payments, age)),
         "Payment Typology 2": np.where(second, second_payment, np.nan),
-        "Payment Typology 3": _named([np.nan, "Self-Pay"], 1 * (second & third)),
+        "Payment Typology 3": _names_of_codes([np.nan, "Self-Pay"], 1 * (second & third)),
     }
 
 
@@ -352,12 +352,14 @@ def _stay(
     charges = np.round(9000 * days**0.8 * rng.lognormal(0.0, 0.6, n), 2)
     return {
         "Length of Stay": days,
-        "Type of Admission": _named(ADMISSIONS, admission),
-        "Patient Disposition": np.where(died, "Expired", _named(list(_DISPOSITIONS), home)),
+        "Type of Admission": _names_of_codes(ADMISSIONS, admission),
+        "Patient Disposition": np.where(
+            died, "Expired", _names_of_codes(list(_DISPOSITIONS), home)
+        ),
         "Discharge Year": np.full(n, 2016),
         "APR Severity of Illness Code": severity + 1,
-        "APR Severity of Illness Description": _named(DEGREES, severity),
-        "APR Risk of Mortality": _named(DEGREES, _draw(rng, _RISK_BY_SEVERITY, severity)),
+        "APR Severity of Illness Description": _names_of_codes(DEGREES, severity),
+        "APR Risk of Mortality": _names_of_codes(DEGREES, _draw(rng, _RISK_BY_SEVERITY, severity)),
         "Birth Weight": np.where(mdc == 15, weight, 0),
         "Abortion Edit Indicator": np.full(n, "N", dtype=object),
         "Emergency Department Indicator": np.where(emergency, "Y", "N").astype(object),
@@ -369,14 +371,14 @@ def _stay(
 def _redact(rng: np.random.Generator, columns: dict[str, Any]) -> None:
     """Hide some hospitals and ZIP codes as the state does."""
     n = len(columns["Age Group"])
-    hidden, homeless = rng.random(n) < 0.005, rng.random(n) < 0.015
+    is_hidden, homeless = rng.random(n) < 0.005, rng.random(n) < 0.015
     for name in ("Operating Certificate Number", "Facility Id"):
         columns[name] = pd.array(columns[name], dtype="Int64")
-        columns[name][hidden] = pd.NA
-        if not hidden.any():
+        columns[name][is_hidden] = pd.NA
+        if not is_hidden.any():
             columns[name] = columns[name].astype("int64")
     for name in ("Health Service Area", "Hospital County"):
-        columns[name] = np.where(hidden, np.nan, columns[name])
-    columns["Facility Name"] = np.where(hidden, REDACTED, columns["Facility Name"])
+        columns[name] = np.where(is_hidden, np.nan, columns[name])
+    columns["Facility Name"] = np.where(is_hidden, REDACTED, columns["Facility Name"])
     zips = columns["Zip Code - 3 digits"]
-    columns["Zip Code - 3 digits"] = np.where(hidden | homeless, np.nan, zips)
+    columns["Zip Code - 3 digits"] = np.where(is_hidden | homeless, np.nan, zips)

@@ -28,15 +28,15 @@ def load_synthea(
 ) -> pd.DataFrame:
     r"""Read Synthea's patients, joined with their care plans: one row per plan.
 
-    A patient with several plans has several rows, so give a table `subject="Id"`: k then counts
-    patients. The columns of a plan are called `PLAN_…`; dates are dates, ZIP, FIPS and SNOMED codes
-    stay texts (ZIP and FIPS with their leading zeros), empty cells are missing.
+    A patient with several plans has several rows, so pass `subject="Id"` to `Table`: k then counts
+    patients. The columns of a plan are called `PLAN_…`; dates become dates, and ZIP, FIPS and SNOMED codes
+    stay texts (ZIP and FIPS with their leading zeros). Empty cells are missing.
 
     Args:
         source: A folder with `patients.csv` and `careplans.csv` (names that contain these words,
             compressed or not), or the patients' file, or both files.
-        careplans: Join the care plans; without them there is one row per patient.
-        without_plan: Keep patients without a care plan, as one row, or drop them.
+        careplans: Whether to join the care plans; without them there is one row per patient.
+        without_plan: Whether to keep patients without a care plan, as one row each.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -54,18 +54,18 @@ def load_synthea(
     _require(patients_file, patients, PATIENT_COLUMNS)
     doubtful = patients["Id"].isna() | patients["Id"].duplicated()
     _check(patients_file, "Id", doubtful, "a key of its own: it is empty or used before")
-    patients = _typed(patients_file, patients)
+    patients = _convert_types(patients_file, patients)
     if plans_file is None:
         return patients
     plans = read_strings(plans_file)
     _require(plans_file, plans, PLAN_COLUMNS)
     stray = ~plans["PATIENT"].isin(patients["Id"])
     _check(plans_file, "PATIENT", stray, f"the Id of a patient in {patients_file.name}")
-    plans = _typed(plans_file, plans)
+    plans = _convert_types(plans_file, plans)
     plans = plans.rename(columns={name: f"PLAN_{name.upper()}" for name in plans.columns})
     how: Literal["left", "inner"] = "left" if without_plan == "keep" else "inner"
-    joined = patients.merge(plans, how=how, left_on="Id", right_on="PLAN_PATIENT")
-    return joined.drop(columns="PLAN_PATIENT")
+    people = patients.merge(plans, how=how, left_on="Id", right_on="PLAN_PATIENT")
+    return people.drop(columns="PLAN_PATIENT")
 
 
 def _files(
@@ -79,26 +79,26 @@ def _files(
     else:
         files = [Path(file) for file in source]
     where = source if isinstance(source, str | Path) else ", ".join(str(file) for file in files)
-    chosen: dict[str, Path] = {}
+    file_of: dict[str, Path] = {}
     for word in ("patients", "careplans") if careplans else ("patients",):
         fitting = [file for file in files if word in file.name.lower()]
         if len(fitting) != 1:
             what = "no file" if not fitting else f"{len(fitting)} files"
             raise TableError(f"{where}: {what} named …{word}….csv; exactly one is needed")
-        chosen[word] = fitting[0]
-    return chosen["patients"], chosen.get("careplans")
+        file_of[word] = fitting[0]
+    return file_of["patients"], file_of.get("careplans")
 
 
 def _require(path: Path, frame: pd.DataFrame, names: Sequence[str]) -> None:
     for name in names:
         if name not in frame.columns:
             raise TableError(
-                f"{path}: column {name!r} is missing, so this is not such a file of Synthea"
+                f"{path}: column {name!r} is missing, so this is not a Synthea file of this kind"
                 f"{nearest(name, frame.columns)}"
             )
 
 
-def _typed(path: Path, frame: pd.DataFrame) -> pd.DataFrame:
+def _convert_types(path: Path, frame: pd.DataFrame) -> pd.DataFrame:
     for name in DATES:
         if name in frame.columns:
             dates = pd.to_datetime(frame[name], format="ISO8601", errors="coerce", utc=True)

@@ -1,4 +1,4 @@
-"""Results that Wei, Benson, Agor and Capan (2025) published of German credit and Adult."""
+"""Results that Wei, Benson, Agor and Capan (2025) published for German credit and Adult."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def wei2025_results(data: Data) -> pd.DataFrame:
             "protection": protection,
             **dict(zip(_COLUMNS, row, strict=True)),
         }
-        for k, rows in _RESULTS[_known(data)].items()
+        for k, rows in _RESULTS[_check_data(data)].items()
         for (method, protection), row in zip(_METHODS, rows, strict=True)
     ]
     return pd.DataFrame(rows)
@@ -137,10 +137,10 @@ def wei2025_f1(data: Data) -> pd.DataFrame:
     >>> float(wei2025_f1("adult").loc["original", "RF"])
     0.6787
     """
-    return pd.DataFrame.from_dict(_F1[_known(data)], orient="index", columns=list(_MODELS))
+    return pd.DataFrame.from_dict(_F1[_check_data(data)], orient="index", columns=list(_MODELS))
 
 
-def _known(data: str) -> str:
+def _check_data(data: str) -> str:
     if data not in _RESULTS:
         raise ProblemError(f"data: must be 'german' or 'adult', got {data!r}")
     return data

@@ -1,1 +1,1 @@
-"""Engines for tables that stay where they are: one folder each."""
+"""Engines for tables that are not read into memory: one folder each."""

@@ -37,6 +37,9 @@ class EvaluationCache:
     def __len__(self) -> int:
         return len(self._rows)
 
+    def __contains__(self, key: bytes) -> bool:
+        return key in self._rows
+
     def missing(self, keys: Sequence[bytes]) -> list[int]:
         """Return the positions of the keys to evaluate: unknown ones, each once."""
         first: dict[bytes, int] = {}

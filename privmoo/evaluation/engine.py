@@ -1,7 +1,7 @@
 """The engine: whole populations of candidates through grouping and suppression.
 
-Candidates are taken in chunks, so that memory is bounded by threads and chunk, not by the population;
-threads run whole chunks, every kernel without the GIL.
+Candidates are processed in chunks, so memory depends on threads and chunk size, not on the population.
+Threads run whole chunks, and every kernel releases the GIL.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from privmoo.recodings.candidates import Candidates
 from privmoo.suppression.base import Suppression
 from privmoo.suppression.no_suppression import NoSuppression
 from privmoo.suppression.ranks import above_thresholds
-from privmoo.suppression.removal import keep_groups, keep_records
-from privmoo.suppression.staircase import Stairs, stairs_of
+from privmoo.suppression.removal import keep_groups, keep_records, repeat_groups
+from privmoo.suppression.staircase import Staircase, Stairs, Steps, stairs_of
 
 __all__ = ["Engine", "group"]
 
@@ -41,6 +41,7 @@ class Engine:
         needs: What the measures will read beyond sizes and losses: `"counts"` (of sensitive
             attributes), `"target"` (counts of the target), `"labels"`.
         threads: The number of threads; all cores by default.
+        staircase: What the steps of candidates are about, if not the policy.
     """
 
     def __init__(
@@ -50,9 +51,13 @@ class Engine:
         suppression: Suppression | None = None,
         needs: Iterable[str] = (),
         threads: int | None = None,
+        staircase: Staircase | None = None,
     ) -> None:
         self.table = table
         self.suppression = suppression or NoSuppression()
+        if staircase is None and isinstance(self.suppression, Staircase):
+            staircase = self.suppression
+        self.staircase = staircase
         self.needs = frozenset(needs) | self.suppression.required
         self.threads = threads or thread_count()
         self.grouper = Grouper(table, self.needs)
@@ -78,21 +83,57 @@ class Engine:
 
         Args:
             candidates: The whole population.
-            function: Takes the groups of a chunk before and after suppression. The groups live in
-                memory that the next chunk overwrites: it must return copies, not views.
+            function: Takes the groups of a chunk before and after suppression. The next chunk
+                overwrites the memory of the groups, so it must return copies, not views.
 
         Returns:
             What the function returned for every chunk, in the order of the candidates.
         """
+        return self._map(candidates, lambda part, memory: function(*self.groups(part, memory)))
+
+    def map_with_stairs(
+        self,
+        candidates: Candidates,
+        function: Callable[[GroupBatch, GroupBatch], Result],
+        climb: Callable[[GroupBatch], Steps],
+    ) -> tuple[list[Result], Steps]:
+        """Call a function on the groups of every chunk, and find the steps of their staircases.
+
+        Args:
+            candidates: The whole population.
+            function: As for `map`.
+            climb: Returns the steps of a chunk from its groups before suppression.
+
+        Returns:
+            What the function returned for every chunk, and the steps with their place among the candidates.
+        """
+
+        def both(part: Candidates, memory: Workspace) -> tuple[Result, Steps, int]:
+            before = self.grouper.group(part, memory)
+            steps = climb(before)
+            known = steps if self.staircase is self.suppression else None
+            return function(*self._suppress(part, before, memory, known)), steps, len(part)
+
+        results, climbed, begin = [], [], 0
+        for result, steps, length in self._map(candidates, both):
+            results.append(result)
+            climbed.append(steps._replace(owners=steps.owners + begin))
+            begin += length
+        return results, Steps.join(climbed)
+
+    def _map(
+        self, candidates: Candidates, run_part: Callable[[Candidates, Workspace], Result]
+    ) -> list[Result]:
+        """Run a function on every chunk, in threads, each with working memory."""
         # As few rounds as the chunk allows, and the same number of parts for every thread.
         rounds = -(-len(candidates) // (self.chunk * self.threads))
         size = max(1, -(-len(candidates) // (max(1, rounds) * self.threads)))
-        parts = [slice(i, i + size) for i in range(0, len(candidates), size)]
+        parts = candidates.chunks(size)
 
-        def run(part: slice) -> Result:
+        def run(part: Candidates) -> Result:
             with self._lock:
                 workspace = self._idle.pop() if self._idle else self.grouper.workspace()
-            result = function(*self.groups(candidates[part], workspace))
+            result = run_part(part, workspace)
             with self._lock:
                 self._idle.append(workspace)
             return result
@@ -112,14 +153,28 @@ class Engine:
             workspace: Memory to work in; new memory by default.
         """
         memory = workspace or self.grouper.workspace()
-        before = self.grouper.group(candidates, memory)
+        return self._suppress(candidates, self.grouper.group(candidates, memory), memory)
+
+    def _suppress(
+        self,
+        candidates: Candidates,
+        before: GroupBatch,
+        memory: Workspace,
+        steps: Steps | None = None,
+    ) -> tuple[GroupBatch, GroupBatch]:
+        """Take out what the candidates or the policy leave out; the steps may be known already."""
+        if candidates.steps is not None and self.staircase is not None:
+            before = repeat_groups(before, [len(steps) for steps in candidates.steps])
+            thresholds = np.concatenate(candidates.steps)
+            return keep_groups(before, self.staircase.keep_at(before, thresholds), memory)
         if candidates.published is not None:
             return before, keep_records(before, candidates, self.grouper, memory)
-        keep = (
-            self.suppression.keep(before)
-            if candidates.thresholds is None
-            else above_thresholds(before, candidates.thresholds)
-        )
+        if candidates.thresholds is not None:
+            keep: NDArray[np.bool_] | None = above_thresholds(before, candidates.thresholds)
+        elif steps is not None and isinstance(self.suppression, Staircase):
+            keep = self.suppression.keep_of(before, steps)
+        else:
+            keep = self.suppression.keep(before)
         if keep is None:
             return before, replace(before, stage="after")
         return keep_groups(before, keep, memory)

@@ -1,4 +1,4 @@
-"""Which problems of levels the sweep of the lattice understands, and what releases cost in them."""
+"""The problems of levels that the sweep of the lattice can solve, and what releases cost in them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = ["SweepGoal", "goal_of"]
 
 
 class SweepGoal(NamedTuple):
-    """A problem as the sweep understands it: more k against less of one additive cost.
+    """A problem that the sweep can solve: more k against less of one additive cost.
 
     Attributes:
         measure: The second objective.
         price: What releases cost in it.
         most_suppressed: The largest number of suppressed records.
         least_k: The smallest k.
-        all_limits: Whether fewer suppressed records are a third objective.
+        all_limits: Whether suppressing fewer records is a third objective.
     """
 
     measure: Measure
@@ -38,7 +38,7 @@ class SweepGoal(NamedTuple):
 
 
 def goal_of(problem: AnonymizationProblem) -> SweepGoal | None:
-    """Return the problem as the sweep understands it; None if candidates must be evaluated one by one."""
+    """Return the problem in the form of the sweep; None if candidates must be evaluated one by one."""
     table, space = problem.table, space_of(problem, "levels")
     if table.subjects is not None:
         return None

@@ -1,4 +1,4 @@
-"""The exact front over all levels and thresholds, and what no search can beat where that is too much."""
+"""The exact front over all levels and thresholds, and a bound for lattices that are too large."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 
 from privmoo._util.dominance import non_dominated
 from privmoo._util.progress_bar import new_bar
-from privmoo.errors import ProblemError
+from privmoo.errors import Hint, ProblemError
 from privmoo.exact.costs import SweepGoal, goal_of
 from privmoo.exact.stages import Lattice
-from privmoo.exact.sweep import STOP, compacted, interruptible, new_best, new_cells
+from privmoo.exact.sweep import STOP, compact_entries, interruptible, new_best, new_cells
 from privmoo.front.archive import Archive
 from privmoo.front.front import Front
-from privmoo.kernels.stairs import Best
+from privmoo.kernels.stairs import Best, Terms
 from privmoo.measures import Transparency
 from privmoo.operators.space import space_of
 from privmoo.problem import AnonymizationProblem
 from privmoo.recodings.candidates import Candidates
 from privmoo.spaces.levels import LevelSpace
-from privmoo.suppression.staircase import most_suppressed
+from privmoo.suppression.staircase import Staircase, most_suppressed
 
 __all__ = ["exact_front", "lattice_cost", "lower_bound"]
 
@@ -44,20 +44,20 @@ def exact_front(
 ) -> Front:
     """Return the proven front of a problem of levels, over all vectors of levels and thresholds.
 
-    For k against general loss or transparency, vectors are grouped from finer vectors' groups, all
-    thresholds of a vector are judged at once, and what cannot matter is left out by a proven bound (see
-    `privmoo.kernels.lattice.sweep`). For other objectives, constraints and policies every vector is
-    evaluated as any candidate is. The front is marked proven: `front.proven`.
+    For k against general loss or transparency, the groups of a vector are built from those of finer
+    vectors, all thresholds of a vector are judged at once, and a proven bound excludes what cannot matter
+    (see `privmoo.kernels.lattice.sweep`). For other objectives, constraints and policies, every vector is
+    evaluated like any candidate. The front is marked proven: `front.proven`.
 
     Args:
         problem: A `Levels` or `LevelsAndSuppression` problem.
         seconds: Stop after about this time with what is proven so far: `front.run["bound"]` gives, per k,
-            what no release can be better than, and `front.run["proven_solutions"]` which solutions are
-            optimal for certain. Ctrl-C does the same.
+            a value that no release can beat, and `front.run["proven_solutions"]` says which solutions are
+            certainly optimal. Ctrl-C does the same.
         progress: Whether to show a bar.
 
     Raises:
-        ProblemError: The lattice would take longer than ten minutes, and `seconds` was not given.
+        ProblemError: If the lattice would take longer than ten minutes and `seconds` was not given.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200", "210"]}),
@@ -73,8 +73,8 @@ def exact_front(
     if seconds is None and cost["seconds"] > _LONGEST:
         raise ProblemError(
             f"exact_front: {cost['nodes']:,} vectors of levels would take about "
-            f"{_duration(cost['seconds'])}; give seconds=… for what fits and a bound on the rest, or "
-            "use optimize() and compare with lower_bound(problem)"
+            f"{_duration(cost['seconds'])}",
+            hint=Hint("use another algorithm", parameter="seconds"),
         )
     goal = goal_of(problem)
     began = time.perf_counter()
@@ -85,7 +85,7 @@ def exact_front(
 
 
 def lattice_cost(problem: AnonymizationProblem) -> dict[str, float]:
-    """Return how many vectors of levels a problem has, and about how many seconds its exact front takes.
+    """Return the number of vectors of levels of a problem, and an estimate of the seconds to search them.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200"]}),
@@ -106,14 +106,14 @@ def lattice_cost(problem: AnonymizationProblem) -> dict[str, float]:
 def lower_bound(problem: AnonymizationProblem, *, most_nodes: int = 200_000) -> pd.DataFrame:
     """Return, per k, a value of the second objective that no release with that k or more can beat.
 
-    The quasi-identifiers are cut into parts, and each part's own lattice is searched exactly. A release
-    with k has at least k published records in every group of every part; records in smaller groups of a
-    part are not published and lose all of it. So the cost within a part is at least the best of that
+    The quasi-identifiers are divided into parts, and the lattice of each part is searched exactly. A
+    release with k has at least k published records in every group of every part; records in smaller groups
+    of a part are not published and lose all of it. So the cost within a part is at least the best of that
     part's lattice for k or more, and the parts' costs add up. The fewer parts, the tighter the bound.
 
     Args:
-        problem: Levels, with k against general loss or transparency.
-        most_nodes: The largest lattice of a part.
+        problem: A problem of levels, with k against general loss or transparency.
+        most_nodes: The largest number of nodes in the lattice of a part.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200", "210"]}),
@@ -125,8 +125,8 @@ def lower_bound(problem: AnonymizationProblem, *, most_nodes: int = 200_000) -> 
     space, goal = space_of(problem, "levels"), goal_of(problem)
     if goal is None:
         raise ProblemError(
-            "lower_bound: is known for k against general loss or transparency, with a threshold or "
-            "without suppression; this problem has other objectives, constraints or policies"
+            "lower_bound: a bound is known for k against general loss or transparency, with a threshold "
+            "or without suppression; this problem has other objectives, constraints or policies"
         )
     total = np.zeros(problem.table.n_records + 1)
     for part in _parts(space, most_nodes):
@@ -148,7 +148,7 @@ def _by_sweep(
     best, counters, n_done = _search(lattice, goal, began, seconds, bar)
     rows = [
         space.from_levels(lattice.levels(node), k)
-        for k, node in _undominated(best, goal)
+        for k, node in _best_entries(best, goal)
         if k >= goal.least_k
     ]
     if not rows:  # nothing feasible yet
@@ -163,7 +163,7 @@ def _by_sweep(
         np.minimum(rest, _first_bound(lattice, goal, combo), out=rest)
     floor = np.minimum(best.floor, rest)
     front = Front.of(problem, X, run=facts)
-    # With suppression as a third objective the bound says nothing of a single limit.
+    # With suppression as a third objective, the bound says nothing about a single limit.
     solutions = [] if goal.all_limits else list(enumerate(front))
     sure = [i for i, s in solutions if best.floor[int(s.k)] <= rest[int(s.k)]]
     bound = _as_steps(problem, goal, floor)
@@ -171,24 +171,24 @@ def _by_sweep(
     return Front.of(problem, X, run=facts)
 
 
-def _undominated(best: Best, goal: SweepGoal) -> list[tuple[int, int]]:
+def _best_entries(best: Best, goal: SweepGoal) -> list[tuple[int, int]]:
     """Return every entry that no other dominates, as k and node."""
     ks: list[int] = []
-    at: list[int] = []
+    positions: list[int] = []
     for k in np.flatnonzero(best.heads >= 0):
         place = int(best.heads[k])
         while place >= 0:
             if goal.all_limits or best.costs[place] <= best.floor[k]:
                 ks.append(int(k))
-                at.append(place)
+                positions.append(place)
             place = int(best.nexts[place])
-    points = np.column_stack([-np.array(ks, dtype=np.float64), best.costs[at]])
+    points = np.column_stack([-np.array(ks, dtype=np.float64), best.costs[positions]])
     if goal.all_limits:
-        points = np.column_stack([points, best.suppressed[at]])
+        points = np.column_stack([points, best.suppressed[positions]])
     if not len(points):
         return []
     keep = np.flatnonzero(non_dominated(points))
-    return [(ks[i], int(best.nodes[at[i]])) for i in keep]
+    return [(ks[i], int(best.nodes[positions[i]])) for i in keep]
 
 
 def _search(
@@ -205,8 +205,8 @@ def _search(
     step = max(1, n_first // _STEPS)
     timer = None
     if began is not None and seconds is not None:
-        left = max(0.0, began + seconds - time.perf_counter())
-        timer = threading.Timer(left, counters.__setitem__, (STOP, 1))
+        remaining = max(0.0, began + seconds - time.perf_counter())
+        timer = threading.Timer(remaining, counters.__setitem__, (STOP, 1))
         timer.daemon = True
         timer.start()
     while combo < n_first and not counters[STOP]:
@@ -220,15 +220,13 @@ def _search(
             used,
             combo,
             min(combo + step, n_first),
-            lattice.price,
-            goal.most_suppressed,
-            goal.all_limits,
+            Terms(lattice.price, goal.most_suppressed, goal.all_limits),
             counters,
         )
         n_used = interruptible(arguments, counters)
         if n_used < 0:
-            # Stopped, or without room: the entries stay; in the latter case the step is repeated.
-            best, used = compacted(best, 2 * len(best.nexts))
+            # Stopped, or out of room: the entries stay; in the latter case the step is repeated.
+            best, used = compact_entries(best, 2 * len(best.nexts))
             counters[:3] = before
             continue
         stop = min(combo + step, n_first)
@@ -250,38 +248,41 @@ def _first_bound(lattice: Lattice, goal: SweepGoal, combo: int) -> NDArray[np.fl
     records = np.bincount(blocks, weights=stages.weights, minlength=n_blocks).astype(np.int64)
     costs = stages.costs[stages.block_offsets[combo] :][:n_blocks]
     order = np.argsort(records, kind="stable")
-    sizes, paid = records[order], (records * costs)[order]
-    gone = np.concatenate([[0], np.cumsum(sizes)])
-    left = paid.sum() - np.concatenate([[0.0], np.cumsum(paid)])
+    sizes, price = records[order], (records * costs)[order]
+    suppressed_below = np.concatenate([[0], np.cumsum(sizes)])
+    rest = price.sum() - np.concatenate([[0.0], np.cumsum(price)])
     k = np.arange(int(stages.weights.sum()) + 1)
     place = np.searchsorted(sizes, k, side="left")
-    bound = left[place] + gone[place] * lattice.price
-    return np.where(gone[place] <= goal.most_suppressed, bound, np.inf) * (1 - 1e-12)
+    bound = rest[place] + suppressed_below[place] * lattice.price
+    return np.where(suppressed_below[place] <= goal.most_suppressed, bound, np.inf) * (1 - 1e-12)
 
 
 def _by_evaluation(
     problem: AnonymizationProblem, space: LevelSpace, began: float, seconds: float | None, bar: Any
 ) -> Front:
-    """Evaluate every vector of levels, with every threshold where that is a variable."""
+    """Evaluate every vector of levels, with every threshold if that is a variable."""
     archive = Archive(problem.n_obj)
-    visited = 0
+    n_visited = 0
     ranges = [range(a, b + 1) for a, b in zip(space.lowest, space.highest, strict=True)]
     nodes = product(*ranges)
-    while visited < space.n_nodes:
+    while n_visited < space.n_nodes:
         if seconds is not None and time.perf_counter() - began > seconds:
             break
         chunk = np.array(list(islice(nodes, _CHUNK)))
         X = _with_thresholds(problem, space, chunk)
         for low in range(0, len(X), _CHUNK):
             part = X[low : low + _CHUNK]
-            archive.on_evaluation(problem.evaluator.judge(part, keep=False))
-        visited += len(chunk)
+            if isinstance(problem.suppression, Staircase):
+                archive.on_evaluation(problem.evaluator.evaluate(part, stairs=True))
+            else:
+                archive.on_evaluation(problem.evaluator.judge(part, keep=False))
+        n_visited += len(chunk)
         bar.update(len(chunk))
-    proven = visited == space.n_nodes
-    facts = _facts(space, began, visited, 0, proven=proven)
+    proven = n_visited == space.n_nodes
+    facts = _facts(space, began, n_visited, 0, proven=proven)
     if not len(archive):
         return Front.of(problem, _with_thresholds(problem, space, space.highest[None]), run=facts)
-    return Front.of(problem, archive.rows, run=facts)
+    return Front.judged(problem, archive.evaluation(), run=facts)
 
 
 def _with_thresholds(
@@ -301,10 +302,10 @@ def _as_steps(
     problem: AnonymizationProblem, goal: SweepGoal, floor: NDArray[np.float64]
 ) -> pd.DataFrame:
     """Return a bound by k as a table of its steps, in the objective's own unit."""
-    bounded = np.flatnonzero(np.isfinite(floor[1:])) + 1
-    bounded = bounded[bounded >= goal.least_k]
-    last = np.append(np.diff(floor[bounded]) != 0, True) if len(bounded) else np.zeros(0, bool)
-    k = bounded[last]
+    sizes = np.flatnonzero(np.isfinite(floor[1:])) + 1
+    sizes = sizes[sizes >= goal.least_k]
+    last = np.append(np.diff(floor[sizes]) != 0, True) if len(sizes) else np.zeros(0, bool)
+    k = sizes[last]
     n = problem.table.n_records
     values = floor[k] / n
     if isinstance(goal.measure, Transparency):
@@ -335,13 +336,13 @@ def _mean_groups(
 
 
 def _facts(
-    space: LevelSpace, began: float, visited: int, left_out: int, *, proven: bool
+    space: LevelSpace, began: float, n_visited: int, left_out: int, *, proven: bool
 ) -> dict[str, Any]:
     return {
         "algorithm": "exact lattice",
         "proven": proven,
         "nodes": space.n_nodes,
-        "visited": visited,
+        "visited": n_visited,
         "left_out_by_bounds": left_out,
         "seconds": round(time.perf_counter() - began, 3),
         "reproducible": proven,

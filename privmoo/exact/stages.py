@@ -1,4 +1,4 @@
-"""A table's levels cut into stages, as the sweep of the lattice takes them."""
+"""The levels of a table divided into stages, as the sweep of the lattice takes them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FIRST_COMBOS = 4096
 
 
 class Price(NamedTuple):
-    """What a release costs: an additive objective, to be minimised.
+    """The cost of a release: an additive objective, to be minimised.
 
     Attributes:
         of_blocks: Per quasi-identifier and level, what a record loses in every block.
@@ -35,13 +35,13 @@ class Price(NamedTuple):
 class Lattice:
     """All combinations of levels of some quasi-identifiers, ready for `privmoo.kernels.lattice.sweep`.
 
-    The column that tells most records apart comes first, so that the many combinations of the last stages
+    The column that separates the most records comes first, so that the many combinations of the last stages
     work on few groups; the first stage is large enough that one of its combinations is a short step.
 
     Attributes:
         columns: The quasi-identifiers in the order of the stages.
         stages: What the kernel takes.
-        price: Of a suppressed record, in these quasi-identifiers.
+        price: The cost of a suppressed record in these quasi-identifiers.
     """
 
     def __init__(
@@ -50,14 +50,14 @@ class Lattice:
         table = space.table
         places = range(table.n_qis) if columns is None else columns
         self.space = space
-        self.groups = _grouped(space, sorted(places, key=lambda j: -_entropy(space, j)))
+        self.groups = _group_columns(space, sorted(places, key=lambda j: -_entropy(space, j)))
         self.columns = [j for group in self.groups for j in group]
         self.price = math.fsum(price.suppressed[j] for j in self.columns)
         self.n_nodes = math.prod(int(space.n_levels[j]) for j in self.columns)
         self.stages = self._stages(price)
 
     def levels(self, node: int) -> NDArray[np.int64]:
-        """The levels of a node by its number; other quasi-identifiers have their lowest."""
+        """Return the levels of a node by its number; other quasi-identifiers have their lowest."""
         result = self.space.lowest.copy()
         for group in reversed(self.groups):
             for j in reversed(group):
@@ -101,7 +101,7 @@ class Lattice:
     def _combinations(
         self, group: Sequence[int], codes: NDArray[np.int64], price: Price
     ) -> list[tuple[NDArray[np.uint32], NDArray[np.float64]]]:
-        """Per combination of levels, the block of every code and the cost of every block."""
+        """Return, per combination of levels, the block of every code and the cost of every block."""
         space, result = self.space, []
         for steps in product(*(range(int(space.n_levels[j])) for j in group)):
             key, cost = np.zeros(len(codes), np.int64), np.zeros(len(codes))
@@ -122,8 +122,8 @@ def _entropy(space: LevelSpace, j: int) -> float:
     return float(-(shares * np.log2(shares)).sum())
 
 
-def _grouped(space: LevelSpace, columns: list[int]) -> list[list[int]]:
-    """Stages of a few combinations each; the first is as large as short steps need."""
+def _group_columns(space: LevelSpace, columns: list[int]) -> list[list[int]]:
+    """Group combinations into stages of a few each; the first is as large as short steps need."""
     sizes = space.n_levels
     first = 1
     while (

@@ -1,4 +1,4 @@
-"""What a sweep of the lattice works with, and a sweep that hears Ctrl-C."""
+"""The arrays of a sweep of the lattice, and a sweep that Ctrl-C can stop."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from privmoo.kernels.lattice import sweep
 from privmoo.kernels.rolling import DENSE, Cells
 from privmoo.kernels.stairs import Best
 
-__all__ = ["STOP", "compacted", "interruptible", "new_best", "new_cells"]
+__all__ = ["STOP", "compact_entries", "interruptible", "new_best", "new_cells"]
 
 STOP = 4
 """The counter that stops a sweep."""
 
 
 def interruptible(arguments: tuple[Any, ...], counters: NDArray[np.int64]) -> int:
-    """Sweep beside this thread, which hears Ctrl-C: then the sweep ends as if time were out.
+    """Sweep in another thread, so that Ctrl-C ends the sweep as if its time were up.
 
     Args:
         arguments: The arguments of `privmoo.kernels.lattice.sweep`.
-        counters: The counters among them, of which one stops the sweep.
+        counters: The counters among these arguments; one of them stops the sweep.
     """
     with ThreadPoolExecutor(max_workers=1) as pool:
-        running = pool.submit(sweep, *arguments)
+        future = pool.submit(sweep, *arguments)
         try:
-            return int(running.result())
+            return int(future.result())
         except KeyboardInterrupt:
             counters[STOP] = 1
-            return int(running.result())
+            return int(future.result())
 
 
 def new_best(n_records: int, room: int) -> Best:
-    """Return room for the best releases, with none in it yet.
+    """Return empty arrays for the best releases.
 
     Args:
         n_records: The number of records.
@@ -64,8 +64,8 @@ def new_cells(n_tuples: int) -> Cells:
     )
 
 
-def compacted(best: Best, room: int) -> tuple[Best, int]:
-    """Return the same entries in fresh room, without those that were replaced.
+def compact_entries(best: Best, room: int) -> tuple[Best, int]:
+    """Return the same entries in new arrays, without those that were replaced.
 
     Args:
         best: The entries.
@@ -77,11 +77,11 @@ def compacted(best: Best, room: int) -> tuple[Best, int]:
     fresh = new_best(len(best.heads) - 1, room)
     used = 0
     for k in np.flatnonzero(best.heads >= 0):
-        at = int(best.heads[k])
-        while at >= 0:
-            fresh.costs[used], fresh.suppressed[used] = best.costs[at], best.suppressed[at]
-            fresh.nodes[used], fresh.nexts[used] = best.nodes[at], fresh.heads[k]
+        entry = int(best.heads[k])
+        while entry >= 0:
+            fresh.costs[used], fresh.suppressed[used] = best.costs[entry], best.suppressed[entry]
+            fresh.nodes[used], fresh.nexts[used] = best.nodes[entry], fresh.heads[k]
             fresh.heads[k] = used
-            used, at = used + 1, int(best.nexts[at])
+            used, entry = used + 1, int(best.nexts[entry])
     fresh.floor[:] = best.floor
     return fresh, used

@@ -22,6 +22,7 @@ class State {
       }
     });
     this.several = data.fronts.length > 1;
+    this.readFamilies();
     this.visible = data.fronts.map(() => true);
     this.ranges = this.quantities.map(() => null);
     this.only = null;
@@ -33,7 +34,7 @@ class State {
     this.shortlist = new Map();
     this.compared = [];
     this.axes = { x: this.objectives[0], y: this.objectives[1] ?? Math.min(1, this.columns.length - 1) };
-    this.axes.colour = this.several ? "front" : this.objectives[2] ?? "none";
+    this.axes.colour = this.several ? "front" : this.families.length ? "family" : this.objectives[2] ?? "none";
     this.log = this.quantities.map((q) => q.log);
     this.sort = { by: this.objectives[0], down: false };
     this.listeners = [];
@@ -41,6 +42,25 @@ class State {
     this.updates = [];
     this.compareFronts();
     this.filter();
+  }
+
+  /** The families of recodings of all fronts; none where no front has several. */
+  readFamilies() {
+    this.families = [...new Set(this.fronts.flatMap((front) => front.families?.names ?? []))];
+    this.familyOf = new Int8Array(this.size).fill(-1);
+    this.fronts.forEach((front, f) => front.families?.of.forEach((place, i) => {
+      this.familyOf[this.starts[f] + i] = this.families.indexOf(front.families.names[place]);
+    }));
+    this.wanted = this.families.map(() => true);
+  }
+
+  family(id) {
+    return this.familyOf[id] < 0 ? null : this.families[this.familyOf[id]];
+  }
+
+  /** Fronts have shapes; of a single front, its families have. */
+  shape(id) {
+    return FRONT_SHAPES[(this.several ? this.frontOf[id] : Math.max(this.familyOf[id], 0)) % FRONT_SHAPES.length];
   }
 
   // Telling the views, once per frame
@@ -80,6 +100,9 @@ class State {
       const start = this.starts[f];
       if (!this.visible[f]) this.mask.fill(0, start, start + front.values.length);
     });
+    if (this.wanted.includes(false)) {
+      for (let i = 0; i < this.size; i += 1) if (this.wanted[this.familyOf[i]] === false) this.mask[i] = 0;
+    }
     if (this.only !== null) {
       for (let i = 0; i < this.size; i += 1) if (!this.only.has(i)) this.mask[i] = 0;
     }
@@ -94,7 +117,7 @@ class State {
   }
 
   get filtered() {
-    return this.only !== null || this.ranges.some((range) => range !== null);
+    return this.only !== null || this.wanted.includes(false) || this.ranges.some((range) => range !== null);
   }
 
   setRange(j, min, max) {
@@ -102,15 +125,22 @@ class State {
     this.changed("filters");
   }
 
+  setFamily(family, wanted) {
+    this.wanted[family] = wanted;
+    this.changed("filters");
+  }
+
   setOnly(ids) {
     const all = ids === null || ids.length === this.size;
     this.only = all ? null : new Set(ids);
     this.ranges = this.ranges.map(() => null);
+    this.wanted.fill(true);
     this.changed("filters");
   }
 
   clear() {
     this.ranges = this.ranges.map(() => null);
+    this.wanted.fill(true);
     this.only = null;
     this.compared = [];
     this.changed("filters", "compared", "cleared");
@@ -124,6 +154,10 @@ class State {
 
   limitsInWords() {
     const said = [];
+    if (this.wanted.includes(false)) {
+      const names = this.families.filter((_, i) => this.wanted[i]);
+      said.push(names.length ? `family ${names.join(" or ")}` : "no family");
+    }
     this.ranges.forEach((range, j) => {
       const q = this.quantities[j];
       if (range && range.min !== null) said.push(`${q.words} ≥ ${write(q, range.min)}`);
@@ -156,7 +190,7 @@ class State {
   }
 
   order(j, down) {
-    const column = j === "id" ? null : j === "front" ? this.frontOf : this.columns[j];
+    const column = j === "id" ? null : j === "front" ? this.frontOf : j === "family" ? this.familyOf : this.columns[j];
     const ids = Array.from({ length: this.size }, (_, i) => i);
     if (column === null) return down ? ids.reverse() : ids;
     const sign = down ? -1 : 1;
@@ -258,7 +292,8 @@ class State {
   }
 
   tip(id) {
-    const lines = [this.name(id)];
+    const family = this.family(id);
+    const lines = [family === null ? this.name(id) : `${this.name(id)}, ${family}`];
     this.quantities.forEach((q, j) => {
       if (!Number.isNaN(this.columns[j][id])) lines.push(phrase(q, this.columns[j][id]));
     });

@@ -17,6 +17,10 @@ class Palette {
     if (by === "front") {
       this.step.set(state.frontOf);
       this.colours = FRONT_COLOURS;
+    } else if (by === "family") {
+      // Solutions of a front without families, beside one that has them, stay in the plain colour.
+      state.familyOf.forEach((family, id) => { this.step[id] = family + 1; });
+      this.colours = [theme.accent, ...state.families.map((_, i) => FRONT_COLOURS[i % FRONT_COLOURS.length])];
     } else if (by === "none") {
       this.colours = [theme.accent];
     } else {
@@ -82,6 +86,7 @@ class Scatter {
       return el("label", { class: "pmx-check" }, box, "log");
     };
     const extra = [["none", "one colour"]];
+    if (state.families.length) extra.push(["family", "family"]);
     if (state.several) extra.push(["front", "front"]);
     const shown = el("input", {
       type: "checkbox",
@@ -151,7 +156,7 @@ class Scatter {
         const hollow = state.several && state.beaten[id];
         const key = `${chosen ? this.palette.of(id) : theme.grey}|${hollow ? 1 : 0}`;
         if (!paths.has(key)) paths.set(key, new Path2D());
-        addShape(paths.get(key), FRONT_SHAPES[state.frontOf[id]], px, py, chosen ? r : r - 0.8);
+        addShape(paths.get(key), state.shape(id), px, py, chosen ? r : r - 0.8);
       }
       context.globalAlpha = chosen ? 0.9 : 0.6;
       context.lineWidth = 1.3;

@@ -7,7 +7,8 @@ class SolutionTable {
   constructor(state) {
     this.state = state;
     this.all = false;
-    this.columns = ["pin", "id", ...(state.several ? ["front"] : []), ...state.quantities.keys()];
+    this.columns = ["pin", "id", ...(state.several ? ["front"] : []),
+      ...(state.families.length ? ["family"] : []), ...state.quantities.keys()];
     this.head = el("tr", { "aria-rowindex": "1" });
     this.body = el("tbody");
     this.table = el("table", { class: "pmx-table", "aria-label": "Solutions" },
@@ -32,7 +33,7 @@ class SolutionTable {
   name(column) {
     if (column === "pin") return "pinned";
     if (column === "id") return "#";
-    return column === "front" ? "front" : this.state.quantities[column].label;
+    return typeof column === "string" ? column : this.state.quantities[column].label;
   }
 
   headers() {
@@ -43,8 +44,7 @@ class SolutionTable {
       const button = el("button", {
         type: "button",
         class: "pmx-sort",
-        "data-column": column === "pin" || column === "id" || column === "front"
-          ? column : this.state.quantities[column].key,
+        "data-column": typeof column === "string" ? column : this.state.quantities[column].key,
         title: `sort by ${this.name(column)}`,
         onclick: () => this.sorted(column),
       }, column === "pin" ? "★" : this.name(column),
@@ -141,6 +141,7 @@ class SolutionTable {
         const name = state.fronts[state.frontOf[id]].name;
         return el("td", { text: state.beaten[id] ? `${name} (dominated)` : name });
       }
+      if (column === "family") return el("td", { text: state.family(id) ?? "–" });
       const value = state.columns[column][id];
       const text = Number.isNaN(value) ? "–" : write(state.quantities[column], value);
       return el("td", { class: "pmx-num", text: text.replace(/ %$/, "") });

@@ -50,6 +50,7 @@ class Card {
     const { state } = this;
     const badges = ["knee", "pick"].filter((mark) => state.is(mark, id)).map((mark) => `the ${mark}`);
     if (!state.mask[id]) badges.push("outside the limits");
+    if (state.family(id) !== null) badges.unshift(`family: ${state.family(id)}`);
     this.badges.replaceChildren(...badges.map((text) => el("span", { class: "pmx-badge", text })));
   }
 

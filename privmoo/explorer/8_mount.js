@@ -4,10 +4,12 @@ class Header {
   constructor(state) {
     this.state = state;
     this.toggles = el("div", { class: "pmx-fronts", role: "group", "aria-label": "Fronts" });
+    this.families = el("div", { class: "pmx-fronts pmx-families", role: "group", "aria-label": "Families" });
     this.said = el("div", { class: "pmx-filters", role: "status" });
     this.clear = el("button", { type: "button", class: "pmx-button", text: "Clear (Esc)", onclick: () => state.clear() });
-    this.root = el("header", { class: "pmx-head" }, this.toggles, this.said, this.clear);
+    this.root = el("header", { class: "pmx-head" }, this.toggles, this.families, this.said, this.clear);
     if (state.several) this.toggles.append(...state.fronts.map((front, f) => this.toggle(front, f)));
+    this.families.append(...state.families.map((name, i) => this.family(name, i)));
     this.show();
     state.listen((names) => {
       if (names.has("selected")) this.show();
@@ -20,14 +22,19 @@ class Header {
       state.visible[f] = box.checked;
       state.changed("fronts");
     } });
-    const key = el("canvas", { "aria-hidden": "true" });
-    const context = fitted(key, 16, 16);
-    context.beginPath();
-    addShape(context, FRONT_SHAPES[f], 8, 8, 5);
-    context.fillStyle = FRONT_COLOURS[f];
-    context.fill();
-    return el("label", { class: "pmx-front", "data-front": f, title: front.summary }, box, key,
-      el("b", { text: front.name }), el("span", { class: "pmx-soft" }));
+    return el("label", { class: "pmx-front", "data-front": f, title: front.summary }, box,
+      keyOf(FRONT_SHAPES[f], FRONT_COLOURS[f]), el("b", { text: front.name }), el("span", { class: "pmx-soft" }));
+  }
+
+  family(name, i) {
+    const { state } = this;
+    const box = el("input", { type: "checkbox", checked: true, onchange: () => state.setFamily(i, box.checked) });
+    const size = state.familyOf.reduce((sum, family) => sum + (family === i ? 1 : 0), 0);
+    // Beside other fronts the shapes are theirs.
+    const shape = FRONT_SHAPES[state.several ? 0 : i % FRONT_SHAPES.length];
+    return el("label", { class: "pmx-front", "data-family": name }, box,
+      keyOf(shape, FRONT_COLOURS[i % FRONT_COLOURS.length]), el("b", { text: name }),
+      el("span", { class: "pmx-soft", text: `${size} solution${size === 1 ? "" : "s"}` }));
   }
 
   show() {
@@ -40,6 +47,9 @@ class Header {
         ? `${size} points, ${by.map(([name, n]) => `${n} dominated by ${name}`).join(", ")}`
         : `${size} points, none dominated`;
     }
+    [...this.families.children].forEach((label, i) => {
+      label.querySelector("input").checked = state.wanted[i];
+    });
     const said = state.limitsInWords();
     const size = state.size.toLocaleString("en-US");
     this.said.textContent = said.length
@@ -47,6 +57,17 @@ class Header {
       : `${size} solution${state.size === 1 ? "" : "s"}; no limits`;
     this.clear.hidden = !state.filtered;
   }
+}
+
+/** What a colour and a shape stand for. */
+function keyOf(shape, colour) {
+  const key = el("canvas", { "aria-hidden": "true" });
+  const context = fitted(key, 16, 16);
+  context.beginPath();
+  addShape(context, shape, 8, 8, 5);
+  context.fillStyle = colour;
+  context.fill();
+  return key;
 }
 
 /** What a front offers, in sentences beside the picture. */

@@ -1,6 +1,6 @@
 """The explorer of fronts: linked views in a notebook, and the same in one HTML file.
 
-The widget needs anywidget, which is imported when a widget is made.
+The widget needs anywidget, which is imported when a widget is created.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""About a front: how it was found and what holds for the pick, in lines for a page."""
+"""The facts about a front for a page: how it was found, and what holds for the pick."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from privmoo.explorer.data import ExplorerData
 from privmoo.front.advice import remarks
+from privmoo.front.description import stated_parameters
 from privmoo.front.front import Front
 from privmoo.release.release import Release
 
@@ -16,8 +17,8 @@ __all__ = ["about_front"]
 Section = tuple[str, list[tuple[str, str]]]
 
 _CONTENT = (
-    "values, labels and counts of all solutions; rows of the pick only, and only if its audited k is at "
-    "least 2; no identifying columns"
+    "values, labels and counts of all solutions, for the publisher only; rows of the pick only, and only "
+    "if its audited k is at least 2; no identifying columns"
 )
 _RUN = (
     "algorithm",
@@ -34,13 +35,13 @@ _RUN = (
 
 
 def about_front(data: ExplorerData, release: Release | None) -> list[Section]:
-    """Return method, parameters, seed and versions of fronts, and the certificate of the pick.
+    """Return the method, parameters, seed and versions of fronts, and the certificate of the pick.
 
-    The fingerprint of the table is left out: with it, somebody who guesses the table could be sure.
+    The fingerprint of the table is left out: with it, somebody could confirm a guess of the table.
 
     Args:
         data: The fronts.
-        release: The release of the pick; None without a pick.
+        release: The release of the pick; None if there is no pick.
     """
     sections: list[Section] = [("This file", [("holds", _CONTENT)])]
     for entry in data.fronts:
@@ -59,7 +60,7 @@ def about_front(data: ExplorerData, release: Release | None) -> list[Section]:
 def _method(front: Front) -> list[Section]:
     described = front.description
     method = [("problem", str(described.get("problem", "not known")))]
-    method += _pairs(described.get("parameters"))
+    method += _pairs(stated_parameters(described))
     method.append(("suppression", _plain(described.get("suppression"))))
     for q in front.objectives:
         method.append(

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError, TableError
 from privmoo.front.solution import Solution
@@ -24,7 +25,7 @@ from privmoo.measures import (
 from privmoo.measures.base import Measure
 from privmoo.recodings.base import Recoding
 
-__all__ = ["SIZES", "by_role", "card_of", "packed", "preview_of"]
+__all__ = ["SIZES", "by_role", "card_of", "pack_cards", "preview_of", "records_by_size"]
 
 _EDGES = (1, 2, 5, 10, 20, 50, 100, 1000)
 SIZES = (
@@ -49,7 +50,7 @@ _ALONE = "k is 1: a row may be somebody's record as it is. For your eyes only."
 
 
 class _CachedSolution(Solution):
-    """A solution that makes its recoding and groups once: a card asks for them several times."""
+    """A solution that computes its recoding and groups once, as a card needs them several times."""
 
     @cached_property
     def recoding(self) -> Recoding:
@@ -64,7 +65,7 @@ class _CachedSolution(Solution):
 
 
 def card_of(solution: Solution) -> dict[str, Any]:
-    """Return words and loss of every attribute, groups, risks, and the next step of a solution.
+    """Return the card of a solution: words and loss of every attribute, groups, risks, and the next step.
 
     The card contains no records, and no label that only suppressed records have.
 
@@ -84,9 +85,7 @@ def card_of(solution: Solution) -> dict[str, Any]:
         after = ""
     loss_by_attribute = {str(name): float(v) for name, v in cached.loss_per_attribute().items()}
     by_size = cached.group_sizes()
-    sizes, records = by_size.index.to_numpy(), by_size["records"].to_numpy()
-    place = np.searchsorted(_EDGES, sizes, side="right") - 1
-    bars = np.bincount(place, weights=records, minlength=len(_EDGES)).astype(int).tolist()
+    bars = records_by_size(by_size.index.to_numpy(), by_size["records"].to_numpy())
     return {
         "words": {str(name): text for name, text in cached.describe_columns().items()},
         "loss": loss_by_attribute,
@@ -94,6 +93,21 @@ def card_of(solution: Solution) -> dict[str, Any]:
         "sizes": bars,
         "next": after,
     }
+
+
+def records_by_size(sizes: NDArray[np.int64], records: NDArray[np.int64]) -> list[int]:
+    """Count records by the size of their QI-group, for the bars that `SIZES` names.
+
+    Args:
+        sizes: Sizes of groups.
+        records: The records in groups of each size.
+
+    >>> records_by_size(np.array([1, 3, 4]), np.array([2, 3, 4]))
+    [2, 7, 0, 0, 0, 0, 0, 0]
+    """
+    place = np.searchsorted(_EDGES, sizes, side="right") - 1
+    bars: list[int] = np.bincount(place, records, len(_EDGES)).astype(int).tolist()
+    return bars
 
 
 def _facts(solution: Solution, n_groups: int) -> list[list[Any]]:
@@ -108,14 +122,14 @@ def _short(value: float) -> float | int:
     return int(value) if value.is_integer() else float(f"{value:.4g}")
 
 
-def packed(cards: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Pack many cards in little space: labels and sentences that repeat are stored once.
+def pack_cards(cards: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Pack many cards into little space: repeated labels and sentences are stored once.
 
-    `words[j]` of a card is the place of a list of labels in `lists`; each of these is a place in
-    `labels`. A sentence is the labels with ` | ` between them.
+    `words[j]` of a card is the position of a list in `lists`, whose entries are positions in `labels`. A
+    sentence is the labels with ` | ` between them.
 
     >>> card = {"words": {"a": "1 | 2"}, "loss": {"a": 0.5}, "facts": [["k", 3]], "sizes": [3], "next": ""}
-    >>> packed([card, card])
+    >>> pack_cards([card, card])
     {'attributes': ['a'], 'facts': ['k'], 'labels': ['1', '2'], 'lists': [[0, 1]],
     'cards': [[[0], [0.5], [3], [3], ''], [[0], [0.5], [3], [3], '']]}
     """
@@ -130,7 +144,7 @@ def packed(cards: Iterable[dict[str, Any]]) -> dict[str, Any]:
             parts = card["words"].get(name, "").split(_SEPARATOR)
             numbers = tuple(labels.setdefault(part, len(labels)) for part in parts)
             words.append(lists.setdefault(numbers, len(lists)))
-        losses = [_rounded(card["loss"].get(name)) for name in attributes]
+        losses = [_four_digits(card["loss"].get(name)) for name in attributes]
         facts = [value for _, value in card["facts"]]
         small.append([words, losses, facts, card["sizes"], card["next"]])
     return {
@@ -142,7 +156,7 @@ def packed(cards: Iterable[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _rounded(value: float | None) -> float | None:
+def _four_digits(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.4g}")
 
 

@@ -1,4 +1,4 @@
-"""Data of the explorer, as plain data: the widget in a notebook and the HTML file read the same.
+"""The data of the explorer as plain data, which the widget in a notebook and the HTML file both read.
 
 The dictionary of `ExplorerData.to_json`:
 
@@ -6,15 +6,16 @@ The dictionary of `ExplorerData.to_json`:
 - `quantities`: one entry per recorded quantity, objectives first: `key`, `words` and `label` (short and
   long name), `sense` ("min" or "max"), `percent` (fractions read as per cent), `objective`, `log`
   (whether an axis should be logarithmic).
-- `fronts`: one entry per front: `name`, `summary`, `values` (solutions × quantities, null where not
-  known), `dominated` and `infeasible` (objective values of further candidates, to be greyed), `knee` and
-  `pick` (places or null), `cards` (whether more than values is known of its solutions), `advice` (titles
-  with sentences: range, knee, flat regions).
+- `fronts`: one entry per front: `name`, `summary`, `values` (solutions × quantities, null if not
+  known), `families` (null, or for a front of several families of recodings their `names` and, as `of`,
+  the position of each solution's family there), `dominated` and `infeasible` (objective values of further
+  candidates, to be greyed), `knee` and `pick` (positions or null), `cards` (whether more than values is
+  known about its solutions), `advice` (titles with sentences: range, knee, flat regions).
 - `sizes`: names of the bars of a histogram of group sizes.
 
-Solutions are numbered through all fronts: the first of the second front follows the last of the first.
-A file adds `cards` (see `privmoo.explorer.cards.packed`; one entry per solution, null where nothing more
-is known), `preview` (rows of the pick, or null) and `about` (titles with lines of name and text).
+Solutions are numbered across all fronts: the second front continues the numbers of the first.
+A file adds `cards` (see `privmoo.explorer.cards.pack_cards`; one entry per solution, null if nothing
+more is known), `preview` (rows of the pick, or null) and `about` (titles with lines of name and text).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from privmoo.front.solution import Solution
 __all__ = ["ExplorerData", "ExplorerFront", "gather"]
 
 _GREY = 3_000
-_MOST_FRONTS = 6  # as many shapes and colours can be told apart
+_MOST_FRONTS = 6  # the number of shapes and colours that readers can distinguish
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,9 @@ class ExplorerFront:
 
     Attributes:
         name: Its name.
-        values: Solutions × quantities; NaN where a value is not known.
+        values: Solutions × quantities; NaN if a value is not known.
         front: The front itself; None for a table of points.
-        pick: Place of the solution that was chosen.
+        pick: The position of the solution that was chosen.
     """
 
     name: str
@@ -62,14 +63,14 @@ class ExplorerFront:
         return len(self.values)
 
     @property
-    def explained(self) -> bool:
+    def has_table(self) -> bool:
         """Whether the front has its table, so that cards can be made."""
         return self.front is not None and self.front.table is not None
 
 
 @dataclass(frozen=True)
 class ExplorerData:
-    """Fronts of the same objectives, beside each other; made by `gather`.
+    """Fronts with the same objectives, side by side; `gather` returns it.
 
     Attributes:
         quantities: The recorded quantities of all fronts, objectives first.
@@ -85,12 +86,12 @@ class ExplorerData:
         return sum(map(len, self.fronts))
 
     def place(self, number: int) -> tuple[ExplorerFront, int]:
-        """Return the front of a solution, and its place there, by its number through all fronts."""
-        left = number
+        """Return the front of a solution and its position there, by its number across all fronts."""
+        offset = number
         for entry in self.fronts:
-            if 0 <= left < len(entry):
-                return entry, left
-            left -= len(entry)
+            if 0 <= offset < len(entry):
+                return entry, offset
+            offset -= len(entry)
         raise ProblemError(
             f"explorer: there is no solution {number}; there are {len(self):,}, counted from 0"
         )
@@ -100,8 +101,8 @@ class ExplorerData:
         entry, place = self.place(number)
         if entry.front is None:
             raise ProblemError(
-                f"explorer: of solution {number} only values are known: it is a row of the table "
-                f"{entry.name!r}"
+                f"explorer: solution {number} is a row of the table {entry.name!r}, which has only its "
+                "values; choose a solution of a front"
             )
         return entry.front[place]
 
@@ -141,11 +142,12 @@ class ExplorerData:
             "name": entry.name,
             "summary": f"{len(entry):,} points" if front is None else repr(front),
             "values": _numbers(entry.values),
-            "dominated": _numbers(_thinned(no_points if front is None else front.dominated)),
-            "infeasible": _numbers(_thinned(no_points if front is None else front.infeasible)),
+            "families": _families(front),
+            "dominated": _numbers(_thin_out(no_points if front is None else front.dominated)),
+            "infeasible": _numbers(_thin_out(no_points if front is None else front.infeasible)),
             "knee": None if front is None else marked_knee(front),
             "pick": entry.pick,
-            "cards": entry.explained,
+            "cards": entry.has_table,
             "advice": [] if front is None else [[*words] for words in remarks(front, calls=False)],
         }
 
@@ -155,7 +157,7 @@ def gather(
     names: Sequence[str] | None = None,
     pick: Solution | None = None,
 ) -> ExplorerData:
-    """Put fronts of the same objectives beside each other.
+    """Put fronts with the same objectives side by side.
 
     Args:
         fronts: A front, or several; published points can be a table with one column per objective.
@@ -177,7 +179,7 @@ def gather(
                 f"explore: takes fronts or tables of points, got {type(source).__name__}"
             )
         if not len(source):
-            raise ProblemError("explore: a front is empty")
+            raise ProblemError("explore: one of the fronts has no solutions; leave it out")
     recorded = [front for front in sources if isinstance(front, Front)]
     if not recorded or len(sources) > _MOST_FRONTS:
         raise ProblemError(
@@ -226,9 +228,11 @@ def _values(
             np.float64, na_value=np.nan
         )
     except (TypeError, ValueError):
-        raise ProblemError("explore: the table of points must be of numbers") from None
+        raise ProblemError("explore: the table of points must contain only numbers") from None
     if not np.isfinite(table[:, :n_objectives]).all():
-        raise ProblemError("explore: a point has no finite number for one of the objectives")
+        raise ProblemError(
+            "explore: a point of the table lacks a finite value of an objective; leave it out"
+        )
     return np.asarray(table, dtype=np.float64)
 
 
@@ -260,9 +264,9 @@ def _with_pick(fronts: tuple[ExplorerFront, ...], pick: Solution) -> tuple[Explo
 
 
 def _find(fronts: tuple[ExplorerFront, ...], solution: Solution, what: str) -> tuple[int, int]:
-    """Front and place of a solution: its own front first, as others may have an equal one."""
-    same = [i for i, entry in enumerate(fronts) if entry.front is solution.front]
-    for i in (*same, *range(len(fronts))):
+    """Return the front and the position of a solution; its own front comes before equal ones."""
+    equal_fronts = [i for i, entry in enumerate(fronts) if entry.front is solution.front]
+    for i in (*equal_fronts, *range(len(fronts))):
         front = fronts[i].front
         place = None if front is None else _place(front, solution)
         if place is not None:
@@ -271,15 +275,24 @@ def _find(fronts: tuple[ExplorerFront, ...], solution: Solution, what: str) -> t
 
 
 def _place(front: Front, solution: Solution) -> int | None:
-    """Where a solution is that may come from a part of the front, or from the same front elsewhere."""
+    """Return the position of a solution of the front, of a part of it, or of an equal front."""
     values = np.array(list(solution.values.values()))
     if list(solution.values) != [q.key for q in front.quantities]:
         return None
-    same = np.flatnonzero((front.values == values).all(axis=1))
-    return next((int(i) for i in same if front[int(i)] == solution), None)
+    equal_rows = np.flatnonzero((front.values == values).all(axis=1))
+    return next((int(i) for i in equal_rows if front[int(i)] == solution), None)
 
 
-def _thinned(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _families(front: Front | None) -> dict[str, Any] | None:
+    """Return the families of a front that has several, in the order in which they were searched."""
+    if front is None or front.families is None or len(set(front.families)) < 2:
+        return None
+    searched = [name for name in front.run.get("families", ()) if name in front.families]
+    names = list(dict.fromkeys([*searched, *front.families]))
+    return {"names": names, "of": [names.index(name) for name in front.families]}
+
+
+def _thin_out(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return points[:: max(1, -(-len(points) // _GREY))]
 
 
@@ -288,7 +301,7 @@ def _numbers(values: NDArray[np.float64]) -> list[list[float | int | None]]:
 
 
 def _number(value: float) -> float | int | None:
-    """Ten digits: more than anyone reads, and half the space."""
+    """Round to ten digits: more than anyone reads, and half the space."""
     if not math.isfinite(value):
         return None
     return int(value) if value.is_integer() and abs(value) < 1e15 else float(f"{value:.10g}")

@@ -1,4 +1,4 @@
-"""The explorer as one HTML file that loads nothing from anywhere and lets nothing else run in it."""
+"""The explorer as one HTML file that loads nothing and lets no other script run in it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from typing import Any
 import pandas as pd
 
 from privmoo._util.files import replacing
-from privmoo.errors import ProblemError, ReleaseError
+from privmoo.errors import ProblemError
 from privmoo.explorer.about import about_front
-from privmoo.explorer.cards import by_role, card_of, packed
+from privmoo.explorer.cards import by_role, card_of, pack_cards
 from privmoo.explorer.data import ExplorerData, gather
+from privmoo.explorer.public_page import public_page
 from privmoo.front.choice import compromise
 from privmoo.front.front import Front
 from privmoo.front.knees import marked_knee
@@ -26,7 +27,15 @@ from privmoo.front.solution import Solution
 from privmoo.hierarchy.canonical import canonical
 from privmoo.release.release import Release
 
-__all__ = ["module", "page_of", "style", "write_report"]
+__all__ = ["FOR_THE_PUBLISHER", "module", "page_of", "style", "write_report"]
+
+FOR_THE_PUBLISHER = (
+    "For the publisher only: do not pass this file on. It describes every solution, including those "
+    "that protect nobody, and beside a release it tells more about people than the certificate says. A "
+    "report that may be passed on is written by front.report(path, pick=…, public=True) or privmoo release "
+    "--report."
+)
+"""The first paragraph of every private report."""
 
 _ROWS = 8
 _START = """
@@ -42,7 +51,7 @@ _WITHHELD = (
 
 @cache
 def module() -> str:
-    """Return the explorer's ES module, put together from its parts."""
+    """Return the explorer's ES module, assembled from its parts."""
     parts = sorted(
         (part for part in files("privmoo.explorer").iterdir() if part.name.endswith(".js")),
         key=lambda part: part.name,
@@ -63,22 +72,33 @@ def write_report(
     names: Sequence[str] | None = None,
     pick: Solution | None = None,
     release: Release | None = None,
+    public: bool = False,
     force: bool = False,
 ) -> None:
-    """Write the explorer of one or several fronts as a file that anyone can open without privmoo.
+    """Write a report on one or several fronts as a file that opens without privmoo.
 
-    It holds values, labels and counts of all solutions, what was done and with which versions, and for
-    the pick its certificate. Of the records it holds rows of the pick only, and those only if the
-    audited k of its release is at least 2: other solutions may be the original itself (k = 1), and rows
-    of several solutions could be put together. There are no identifying columns, and no fingerprint.
+    By default it is the explorer, **for the publisher only**, and only its owner may read the file (mode
+    0600). It holds values, labels and counts of all solutions, what was done and with which versions, and
+    for the pick its certificate. These labels and counts are of groups that are not released: whoever has
+    them beside the release can find the tables that fit both, and so learn more than the certificate says.
+    Of the records it holds only rows of the pick, and only if the audited k of its release is at least 2.
+    There are no identifying columns, and no fingerprint.
+
+    A public report is about the pick alone and may be passed on with its release. Labels, k, ℓ, t and
+    sizes of groups in it are counted in the released rows, so that it tells a reader of the rows nothing
+    new. It leaves out what was counted on the original or on other solutions: suppressed records, loss,
+    the certificate, other solutions and how they were found. The one exception is a rounded curve of loss
+    over k, which is drawn only under conditions that `privmoo.explorer.public_curve` states, with what a
+    reader can still learn from it.
 
     Args:
         fronts: A front, or several of the same objectives; see `privmoo.explore`.
         path: The file.
         names: A name for each front.
         pick: The solution that was chosen; without one there are no rows and no certificate.
-        release: The release of the pick, if it was made already; else one is made.
-        force: Whether a file that exists is replaced.
+        release: The release of the pick, if there is one already; by default one is made.
+        public: Whether the report may be passed on.
+        force: Whether to replace an existing file.
 
     >>> import pandas as pd, privmoo as pm, pathlib, tempfile
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -88,27 +108,38 @@ def write_report(
     >>> write_report(front, file, pick=front[1])
     >>> "20–22 | 40–60" in file.read_text(encoding="utf-8")
     True
+    >>> write_report(front, file, pick=front[1], public=True, force=True)
+    >>> "For the publisher only" in file.read_text(encoding="utf-8")
+    False
     """
     data = gather(fronts, names, pick)
     if release is not None and pick is None:
         raise ProblemError("release: also pass the solution it was made from as pick")
-    with replacing(path, force=force) as temporary:  # looks at the place before the work begins
+    if public and pick is None:
+        raise ProblemError("public: a public report is about one solution; pass it as pick")
+    # The path is checked before the work begins.
+    with replacing(path, force=force, private=not public) as temporary:
         if pick is not None:
             release = pick.release() if release is None else release
             _check_release(pick, release)
-        temporary.write_text(page_of(data, release=release), encoding="utf-8")
+        if public and pick is not None and release is not None:
+            front = next(entry.front for entry in data.fronts if entry.pick is not None)
+            text = public_page(front or pick.front, pick, release)
+        else:
+            text = page_of(data, release=release)
+        temporary.write_text(text, encoding="utf-8")
 
 
 def _check_release(pick: Solution, release: Release) -> None:
     if release.recoding is None or release.recoding.key() != pick.recoding.key():
-        raise ReleaseError(
-            "release: it is not of the pick; give the release of the pick, or leave it out"
+        raise ProblemError(
+            "release: it was made from a solution other than the pick; pass pick.release(), or leave it out"
         )
     left_out = release.certificate.release.get("records_suppressed")
     if left_out != int(pick.values["records_suppressed"]):
-        raise ReleaseError(
-            f"release: it leaves out {left_out} records and the pick "
-            f"{int(pick.values['records_suppressed'])}; give the release of the pick"
+        raise ProblemError(
+            f"release: it leaves out {left_out} records, but the pick leaves out "
+            f"{int(pick.values['records_suppressed'])}; pass pick.release(), or leave it out"
         )
 
 
@@ -147,6 +178,7 @@ def page_of(data: ExplorerData, *, release: Release | None = None) -> str:
         "</head>",
         "<body>",
         "<main>",
+        f'<p class="private" role="note">{html.escape(FOR_THE_PUBLISHER)}</p>',
         f"<h1>{html.escape(title)}</h1>",
         *(f"<p>{_lines(entry.name, entry.front)}</p>" for entry in data.fronts),
         '<div id="explorer"></div>',
@@ -166,15 +198,15 @@ def page_of(data: ExplorerData, *, release: Release | None = None) -> str:
 
 
 def _cards(data: ExplorerData) -> dict[str, Any]:
-    """Cards of all solutions; those of one front share their labels."""
+    """Return the cards of all solutions; those of one front share their labels."""
     packs: list[dict[str, Any]] = []
     places: list[list[int] | None] = []
     for entry in data.fronts:
-        if entry.front is None or not entry.explained:
+        if entry.front is None or not entry.has_table:
             places += [None] * len(entry)
             continue
         places += [[len(packs), i] for i in range(len(entry))]
-        packs.append(packed(card_of(solution) for solution in entry.front))
+        packs.append(pack_cards(card_of(solution) for solution in entry.front))
     return {"packs": packs, "places": places}
 
 
@@ -192,7 +224,7 @@ def _preview(release: Release) -> Mapping[str, Any]:
 
 
 def _start(data: ExplorerData) -> int:
-    """What is in focus at first: the pick, else the first knee, else what is in the middle."""
+    """Return the solution that is first in focus: the pick, the first knee, or the one in the middle."""
     marked: dict[str, int] = {}
     before = 0
     for entry in data.fronts:
@@ -212,7 +244,7 @@ def _lines(name: str, front: Front | None) -> str:
 
 
 def _still(data: ExplorerData) -> str:
-    """A picture and a table, where scripts do not run."""
+    """Return a picture and a table for readers whose browser runs no scripts."""
     fronts = (entry.front for entry in data.fronts)
     return "".join(front._repr_html_() for front in fronts if front is not None)
 
@@ -232,7 +264,7 @@ def _hash(text: str) -> str:
 
 
 def _inert(text: str) -> str:
-    """JSON that no parser of HTML or JavaScript takes for anything else."""
+    """Return JSON that no HTML or JavaScript parser mistakes for anything else."""
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text

@@ -30,20 +30,20 @@ def _mapping(pairs: Iterable[tuple[int, str]], _: Any) -> dict[int, str]:
 
 
 class Explorer(anywidget.AnyWidget):
-    """One front or several in linked views; made by `Front.explore` or `privmoo.explore`.
+    """One front or several in linked views; `Front.explore` and `privmoo.explore` return it.
 
-    What is chosen in the browser can be read here, and what is set here is shown there. Solutions are
-    numbered as in the front, and through all fronts if there are several; solutions themselves can be
-    set, too: `w.focus = front.knee()`, `w.selected = front.where(min_k=5)`. `observe` reports changes.
+    A choice in the browser can be read here, and what is set here is shown there. Solutions are numbered
+    as in the front, and across all fronts if there are several. Solutions themselves can be set, too:
+    `w.focus = front.knee()`, `w.selected = front.where(min_k=5)`. `observe` reports changes.
 
     Words, counts and rows of a solution are computed when its card is opened, and sent to the browser
     only: a saved notebook does not hold them.
 
     Attributes:
         focus: The number of the solution whose card is open, or None.
-        selected: The numbers of the solutions within all limits; all of them if there are none. Setting
-            it shows only these; None shows all.
-        shortlist: Comments by number of the pinned solutions. A list of numbers can be set, too.
+        selected: The numbers of the solutions within all limits; all solutions if there are no limits.
+            Setting it shows only these; None shows all.
+        shortlist: The comments on the pinned solutions, by number. A list of numbers can be set, too.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -60,7 +60,7 @@ class Explorer(anywidget.AnyWidget):
     _css = style()
     _data = traitlets.Dict().tag(sync=True)
     focus = traitlets.Any(None, allow_none=True).tag(sync=True)
-    # Not traitlets.Any, which lets None pass before it is looked at.
+    # Not traitlets.Any, which accepts None before it is validated.
     selected: traitlets.TraitType[Any, Any] = traitlets.TraitType(()).tag(sync=True)
     shortlist: traitlets.TraitType[Any, Any] = traitlets.TraitType(()).tag(
         sync=True, to_json=_pairs, from_json=_mapping
@@ -69,18 +69,18 @@ class Explorer(anywidget.AnyWidget):
     def __init__(self, data: ExplorerData) -> None:
         self._fronts = data
         super().__init__(_data=data.to_json(), selected=list(range(len(data))), shortlist={})
-        self.on_msg(self._asked)
+        self.on_msg(self._on_request)
 
     @property
     def solution(self) -> Solution:
         """The solution in focus."""
-        return self._fronts.solution(self._focused())
+        return self._fronts.solution(self._focus_number())
 
     def release(self, *, seed: int | None = None) -> Release:
         """Return the release of the solution in focus, audited, with its certificate."""
         return self.solution.release(seed=seed)
 
-    def _focused(self) -> int:
+    def _focus_number(self) -> int:
         if self.focus is None:
             raise ProblemError("explorer: no solution is in focus; click one, or set focus")
         return int(self.focus)
@@ -131,7 +131,7 @@ class Explorer(anywidget.AnyWidget):
 
     # What the browser asks for
 
-    def _asked(self, _: Any, message: Any, __: Any) -> None:
+    def _on_request(self, _: Any, message: Any, __: Any) -> None:
         if not isinstance(message, dict):
             return
         answer: dict[str, Any] = {"request": message.get("request")}
@@ -149,10 +149,10 @@ class Explorer(anywidget.AnyWidget):
             return card_of(solution)
         if kind == "preview":
             return preview_of(solution)
-        raise ProblemError(f"explorer: {kind!r} cannot be asked for")
+        raise ProblemError(f"explorer: a message must ask for 'card' or 'preview', got {kind!r}")
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        """The widget, and beside it a picture and table for viewers that know no widgets."""
+        """Return the widget, with a picture and a table for viewers that do not support widgets."""
         bundle = super()._repr_mimebundle_(**options)
         still = "".join(
             entry.front._repr_html_() for entry in self._fronts.fronts if entry.front is not None
@@ -168,14 +168,14 @@ def explore(
     names: Sequence[str] | None = None,
     pick: Solution | None = None,
 ) -> Explorer:
-    """Explore one front, or several of the same objectives beside each other.
+    """Explore one front, or several with the same objectives side by side.
 
-    Several fronts have their own colours and shapes and can be switched off; the explorer marks and says
+    Several fronts have their own colours and shapes and can be switched off; the explorer shows
     which points dominate which.
 
     Args:
         fronts: Fronts; points published elsewhere can be a table with one column per objective.
-        names: A name for each; that of its algorithm by default.
+        names: A name for each front; the name of its algorithm by default.
         pick: A solution to mark.
 
     >>> import pandas as pd, privmoo as pm

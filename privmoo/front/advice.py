@@ -53,10 +53,10 @@ def remarks(
     sentences += _flat(pair, calls)
     others = [i for i in front.high_trade_off().index if i != place][:_KNEES]
     if others:
-        listed = join_words(f"{i} ({_objectives(front, i)})" for i in others)
+        alternatives = join_words(f"{i} ({_objectives(front, i)})" for i in others)
         what = "solution" if len(others) == 1 else "solutions"
-        more = f"every step away from {what} {listed} loses more than it gains."
-        sentences.append(("Other knees" if title == "The knee" else "Local knees", more))
+        suffix = f"every step away from {what} {alternatives} loses more than it gains."
+        sentences.append(("Other knees" if title == "The knee" else "Local knees", suffix))
     return [*sentences, ("To ask", _questions(front, pair, place))] if calls else sentences
 
 
@@ -69,8 +69,8 @@ def _flat(pair: Pair, calls: bool) -> list[tuple[str, str]]:
         for region in regions
     ]
     where = " in front.flat_regions()" if calls else ""
-    more = f"; {total - len(texts)} more{where}" if total > len(texts) else ""
-    return [("Much for little", f"from {'; from '.join(texts)}{more}.")]
+    suffix = f"; {total - len(texts)} more{where}" if total > len(texts) else ""
+    return [("Much for little", f"from {'; from '.join(texts)}{suffix}.")]
 
 
 def _objectives(front: Front, place: int) -> str:
@@ -79,7 +79,7 @@ def _objectives(front: Front, place: int) -> str:
 
 
 def _questions(front: Front, pair: Pair, place: int) -> str:
-    """Calls that can be copied, about values round the knee."""
+    """Return calls to copy, about values near the knee."""
     values = front[place].values
     paid, gained = pair.paid, pair.gained
     limit, demand = (f"{'max' if q.sense == 'min' else 'min'}_{q.key}" for q in (paid, gained))

@@ -12,7 +12,7 @@ __all__ = ["Answer"]
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer in a sentence, with the solutions that it speaks of; false without a solution.
+    """An answer in a sentence, with its solutions; it is false if there is no solution.
 
     Attributes:
         sentence: The answer.

@@ -17,10 +17,10 @@ _REMEMBERED = 200_000
 
 
 class Archive(Observer):
-    """Collects what a problem evaluates; unbounded, so that no non-dominated candidate is lost.
+    """A collection of what a problem evaluates; unbounded, so no non-dominated candidate is lost.
 
-    It observes the problem's evaluator. Of dominated and infeasible ones it remembers objective
-    values only, for the picture.
+    It observes the problem's evaluator. Of dominated and infeasible candidates it remembers
+    only objective values, for the picture.
 
     >>> archive = Archive(2)
     >>> archive.add(np.arange(3)[:, None], {"F": np.array([[1.0, 2.0], [2.0, 1.0], [2.0, 2.0]])})
@@ -32,6 +32,7 @@ class Archive(Observer):
         self.n_obj = n_obj
         self.rows: list[Any] = []
         self.F = np.empty((0, n_obj))
+        self._further: dict[str, list[Any]] = {"G": [], "values": [], "thresholds": []}
         self.n_infeasible = 0
         self._seen: list[NDArray[np.float64]] = []
         self._n_seen = 0
@@ -41,17 +42,22 @@ class Archive(Observer):
         return len(self.rows)
 
     def on_evaluation(self, evaluation: Evaluation) -> None:
-        """Take a batch of judged candidates, its companions first."""
+        """Add a batch of evaluated candidates, its companions first."""
         if evaluation.companions is not None:
             self.on_evaluation(evaluation.companions)
-        self.add(evaluation.X, {"F": evaluation.F, "G": evaluation.G})
+        thresholds = evaluation.thresholds
+        extras = {"values": evaluation.values}
+        if thresholds is not None:
+            extras["thresholds"] = thresholds
+        self.add(evaluation.X, {"F": evaluation.F, "G": evaluation.G, **extras})
 
     def add(self, X: Any, out: dict[str, Any]) -> None:
-        """Take a batch of candidates.
+        """Add a batch of candidates.
 
         Args:
             X: The candidates.
-            out: Their minimised objectives F and, where there are constraints, violations G.
+            out: Their minimised objectives F; violations G if there are constraints; all measured
+                values and the thresholds of steps if they are known.
         """
         F = np.atleast_2d(out["F"])
         X = X if len(X) == len(F) else [X]
@@ -67,8 +73,35 @@ class Archive(Observer):
         old = len(self.rows)
         if keep[-1] < old:  # nothing new: what was non-dominated still is
             return
-        rows = [self.rows[i] if i < old else _copied(X[feasible[i - old]]) for i in keep]
+        rows = [self.rows[i] if i < old else _copy_row(X[feasible[i - old]]) for i in keep]
+        for name, listed in self._further.items():
+            brought = out.get(name)
+            self._further[name] = [
+                listed[i]
+                if i < old
+                else None
+                if brought is None
+                else _copy_row(brought[feasible[i - old]])
+                for i in keep
+            ]
         self.rows, self.F = rows, together[keep]
+
+    def evaluation(self) -> Evaluation | None:
+        """Return the content of the archive as evaluated candidates; None if it is empty."""
+        if not self.rows:
+            return None
+        thresholds = self._further["thresholds"]
+        width = max((len(t) for t in thresholds if t is not None), default=0)
+        nothing = np.full(width, np.nan)
+        return Evaluation(
+            np.array(self.rows),
+            self.F,
+            np.array(self._further["G"], dtype=np.float64),
+            np.array(self._further["values"], dtype=np.float64),
+            thresholds=np.array([nothing if t is None else t for t in thresholds])
+            if width
+            else None,
+        )
 
     def _remember(self, F: NDArray[np.float64]) -> None:
         self._seen.append(F)
@@ -95,5 +128,5 @@ class Archive(Observer):
         return points[:: max(1, -(-len(points) // _SHOWN))]
 
 
-def _copied(row: Any) -> Any:
+def _copy_row(row: Any) -> Any:
     return row.copy() if isinstance(row, np.ndarray) else row

@@ -24,7 +24,7 @@ __all__ = [
     "need_solutions",
     "place_of",
     "read_weights",
-    "scaled",
+    "scale_quantities",
 ]
 
 _AUGMENTATION = 1e-3
@@ -91,11 +91,13 @@ def nearest_ideal(
         quantities: The quantities that count.
         weights: Their weights; all 1 by default.
     """
-    weighted = scaled(front, quantities) * (1.0 if weights is None else np.asarray(weights))
+    weighted = scale_quantities(front, quantities) * (
+        1.0 if weights is None else np.asarray(weights)
+    )
     return int(np.argmin(weighted.max(axis=1) + _AUGMENTATION * weighted.sum(axis=1)))
 
 
-def scaled(front: Front, quantities: Sequence[Quantity]) -> NDArray[np.float64]:
+def scale_quantities(front: Front, quantities: Sequence[Quantity]) -> NDArray[np.float64]:
     """Scale quantities from 0 (best of the front) to 1 (worst), on the axes of a plot.
 
     Args:
@@ -129,7 +131,7 @@ def place_of(front: Front, solution: Solution | int, method: str, what: str = "s
 
 
 def need_solutions(front: Front, method: str) -> None:
-    """Raise where a front is empty.
+    """Raise if a front is empty.
 
     Args:
         front: The front.

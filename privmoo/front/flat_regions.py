@@ -50,8 +50,8 @@ def flat_regions(
     ]
     names = [*columns, "solution_from", "solution_to", "steepness"]
     frame = pd.DataFrame(rows, columns=pd.Index(names))
-    whole = {"solution_from": np.int64, "solution_to": np.int64}
-    return frame.astype({name: whole.get(name, np.float64) for name in names})
+    integer_types = {"solution_from": np.int64, "solution_to": np.int64}
+    return frame.astype({name: integer_types.get(name, np.float64) for name in names})
 
 
 def largest_regions(pair: Pair, number: int) -> tuple[list[tuple[int, int]], int]:
@@ -74,7 +74,7 @@ def largest_regions(pair: Pair, number: int) -> tuple[list[tuple[int, int]], int
 def _regions(
     paid: NDArray[np.float64], gained: NDArray[np.float64], steepness: float, min_gain: float
 ) -> list[tuple[int, int]]:
-    """All maximal stretches in which the gain exceeds `steepness` times the cost most.
+    """Return all maximal stretches in which the gain most exceeds `steepness` times the cost.
 
     That is the stretch where gain - steepness · cost rises most, then the same on both sides of it.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +16,8 @@ from privmoo import registry
 from privmoo._util.dominance import feasible_rows, non_dominated
 from privmoo._util.packing import plain
 from privmoo.data.table import Table
-from privmoo.errors import InfeasibleError, ProblemError
+from privmoo.errors import InfeasibleError, ProblemError, nearest
+from privmoo.evaluation.evaluator import Evaluation, join_evaluations
 from privmoo.front import (
     choice,
     flat_regions,
@@ -40,12 +41,11 @@ from privmoo.problem import AnonymizationProblem
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from privmoo.evaluation.evaluator import Evaluation
     from privmoo.explorer.widget import Explorer
     from privmoo.recodings.base import Recoding
     from privmoo.release.release import Release
 
-__all__ = ["Front"]
+__all__ = ["Front", "thresholds_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,8 +65,14 @@ class Front:
         dominated: Minimised objective values of evaluated candidates that are not on the front.
         problem: The problem that was solved; None if the front was loaded without it.
         table: The records; None if the front was loaded without them.
-        recodings: The recodings as plain data, where the front was loaded or they come from elsewhere.
+        recodings: The recodings as plain data if the front was loaded or they come from elsewhere.
+        families: The family of recodings of every solution if the front has several; otherwise None.
         infeasible: Minimised objective values of candidates that broke a constraint; not saved.
+        thresholds: Solutions × thresholds if a solution is a step of the staircase of its decision
+            vector; NaN if the policy decides. None if no solution is a step.
+        filters: What decided which solutions of a larger front are left: the names of limited
+            quantities, `"family"`, or `"choice"` if they were chosen by their places. A public report
+            needs them.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -89,11 +95,16 @@ class Front:
     problem: AnonymizationProblem | None = None
     table: Table | None = None
     recodings: tuple[Mapping[str, Any] | None, ...] | None = None
+    families: tuple[str, ...] | None = None
     infeasible: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 1)))
+    thresholds: NDArray[np.float64] | None = None
+    filters: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for array in (self.values, self.X, self.dominated, self.infeasible):
             array.setflags(write=False)
+        if self.thresholds is not None and np.isnan(self.thresholds).any(axis=1).all():
+            object.__setattr__(self, "thresholds", None)  # no solution is a step
         object.__setattr__(self, "run", MappingProxyType(dict(self.run)))
         object.__setattr__(self, "description", MappingProxyType(dict(self.description)))
 
@@ -108,6 +119,7 @@ class Front:
         known: Sequence[Recoding] = (),
         run: Mapping[str, Any] | None = None,
         dominated: NDArray[np.float64] | None = None,
+        stairs: bool = False,
     ) -> Front:
         """Evaluate candidates, and make a front of the feasible, non-dominated and distinct ones.
 
@@ -117,12 +129,13 @@ class Front:
             known: Recodings from elsewhere, such as those of baselines, as further candidates.
             run: Facts about the search.
             dominated: Minimised objective values of other candidates, for the picture.
+            stairs: Whether all thresholds of every decision vector are candidates too.
 
         Raises:
             InfeasibleError: No candidate is feasible.
         """
         rows = np.array(X, copy=True)
-        evaluation = problem.evaluator.evaluate(rows) if len(rows) else None
+        evaluation = problem.evaluator.evaluate(rows, stairs=stairs) if len(rows) else None
         return cls.judged(problem, evaluation, known=known, run=run, dominated=dominated)
 
     @classmethod
@@ -135,11 +148,11 @@ class Front:
         run: Mapping[str, Any] | None = None,
         dominated: NDArray[np.float64] | None = None,
     ) -> Front:
-        """Make a front of candidates that were judged already.
+        """Make a front of candidates that were already evaluated.
 
         Args:
             problem: The problem that the candidates solve.
-            evaluation: The judged candidates; None if there are none.
+            evaluation: The evaluated candidates; None if there are none.
             known: Recodings from elsewhere, such as those of baselines, as further candidates.
             run: Facts about the search.
             dominated: Minimised objective values of other candidates, for the picture.
@@ -147,26 +160,29 @@ class Front:
         Raises:
             InfeasibleError: No candidate is feasible.
         """
+        if evaluation is not None and evaluation.companions is not None:
+            evaluation = join_evaluations(evaluation, evaluation.companions)
         rows: NDArray[Any] = np.empty(0) if evaluation is None else evaluation.X
+        steps = None if evaluation is None else evaluation.thresholds
         adopted = [problem.adopt(recoding) for recoding in known]
         if not len(rows) + len(adopted):
             raise ProblemError("front: no candidates were given")
         quantities = quantities_of(problem)
         keys = problem.evaluator.names
         parts = [] if evaluation is None else [evaluation]
-        stored = [None] * len(rows) + [r.to_json() for r in adopted]
+        recodings = [None] * len(rows) + [r.to_json() for r in adopted]
         if adopted:
             parts.append(problem.evaluator.judge_recodings(adopted))
-            encoded = np.stack([problem.encode(recoding) for recoding in adopted])
-            rows = np.concatenate([rows, encoded]) if len(rows) else encoded
-        F, G, measured = (
+            vectors = np.stack([problem.encode(recoding) for recoding in adopted])
+            rows = np.concatenate([rows, vectors]) if len(rows) else vectors
+        F, G, all_values = (
             np.concatenate([getattr(part, name) for part in parts]) for name in ("F", "G", "values")
         )
         feasible = feasible_rows(F, G)
         if not len(feasible):
             raise InfeasibleError(nothing_feasible(problem, len(rows)))
         best = feasible[non_dominated(F[feasible])]
-        values = measured[best][:, [keys.index(q.key) for q in quantities]]
+        values = all_values[best][:, [keys.index(q.key) for q in quantities]]
         order = np.lexsort(values[:, : problem.n_obj].T[::-1])
         best, values = best[order], values[order]
         beside = np.empty((0, problem.n_obj)) if dominated is None else problem.minimised(dominated)
@@ -180,7 +196,8 @@ class Front:
             dominated=beside,
             problem=problem,
             table=problem.table,
-            recodings=tuple(stored[i] for i in best) if adopted else None,
+            recodings=tuple(recodings[i] for i in best) if adopted else None,
+            thresholds=None if steps is None else _thresholds(steps, len(rows))[best],
         )
 
     @classmethod
@@ -214,10 +231,14 @@ class Front:
             rows = np.concatenate([rows, res.pop.get("X")])
         algorithm = getattr(res, "algorithm", None)
         facts = {"algorithm": type(algorithm).__name__, "seed": algorithm.seed} if algorithm else {}
-        return cls.of(problem, rows, run=facts)
+        return cls.of(problem, rows, run=facts, stairs=True)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the front to a file of arrays and JSON, without code, that `load` reads.
+
+        The file is for the publisher only, and only its owner may read it (mode 0600): it holds the values
+        of every solution, recodings of single records and a fingerprint by which a guess of the table can
+        be confirmed.
 
         Args:
             path: The file.
@@ -237,8 +258,9 @@ class Front:
 
         Args:
             path: The file.
-            table: The table it was computed on, to explain and release solutions.
-            problem: The problem it is a front of; needed where the problem has parts of yours.
+            table: The table that the front was computed on; needed to explain and release solutions.
+            problem: The problem that the front belongs to; needed if it uses unregistered measures or
+                policies.
 
         Raises:
             CheckpointError: The file is missing or damaged, or belongs to another table or problem.
@@ -246,7 +268,7 @@ class Front:
         return cls(**saving.read(path, table=table, problem=problem))
 
     def merge(self, *fronts: Front) -> Front:
-        """Return the front of this and further fronts of the same problem."""
+        """Return the joint front of this front and others of the same problem."""
         for front in fronts:
             if not isinstance(front, Front):
                 raise ProblemError(f"merge: takes fronts, got {type(front).__name__}")
@@ -261,8 +283,12 @@ class Front:
         keep = keep[np.lexsort(values[keep, : self.n_objectives].T[::-1])]
         recodings = None
         if any(f.recodings is not None for f in everyone):
-            joined = [r for f in everyone for r in f.recodings or [None] * len(f)]
-            recodings = tuple(joined[i] for i in keep)
+            all_recodings = [r for f in everyone for r in f.recodings or [None] * len(f)]
+            recodings = tuple(all_recodings[i] for i in keep)
+        families = None
+        if all(f.families is not None for f in everyone):
+            names = [name for f in everyone for name in f.families or ()]
+            families = tuple(names[i] for i in keep)
         owner = next((f for f in everyone if f.problem is not None), self)
         return replace(
             self,
@@ -273,6 +299,9 @@ class Front:
             problem=owner.problem,
             table=owner.table,
             recodings=recodings,
+            thresholds=thresholds_of(everyone, keep),
+            families=families,
+            filters=frozenset().union(*(f.filters for f in everyone)),
         )
 
     # A sequence of solutions
@@ -315,18 +344,28 @@ class Front:
     def __iter__(self) -> Iterator[Solution]:
         return (self[i] for i in range(len(self)))
 
-    def rows(self, rows: NDArray[np.intp]) -> Front:
+    def rows(self, rows: NDArray[np.intp], *, by: Iterable[str] = ("choice",)) -> Front:
         """Return the front of some of the solutions.
 
         Args:
             rows: Their places on this front.
+            by: The names of the quantities that decided, for `filters`.
         """
         recodings = None if self.recodings is None else tuple(self.recodings[i] for i in rows)
         run = dict(self.run)
         if len(rows) < len(self):  # what is left out is missing: no longer a proven front
             for fact in ("proven", "proven_solutions", "bound"):
                 run.pop(fact, None)
-        return replace(self, values=self.values[rows], X=self.X[rows], recodings=recodings, run=run)
+        return replace(
+            self,
+            values=self.values[rows],
+            X=self.X[rows],
+            recodings=recodings,
+            families=None if self.families is None else tuple(self.families[i] for i in rows),
+            run=run,
+            thresholds=None if self.thresholds is None else self.thresholds[rows],
+            filters=self.filters.union(by),
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Front):
@@ -350,17 +389,38 @@ class Front:
 
     # Choice of a solution
 
-    def where(self, **bounds: float) -> Front:
+    def where(self, *, family: str | None = None, **bounds: float) -> Front:
         """Return the front of the solutions within limits.
 
         Args:
+            family: The family of the recodings, such as `"cuts"`, on a front of several families.
             bounds: Limits such as `max_loss=0.25, min_k=5`: every recorded quantity can be limited by
                 `max_` and `min_` before its name.
 
         Raises:
             ProblemError: No solution is within the limits.
         """
-        return self.rows(self.places_within(**bounds))
+        selection = self
+        if family is not None:
+            selection = self.rows(self._places_of_family(family), by=["family"])
+        places = selection.places_within(**bounds)
+        demands = limits.read_limits(self, bounds, "where").values()
+        return selection.rows(places, by=[demand.quantity.key for demand in demands])
+
+    def _places_of_family(self, family: str) -> NDArray[np.intp]:
+        """Return the places of the solutions of a family."""
+        names = sorted(set(self.families or ()))
+        if family not in names:
+            raise ProblemError(
+                f"where: this front has no solutions of the family {family!r}; "
+                + (
+                    f"it has {', '.join(names)}"
+                    if names
+                    else "it has only one family; leave the argument out"
+                )
+                + nearest(family, names)
+            )
+        return np.flatnonzero(np.array(self.families) == family)
 
     def places_within(self, **bounds: float) -> NDArray[np.intp]:
         """Return the places on this front of the solutions within limits.
@@ -402,12 +462,12 @@ class Front:
         `knee`; a larger weight makes an objective count more.
 
         Args:
-            weights: By objective; those not named have 0. All have 1 by default.
+            weights: The weight of each objective; 0 for those not named. By default all have 1.
         """
         return self[choice.compromise(self, weights)]
 
     def pseudo_weights(self) -> pd.DataFrame:
-        """Return how much each solution looks like a choice for each objective.
+        """Return how strongly each solution favours each objective.
 
         The pseudo-weight of objective i is wᵢ = (1 - fᵢ) / Σⱼ (1 - fⱼ), over objectives scaled from 0
         (best of the front) to 1 (worst) as in `knee` (Deb 2001, Multi-Objective Optimization Using
@@ -434,11 +494,11 @@ class Front:
     def best_by_weights(self, weights: Mapping[str, float]) -> Solution:
         """Return the solution whose pseudo-weights are nearest to some weights.
 
-        The distance is the sum of the differences. Unlike a weighted sum it finds solutions in every
-        part of a front, also where it is not convex.
+        The distance is the sum of the differences. Unlike a weighted sum, it finds solutions in every
+        part of a front, even where the front is not convex.
 
         Args:
-            weights: By objective, of any sum; those not named have 0.
+            weights: The weight of each objective, with any sum; 0 for those not named.
 
         >>> import pandas as pd, privmoo as pm
         >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -453,7 +513,7 @@ class Front:
 
     @property
     def proven(self) -> bool:
-        """Whether no solution can be missing: `exact_front` found it and ran to its end."""
+        """Whether no solution can be missing, because `exact_front` made the front and ran to its end."""
         return self.run.get("proven") is True
 
     def gap(self, exact: Front | pd.DataFrame) -> Gap:
@@ -504,21 +564,21 @@ class Front:
         return questions.cheapest_with(self, minimise, bounds)
 
     def near(self, **wishes: float) -> Answer:
-        """Answer what comes closest to "about k = 20 and 20 % loss".
+        """Answer which solution comes closest to wishes such as "about k = 20 and 20 % loss".
 
         Wishes are a reference point. The answer minimises the achievement scalarising function
-        maxᵢ (fᵢ - zᵢ) / rᵢ (Wierzbicki 1980) of the wishes zᵢ, on the axes of `plot`, where rᵢ is the
-        range of the front; of equal solutions it has the least sum, which is the augmented function with
-        a vanishing factor. So it is as far beyond all wishes as possible where they can be had together,
-        and evenly short of them where not. What is not wished for is made as good as reachable wishes
-        allow.
+        maxᵢ (fᵢ - zᵢ) / rᵢ (Wierzbicki 1980) of the wishes zᵢ, on the axes of `plot`, where rᵢ is the range
+        of the front; among equal solutions, it has the least sum, which is the augmented function with a
+        vanishing factor. So the solution exceeds all wishes as far as possible if they can be met
+        together, and otherwise falls short of them evenly. Objectives without a wish are as good as the
+        wishes allow.
 
         Args:
             wishes: Values by recorded quantity, such as `k=20, loss=0.2`.
 
         Returns:
-            The solution, whether it has what was wished or how much it lacks, and for each wish that it
-            misses the solution that would keep it.
+            The solution, whether it meets the wishes or by how much it misses them, and for each missed
+            wish a solution that would meet it.
 
         >>> import pandas as pd, privmoo as pm
         >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -543,10 +603,9 @@ class Front:
     ) -> pd.DataFrame:
         """Return where much is gained for little loss (Dewri et al. 2011, section 7.2).
 
-        On the axes of `plot`, gain and cost go from 0 to 1 over the front, so that the gain per cost is 1
-        on average. A region is flat where gain exceeds `steepness` times the cost, and as long as going
-        on still pays by that rate. Of a front of three objectives, solutions count that are not dominated
-        in the two chosen.
+        On the axes of `plot`, gain and cost go from 0 to 1 over the front, so that the gain per cost is
+        1 on average. A region is flat while gain exceeds `steepness` times the cost. On a front of
+        three objectives, only solutions count that are not dominated in the two chosen ones.
 
         Args:
             gain: What is gained; the first objective that is maximised by default.
@@ -567,11 +626,11 @@ class Front:
 
         Going from a solution to another loses Σ max(0, Δfᵢ) and gains Σ max(0, -Δfᵢ), over objectives
         scaled as in `knee`. The worth of a solution is the least loss per gain among its neighbours
-        (Rachmawati and Srinivasan 2009, IEEE Trans. Evol. Comput. 13(4), the trade-off metric µ; the idea
-        of preferring such solutions is Branke et al. 2004's). Neighbours are all solutions within
+        (Rachmawati and Srinivasan 2009, IEEE Trans. Evol. Comput. 13(4), the trade-off metric µ; the
+        idea of preferring such solutions is Branke et al. 2004's). Neighbours are all solutions within
         `radius`, and for every objective the nearest one that is better in it. Solutions that are the
-        best in some objective are ends, from which one can go one way only, and are left out. If
-        everyone is a neighbour, only the knee itself loses more than it gains wherever it goes.
+        best in some objective are ends of the front and are left out. If all solutions are neighbours,
+        only the knee loses more than it gains in every direction.
 
         Args:
             radius: How far neighbours may differ in any scaled objective.
@@ -594,8 +653,8 @@ class Front:
     ) -> pd.DataFrame:
         """Return the marginal rates of substitution: every step along a trade-off and what it buys.
 
-        Steps go from each solution to the next dearer one, among those that no other beats in gain and
-        cost. The rate of a step is |Δ gain| / |Δ cost| (Miettinen 1999, Nonlinear Multiobjective
+        Steps go from each solution to the next more expensive one, among those that no other beats in
+        gain and cost. The rate of a step is |Δ gain| / |Δ cost| (Miettinen 1999, Nonlinear Multiobjective
         Optimization: the trade-off of two objectives, with the front's own neighbours for the
         derivative), counted as axes are: per 1 % where the cost is a fraction.
 
@@ -656,9 +715,9 @@ class Front:
         return marginal_rates.next_step(self, solution, gain=gain, cost=cost, step=step)
 
     def advice(self) -> str:
-        """Describe what the front offers, where it is worth looking, and what one can ask it.
+        """Describe what the front offers, where it is worth looking, and which questions to ask.
 
-        The sentences stand beside the picture of `plot_trade_off`: the range, the knee and the marginal
+        The sentences are those beside the picture of `plot_trade_off`: the range, the knee and the marginal
         rate there, flat regions, other solutions of high trade-off, and the questions that fit this
         front.
 
@@ -684,7 +743,7 @@ class Front:
         *,
         objectives: Sequence[str] | None = None,
     ) -> Any:
-        """Draw the front, with dominated candidates in grey and the knee and a pick marked.
+        """Draw the front, with dominated candidates in grey, and mark the knee and a pick.
 
         Args:
             pick: A solution to mark.
@@ -734,7 +793,7 @@ class Front:
     def explore(self, pick: Solution | None = None) -> Explorer:
         """Show the explorer in JupyterLab, Notebook 7 or VS Code: linked views of all solutions.
 
-        What is done there can be read and set in Python: see `privmoo.explorer.widget.Explorer`.
+        Its state can be read and set from Python: see `privmoo.explorer.widget.Explorer`.
         `privmoo.explore` shows several fronts at once.
 
         Args:
@@ -749,27 +808,56 @@ class Front:
         *,
         pick: Solution | None = None,
         release: Release | None = None,
+        public: bool = False,
         force: bool = False,
     ) -> None:
-        """Write the explorer as one HTML file that loads nothing from anywhere.
+        """Write a report on the front as one HTML file that loads nothing else.
 
-        Of the records it holds rows of the pick only, and those only if the audited k of its release is
-        at least 2; of all other solutions labels and counts. See `privmoo.explorer.write_report`.
+        By default it is the explorer of all solutions, **for the publisher only**: together with a release,
+        labels and counts of the other solutions reveal what the release hides. Only its owner may read the
+        file (mode 0600).
+
+        With `public=True` it is a page about the pick that may go out with the release: it contains
+        only what anybody can count in the released rows and, if that is harmless, a rounded curve of
+        the trade-off. See `privmoo.explorer.write_report`.
 
         Args:
             path: The file.
-            pick: The solution that was chosen: its rows and certificate go into the file.
-            release: The release of the pick, if it was made already; else one is made.
+            pick: The solution that was chosen: its rows and certificate go into the explorer; a public
+                report is about it alone.
+            release: The release of the pick; by default, one is made.
+            public: Whether the report may be passed on.
             force: Whether a file that exists is replaced.
         """
         write_report = registry.load("views", "report")
-        write_report(self, path, pick=pick, release=release, force=force)
+        write_report(self, path, pick=pick, release=release, public=public, force=force)
 
     def __repr__(self) -> str:
         return representation.summary(self)
 
     def _repr_html_(self) -> str:
         return representation.as_html(self)
+
+
+def _thresholds(steps: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """Return the thresholds of n solutions, of which only the first may be steps."""
+    missing = np.full((n - len(steps), steps.shape[1]), np.nan)
+    return np.concatenate([steps, missing])
+
+
+def thresholds_of(fronts: Sequence[Front], keep: NDArray[np.intp]) -> NDArray[np.float64] | None:
+    """Return the thresholds of solutions of several fronts, one after another; None if there are none.
+
+    Args:
+        fronts: The fronts.
+        keep: The places of the solutions, counted through all fronts.
+    """
+    widths = [f.thresholds.shape[1] for f in fronts if f.thresholds is not None]
+    if not widths:
+        return None
+    nothing = np.empty((0, widths[0]))
+    parts = [_thresholds(nothing if f.thresholds is None else f.thresholds, len(f)) for f in fronts]
+    return np.asarray(np.concatenate(parts)[keep])
 
 
 def nothing_feasible(problem: AnonymizationProblem, n: int) -> str:

@@ -71,13 +71,13 @@ def gap(front: Front, exact: Front | pd.DataFrame) -> Gap:
         reference = exact.F
     ideal = signs * np.array([q.best for q in front.objectives])
     worst = signs * np.array([q.worst for q in front.objectives])
-    whole = share_of_box(reference, ideal, worst)
-    covered = share_of_box(front.F, ideal, worst)
+    reference_volume = share_of_box(reference, ideal, worst)
+    share = share_of_box(front.F, ideal, worst)
     span = np.where(worst > ideal, worst - ideal, 1.0)
     short = _shortfall(front.F / span, reference / span)
     # Values of an exact front and of a bound are sums in another order.
     return Gap(
-        covered / whole if whole else 1.0,
+        share / reference_volume if reference_volume else 1.0,
         max(0.0, float(short.max())),
         int((short > 1e-9).sum()),
         len(reference),
@@ -85,5 +85,5 @@ def gap(front: Front, exact: Front | pd.DataFrame) -> Gap:
 
 
 def _shortfall(F: NDArray[np.float64], reference: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For every reference point, how much worse the nearest solution is in its worst objective."""
+    """Return, for every reference point, how much worse the nearest solution is in its worst objective."""
     return np.array([(F - point).max(axis=1).min() for point in reference])

@@ -19,7 +19,7 @@ __all__ = ["hypervolume"]
 
 
 def hypervolume(front: Front, ref: Mapping[str, float] | Sequence[float] | None) -> float:
-    """Compute the share of a box that is dominated, for `Front.hypervolume`.
+    """Compute the dominated share of a box, for `Front.hypervolume`.
 
     Args:
         front: The front.
@@ -34,7 +34,7 @@ def hypervolume(front: Front, ref: Mapping[str, float] | Sequence[float] | None)
 def _reference_point(
     objectives: Sequence[Quantity], ref: Mapping[str, float] | Sequence[float] | None
 ) -> NDArray[np.float64]:
-    """The worst corner of the box, in the natural sense of the objectives."""
+    """Return the worst corner of the box, in the natural sense of the objectives."""
     for q in objectives:
         if not q.bounded:
             raise ProblemError(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privmoo._util.checks import is_number
 from privmoo.errors import ProblemError
-from privmoo.front.choice import need_solutions, scaled
+from privmoo.front.choice import need_solutions, scale_quantities
 
 if TYPE_CHECKING:
     from privmoo.front.front import Front
@@ -21,7 +21,7 @@ __all__ = ["high_trade_off", "knee", "marked_knee"]
 def knee(front: Front) -> int:
     """Return the place of the knee, the least sum of scaled objectives, for `Front.knee`."""
     need_solutions(front, "knee")
-    return int(np.argmin(scaled(front, front.objectives).sum(axis=1)))
+    return int(np.argmin(scale_quantities(front, front.objectives).sum(axis=1)))
 
 
 def marked_knee(front: Front) -> int | None:
@@ -36,8 +36,8 @@ def marked_knee(front: Front) -> int | None:
 
 
 def _is_end(front: Front, place: int) -> bool:
-    """Whether a solution is the best in some objective."""
-    values = scaled(front, front.objectives)
+    """Return whether a solution is the best in some objective."""
+    values = scale_quantities(front, front.objectives)
     varied = np.ptp(values, axis=0) > 0  # where all are equal, nobody is the best
     return bool((values[place, varied] == 0).any())
 
@@ -52,11 +52,17 @@ def high_trade_off(front: Front, *, radius: float, min_worth: float) -> pd.DataF
     """
     for name, value in (("radius", radius), ("min_worth", min_worth)):
         if not (is_number(value) and value >= 0):
-            raise ProblemError(f"high_trade_off: {name} must be a number from 0, got {value!r}")
-    values = scaled(front, front.objectives) if len(front) else np.empty((0, front.n_objectives))
-    varied = values[:, np.ptp(values, axis=0) > 0] if len(values) else values
-    worth = np.array([_worth(varied, i, radius) for i in range(len(varied))], dtype=np.float64)
-    ends = (varied == 0).any(axis=1)
+            raise ProblemError(
+                f"high_trade_off: {name} must be a number of at least 0, got {value!r}"
+            )
+    values = (
+        scale_quantities(front, front.objectives)
+        if len(front)
+        else np.empty((0, front.n_objectives))
+    )
+    columns = values[:, np.ptp(values, axis=0) > 0] if len(values) else values
+    worth = np.array([_worth(columns, i, radius) for i in range(len(columns))], dtype=np.float64)
+    ends = (columns == 0).any(axis=1)
     rows = np.flatnonzero(~ends & (worth > min_worth))
     rows = rows[np.argsort(-worth[rows], kind="stable")]
     frame = front.rows(rows).to_frame()[[q.key for q in front.objectives]]
@@ -65,7 +71,7 @@ def high_trade_off(front: Front, *, radius: float, min_worth: float) -> pd.DataF
 
 
 def _worth(values: NDArray[np.float64], i: int, radius: float) -> float:
-    """Least loss per gain on the way from solution i to a neighbour; 0 without one."""
+    """Return the least loss per gain on the way from solution i to a neighbour; 0 without one."""
     change = np.delete(values, i, axis=0) - values[i]
     if not change.size:
         return 0.0

@@ -41,7 +41,7 @@ class Limit:
 
     @classmethod
     def wish(cls, quantity: Quantity, value: float) -> Limit:
-        """Return the limit that a wish for at least as good a value sets.
+        """Return the limit of a wish: the value or better.
 
         Args:
             quantity: What is wished for.
@@ -59,7 +59,7 @@ class Limit:
         return column - self.bound if self.side == "max" else self.bound - column
 
     def holds(self, front: Front) -> NDArray[np.bool_]:
-        """Return which solutions are within the bound, but for rounding."""
+        """Return which solutions are within the bound, up to rounding."""
         within_bound = self.excess(front) <= _ROUNDING * max(1.0, abs(self.bound))
         return np.asarray(within_bound)
 
@@ -73,7 +73,7 @@ def read_limits(front: Front, bounds: Mapping[str, float], method: str) -> dict[
         method: The method that was called, for errors.
 
     Raises:
-        ProblemError: A name is not that of a limit, or a bound is impossible.
+        ProblemError: A name is not the name of a limit, or a bound is impossible.
     """
     quantities = {q.key: q for q in front.quantities}
     limits: dict[str, Limit] = {}
@@ -100,7 +100,7 @@ def _meant(name: str, quantities: Mapping[str, Quantity]) -> str:
 
 
 def check_value(quantity: Quantity, name: str, value: Any, method: str) -> None:
-    """Raise where a value is not a number, or was meant in per cent.
+    """Raise if a value is not a number, or is a percentage instead of a fraction.
 
     Args:
         quantity: The quantity that the value is one of.

@@ -39,14 +39,14 @@ def rates(
     pair = pair_of(front, gain, cost)
     amount = _amount(pair, step)
     gained, paid = pair.gained, pair.paid
-    changed = {paid: np.diff(pair.costs), gained: np.diff(pair.gains)}
+    steps = {paid: np.diff(pair.costs), gained: np.diff(pair.gains)}
     frame = pd.DataFrame(
         {
             "next_solution": pair.rows[1:],
             paid.key: pair.costs[:-1],
             gained.key: pair.gains[:-1],
-            **{f"{q.key}_step": change for q, change in changed.items()},
-            "rate": np.abs(gained.shown(changed[gained]) / paid.shown(changed[paid])),
+            **{f"{q.key}_step": change for q, change in steps.items()},
+            "rate": np.abs(gained.shown(steps[gained]) / paid.shown(steps[paid])),
             "sentence": [_step(front, pair, int(row), amount).sentence for row in pair.rows[:-1]],
         },
         index=pd.Index(pair.rows[:-1], name="solution"),
@@ -84,9 +84,9 @@ def _amount(pair: Pair, step: float | None) -> float:
     if pair.paid.percent:
         return 0.01
     span = float(np.ptp(pair.costs))
-    whole = bool((pair.costs == np.round(pair.costs)).all())
+    whole_costs = bool((pair.costs == np.round(pair.costs)).all())
     amount = 10.0 ** math.floor(math.log10(span / 100)) if span > 0 else 1.0
-    return max(amount, 1.0) if whole else amount
+    return max(amount, 1.0) if whole_costs else amount
 
 
 def _step(front: Front, pair: Pair, place: int, amount: float) -> Answer:
@@ -95,11 +95,11 @@ def _step(front: Front, pair: Pair, place: int, amount: float) -> Answer:
     own_cost = float(front.column(paid.key)[place])
     better = gained.sign * (own_gain - pair.gains)
     dearer = paid.sign * (pair.costs - own_cost)
-    written = gained.write(own_gain)
+    own_text = gained.write(own_gain)
     # Along the pair gain grows with cost. A gain that is lost in rounding is not worth a sentence.
     rows = np.flatnonzero(better > 0)
     news = next(
-        (i for i, r in enumerate(rows) if gained.write(pair.gains[r]) != written), len(rows)
+        (i for i, r in enumerate(rows) if gained.write(pair.gains[r]) != own_text), len(rows)
     )
     rows = rows[news:]
     if not len(rows):
@@ -107,18 +107,18 @@ def _step(front: Front, pair: Pair, place: int, amount: float) -> Answer:
         end = f"{gained.phrase(own_gain)} is the {extreme}"
         return Answer(f"{_more(paid)} {paid.words} buys nothing: {end}", None, {})
     near = rows[dearer[rows] <= amount + _ROUNDING]
-    chosen = int(near[-1]) if len(near) else int(rows[0])
-    bought = _change(gained, own_gain, float(pair.gains[chosen]))
-    there = pair.phrase(float(pair.gains[chosen]), float(pair.costs[chosen]))
+    row = int(near[-1]) if len(near) else int(rows[0])
+    bought = _change(gained, own_gain, float(pair.gains[row]))
+    there = pair.phrase(float(pair.gains[row]), float(pair.costs[row]))
     next_amount = f"{_next(paid)} {paid.write(amount)} of {paid.words}"
-    if paid.write(own_cost) == paid.write(float(pair.costs[chosen])):
+    if paid.write(own_cost) == paid.write(float(pair.costs[row])):
         sentence = f"{bought} costs nothing in {paid.words}: {there}"
     elif len(near):
         sentence = f"{next_amount} buys {bought}: {there}"
     else:
-        price = f"{paid.write(float(dearer[chosen]))} {_more(paid)} {paid.words}"
+        price = f"{paid.write(float(dearer[row]))} {_more(paid)} {paid.words}"
         sentence = f"{next_amount} buys nothing; {price} buys {bought}: {there}"
-    return Answer(sentence, front[int(pair.rows[chosen])], {})
+    return Answer(sentence, front[int(pair.rows[row])], {})
 
 
 def _next(paid: Quantity) -> str:

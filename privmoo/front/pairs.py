@@ -25,7 +25,7 @@ class Pair:
     Attributes:
         gained: What is gained.
         paid: What is paid.
-        rows: Places of the solutions, from the cheapest to the dearest.
+        rows: Places of the solutions, from the cheapest to the most expensive.
         gains: Their values of what is gained, in its natural sense.
         costs: Their values of what is paid.
     """
@@ -80,8 +80,8 @@ def pair_of(front: Front, gain: str | None = None, cost: str | None = None) -> P
     return Pair(gained, paid, rows, front.column(gained.key)[rows], front.column(paid.key)[rows])
 
 
-def _first(front: Front, sense: str, taken: Quantity | None, what: str) -> Quantity:
-    free = [q for q in front.objectives if q != taken]
+def _first(front: Front, sense: str, partner: Quantity | None, what: str) -> Quantity:
+    free = [q for q in front.objectives if q != partner]
     for quantity in (*(q for q in free if q.sense == sense), *free):
         return quantity
     raise ProblemError(

@@ -1,4 +1,4 @@
-"""Pseudo-weights: how much each solution looks like a choice for each objective (Deb 2001)."""
+"""Pseudo-weights: how strongly each solution favours each objective (Deb 2001)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from privmoo.front.choice import need_solutions, read_weights, scaled
+from privmoo.front.choice import need_solutions, read_weights, scale_quantities
 
 if TYPE_CHECKING:
     from privmoo.front.front import Front
@@ -19,7 +19,7 @@ __all__ = ["best_by_weights", "pseudo_weights"]
 def pseudo_weights(front: Front) -> pd.DataFrame:
     """Return the pseudo-weights of every solution, for `Front.pseudo_weights`."""
     need_solutions(front, "pseudo_weights")
-    goodness = 1 - scaled(front, front.objectives)
+    goodness = 1 - scale_quantities(front, front.objectives)
     varied = np.ptp(goodness, axis=0) > 0
     # One solution, or all alike: nothing speaks for one objective more than for another.
     goodness = goodness * varied if varied.any() else np.ones_like(goodness)

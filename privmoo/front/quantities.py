@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from privmoo import registry
 from privmoo.errors import CheckpointError, PluginError, ProblemError, nearest
 from privmoo.measures.base import Measure, Sense
-from privmoo.measures.wording import Wording, wording_of
+from privmoo.measures.wording import QualifiedWording, wording_of
 
 if TYPE_CHECKING:
     from privmoo.problem import AnonymizationProblem
@@ -32,10 +32,10 @@ class Quantity:
     Attributes:
         key: The column of a front.
         name: The measure's name.
-        sense: What is better, `"min"` or `"max"`.
+        sense: Whether small values (`"min"`) or large ones (`"max"`) are better.
         best: The best value possible on the table.
         worst: The worst value possible on the table.
-        stage: Whether it looks before or after suppression.
+        stage: Whether it is measured `"before"` or `"after"` suppression.
         parameters: The measure's arguments.
         wording: How people read its values; by default as the registered measure of that name says.
 
@@ -53,49 +53,49 @@ class Quantity:
     worst: float
     stage: str = "after"
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    wording: Wording | None = field(default=None, hash=False, compare=False)
+    wording: QualifiedWording | None = field(default=None, hash=False, compare=False)
 
     @property
-    def _wording(self) -> Wording:
-        return _registered_wording(self.name) if self.wording is None else self.wording
+    def _wording(self) -> QualifiedWording:
+        if self.wording is not None:
+            return self.wording
+        return _registered_wording(self.name, self.parameters)
 
     @property
     def sign(self) -> float:
-        """Factor that makes less better."""
+        """The factor for minimisation: 1 if less is better, otherwise -1."""
         return 1.0 if self.sense == "min" else -1.0
 
     @property
     def bounded(self) -> bool:
-        """Whether both bounds are finite; huge ones stand for none."""
+        """Whether both bounds are finite; huge bounds mean that there are none."""
         return max(abs(self.best), abs(self.worst)) < _UNBOUNDED
 
     @property
     def percent(self) -> bool:
-        """Whether values are fractions that people read as per cent."""
-        return self._wording.get("percent", False) and self.parameters.get("count") is not True
+        """Whether values are fractions that people read as percentages."""
+        return self._wording.get("percent", False)
 
     @property
     def words(self) -> str:
         """The name in running text."""
-        return (self._wording.get("symbol") or self.name.replace("_", " ")) + self._when
+        return (self._wording.get("symbol") or self.name.replace("_", " ")) + self._qualifier
 
     @property
-    def _when(self) -> str:
-        tau = self.parameters.get("tau")
-        which = f" (τ = {tau:g})" if isinstance(tau, int | float) else ""
-        if self.parameters.get("aggregate") == "max":
-            which += " (largest)"
-        return which + (" before suppression" if self.stage == "before" else "")
+    def _qualifier(self) -> str:
+        qualifier = self._wording.get("qualifier")
+        text = f" ({qualifier})" if qualifier else ""
+        return text + (" before suppression" if self.stage == "before" else "")
 
     @property
     def label(self) -> str:
         """The name on an axis or above a column."""
-        text = (self._wording.get("label") or self.name.replace("_", " ")) + self._when
+        text = (self._wording.get("label") or self.name.replace("_", " ")) + self._qualifier
         unit = "%" if self.percent else self._wording.get("unit")
         return f"{text} ({unit})" if unit else text
 
     def shown(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return values as an axis shows them: fractions as per cent."""
+        """Return values as an axis shows them: fractions become percentages."""
         return values * 100.0 if self.percent else values
 
     def write(self, value: float) -> str:
@@ -130,9 +130,9 @@ class Quantity:
         return np.asarray((position - low) / (high - low))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data that `from_json` reads back."""
+        """Return plain data that `from_json` reads back."""
         parameters = {key: _plain(value) for key, value in self.parameters.items()}
-        known_wording = self._wording == _registered_wording(self.name)
+        known_wording = self._wording == _registered_wording(self.name, self.parameters)
         return {
             "key": self.key,
             "name": self.name,
@@ -164,19 +164,19 @@ class Quantity:
         return cls(key, name, sense, best, worst, stage, parameters, wording)
 
 
-def _registered_wording(name: str) -> Wording:
-    """How the measure with a name is read; empty if there is none that works."""
+def _registered_wording(name: str, parameters: Mapping[str, Any]) -> QualifiedWording:
+    """Return how people read the measure with a name; empty if there is no usable one."""
     try:
         measure: Measure | type[Measure] = registry.load("measures", name)
     except PluginError:
-        return Wording()
-    return wording_of(measure)
+        return QualifiedWording()
+    return wording_of(measure, parameters)
 
 
-def _checked_wording(data: Mapping[str, Any]) -> Wording:
-    """The wording of a file, which anyone may have written."""
-    wording = Wording()
-    for part in ("label", "symbol", "unit"):
+def _checked_wording(data: Mapping[str, Any]) -> QualifiedWording:
+    """Return the wording of a file, which anyone may have written, or raise."""
+    wording = QualifiedWording()
+    for part in ("label", "symbol", "unit", "qualifier"):
         text = data.get(part, "")
         if not isinstance(text, str) or len(text) > 200:
             raise ValueError(f"its {part} is not a short text")
@@ -209,7 +209,7 @@ def quantities_of(problem: AnonymizationProblem) -> tuple[Quantity, ...]:
             worst=float(worst),
             stage=m.stage,
             parameters=m.parameters,
-            wording=wording_of(m),
+            wording=wording_of(m, m.parameters),
         )
 
     objectives = {m.key for m in problem.objectives}
@@ -217,7 +217,9 @@ def quantities_of(problem: AnonymizationProblem) -> tuple[Quantity, ...]:
     records = float(problem.table.n_records)
     return (
         *(of(m) for m in (*problem.objectives, *others)),
-        Quantity(RECORDS_SUPPRESSED, RECORDS_SUPPRESSED, "min", 0.0, records, wording=Wording()),
+        Quantity(
+            RECORDS_SUPPRESSED, RECORDS_SUPPRESSED, "min", 0.0, records, wording=QualifiedWording()
+        ),
     )
 
 

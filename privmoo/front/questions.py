@@ -40,20 +40,22 @@ def best_within(
         return _closest(front, limits.values())
     rows = np.flatnonzero(inside)
     allowed = front.rows(rows)
-    chosen = front[int(rows[_choose(allowed, targets)])]
-    runners = _runners_up(front, limits, targets, chosen)
-    limited = [limit.quantity for limit in limits.values() if limit.quantity not in targets]
-    sentence = _phrases(targets, chosen)
-    if limited:
-        sentence += f" at {_phrases(dict.fromkeys(limited), chosen)}"
+    solution = front[int(rows[_choose(allowed, targets)])]
+    runners = _runners_up(front, limits, targets, solution)
+    limit_quantities = [
+        limit.quantity for limit in limits.values() if limit.quantity not in targets
+    ]
+    sentence = _phrases(targets, solution)
+    if limit_quantities:
+        sentence += f" at {_phrases(dict.fromkeys(limit_quantities), solution)}"
     if len(targets) > 1:
         texts = dict.fromkeys(_phrases(targets, allowed.best(q.key)) for q in targets)
         others = [text for text in texts if not sentence.startswith(text)]
         sentence += f" (or {' or '.join(others)})" if others else ""
     for name, runner in runners.items():
-        exceeded = _phrases([limits[name].quantity], runner)
-        sentence += f"; allowing {exceeded} would give {_phrases(targets, runner)}"
-    return Answer(sentence, chosen, runners)
+        excess = _phrases([limits[name].quantity], runner)
+        sentence += f"; allowing {excess} would give {_phrases(targets, runner)}"
+    return Answer(sentence, solution, runners)
 
 
 def cheapest_with(front: Front, minimise: str | None, bounds: Mapping[str, float]) -> Answer:
@@ -66,19 +68,19 @@ def cheapest_with(front: Front, minimise: str | None, bounds: Mapping[str, float
     """
     if not bounds:
         raise ProblemError("cheapest_with: give a demand, such as min_k=5")
-    cost = _aim(_named(front, minimise, "min", "minimise"), "minimise")
+    cost = _aim(_find_quantity(front, minimise, "min", "minimise"), "minimise")
     demands = read_limits(front, bounds, "cheapest_with")
     rows = np.flatnonzero(within(front, demands.values()))
     if not len(rows):
         return _closest(front, demands.values())
-    chosen = front[int(rows[front.rows(rows).best(cost.key).index])]
-    demanded = dict.fromkeys(demand.quantity for demand in demands.values())
-    sentence = f"possible: {_phrases(demanded, chosen)} at {_phrases([cost], chosen)}"
-    runners = _runners_up(front, demands, [cost], chosen)
+    solution = front[int(rows[front.rows(rows).best(cost.key).index])]
+    demand_quantities = dict.fromkeys(demand.quantity for demand in demands.values())
+    sentence = f"possible: {_phrases(demand_quantities, solution)} at {_phrases([cost], solution)}"
+    runners = _runners_up(front, demands, [cost], solution)
     for name, runner in runners.items():
-        relaxed = _phrases([demands[name].quantity], runner)
-        sentence += f"; with {relaxed} it would be {_phrases([cost], runner)}"
-    return Answer(sentence, chosen, runners)
+        demand_text = _phrases([demands[name].quantity], runner)
+        sentence += f"; with {demand_text} it would be {_phrases([cost], runner)}"
+    return Answer(sentence, solution, runners)
 
 
 def _phrases(quantities: Iterable[Quantity], solution: Solution) -> str:
@@ -87,7 +89,7 @@ def _phrases(quantities: Iterable[Quantity], solution: Solution) -> str:
 
 def _targets(front: Front, maximise: str | Sequence[str] | None) -> list[Quantity]:
     if maximise is None or isinstance(maximise, str):
-        return [_aim(_named(front, maximise, "max", "maximise"), "maximise")]
+        return [_aim(_find_quantity(front, maximise, "max", "maximise"), "maximise")]
     if not maximise:
         raise ProblemError("maximise: name at least one measure")
     names = dict.fromkeys(maximise)
@@ -95,7 +97,7 @@ def _targets(front: Front, maximise: str | Sequence[str] | None) -> list[Quantit
 
 
 def _aim(quantity: Quantity, what: str) -> Quantity:
-    """The quantity, if it is better in the direction asked for."""
+    """Return the quantity, or raise if the opposite direction is better."""
     if (quantity.sense == "max") == (what == "maximise"):
         return quantity
     less, side, method = (
@@ -104,12 +106,12 @@ def _aim(quantity: Quantity, what: str) -> Quantity:
         else ("more", "min", "best_within(maximise")
     )
     raise ProblemError(
-        f"{what}: of {quantity.key!r} {less} is better; limit it instead, such as "
+        f"{what}: {less} of {quantity.key!r} is better; limit it instead, such as "
         f"{side}_{quantity.key}=…, or ask {method}={quantity.key!r}, …)"
     )
 
 
-def _named(front: Front, name: str | None, sense: str, what: str) -> Quantity:
+def _find_quantity(front: Front, name: str | None, sense: str, what: str) -> Quantity:
     if name is not None:
         return find(front.quantities, name, what=what)
     for quantity in front.objectives:
@@ -128,27 +130,31 @@ def _choose(front: Front, targets: list[Quantity]) -> int:
 
 
 def _runners_up(
-    front: Front, limits: Mapping[str, Limit], targets: Sequence[Quantity], chosen: Solution
+    front: Front, limits: Mapping[str, Limit], targets: Sequence[Quantity], solution: Solution
 ) -> dict[str, Solution]:
-    """Per limit, the least violation of it alone with which every target is as good and one better."""
+    """Return per limit the least violation of it alone that makes no target worse and one better."""
     runners = {}
-    signed = [q.sign * (front.column(q.key) - chosen.values[q.key]) for q in targets]
-    better = np.all([s <= 0 for s in signed], axis=0) & np.any([s < 0 for s in signed], axis=0)
+    differences = [q.sign * (front.column(q.key) - solution.values[q.key]) for q in targets]
+    better = np.all([s <= 0 for s in differences], axis=0) & np.any(
+        [s < 0 for s in differences], axis=0
+    )
     for name, limit in limits.items():
         others = within(front, [limits[key] for key in limits if key != name])
         rows = np.flatnonzero(better & others & ~limit.holds(front))
-        keys = [*(s[rows] for s in signed[::-1]), limit.excess(front)[rows]]
+        keys = [*(s[rows] for s in differences[::-1]), limit.excess(front)[rows]]
         for row in rows[np.lexsort(keys)]:
             runner = front[int(row)]
             # A gain that is lost in rounding is not worth a sentence.
-            if any(q.write(runner.values[q.key]) != q.write(chosen.values[q.key]) for q in targets):
+            if any(
+                q.write(runner.values[q.key]) != q.write(solution.values[q.key]) for q in targets
+            ):
                 runners[name] = runner
                 break
     return runners
 
 
 def _closest(front: Front, limits: Iterable[Limit]) -> Answer:
-    """The answer where no solution is within all limits."""
+    """Return the answer where no solution is within all limits."""
     limits = list(limits)
     demand = " and ".join(map(str, limits))
     if not len(front):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privmoo._util.wording import join_words
 from privmoo.errors import ProblemError
 from privmoo.front.answer import Answer
-from privmoo.front.choice import need_solutions, scaled
+from privmoo.front.choice import need_solutions, scale_quantities
 from privmoo.front.limits import Limit, check_value
 from privmoo.front.quantities import Quantity, find
 from privmoo.front.solution import Solution
@@ -35,38 +35,44 @@ def near(front: Front, wishes: Mapping[str, float]) -> Answer:
     if not wishes:
         raise ProblemError("near: say what you wish for, such as near(k=20, loss=0.2)")
     need_solutions(front, "near")
-    wished = [find(front.quantities, name, what="near") for name in wishes]
-    for quantity in wished:
+    wish_quantities = [find(front.quantities, name, what="near") for name in wishes]
+    for quantity in wish_quantities:
         check_value(quantity, quantity.key, wishes[quantity.key], "near")
         if math.isinf(wishes[quantity.key]):
-            raise ProblemError(f"near: {quantity.key} must be finite; leave it out for no wish")
-    lacks = np.column_stack([_lack(front, q, wishes[q.key]) for q in wished])
-    limits = {q.key: Limit.wish(q, wishes[q.key]) for q in wished}
+            raise ProblemError(
+                f"near: {quantity.key} must be a finite number; leave it out if you have no wish"
+            )
+    lacks = np.column_stack([_lack(front, q, wishes[q.key]) for q in wish_quantities])
+    limits = {q.key: Limit.wish(q, wishes[q.key]) for q in wish_quantities}
     reached = {key: limit.holds(front) for key, limit in limits.items()}
-    others = [q for q in front.objectives if q not in wished]
+    others = [q for q in front.objectives if q not in wish_quantities]
     all_reached = np.all(list(reached.values()), axis=0)
-    chosen = front[_closest(front, lacks, all_reached, others)]
-    listed = [*wished, *others]
-    if all_reached[chosen.index]:
-        phrases = join_words(q.phrase(chosen.values[q.key]) for q in listed)
-        return Answer(f"reached: {phrases}", chosen, {})
-    missed = [q for q in wished if not reached[q.key][chosen.index]]
+    solution = front[_closest(front, lacks, all_reached, others)]
+    quantities = [*wish_quantities, *others]
+    if all_reached[solution.index]:
+        phrases = join_words(q.phrase(solution.values[q.key]) for q in quantities)
+        return Answer(f"reached: {phrases}", solution, {})
+    misses = [q for q in wish_quantities if not reached[q.key][solution.index]]
     parts = [
-        q.phrase(chosen.values[q.key]) + (_off(q, chosen, wishes[q.key]) if q in missed else "")
-        for q in listed
+        q.phrase(solution.values[q.key]) + (_off(q, solution, wishes[q.key]) if q in misses else "")
+        for q in quantities
     ]
     sentence = f"not reached: the closest is {join_words(parts)}"
     runners = {}
-    for q in missed:
+    for q in misses:
         rows = np.flatnonzero(reached[q.key])
         if not len(rows):
             continue
-        rest = np.delete(lacks, wished.index(q), axis=1) if len(wished) > 1 else lacks
+        rest = (
+            np.delete(lacks, wish_quantities.index(q), axis=1)
+            if len(wish_quantities) > 1
+            else lacks
+        )
         runner = front[int(rows[_closest(front.rows(rows), rest[rows], None, others)])]
         runners[q.key] = runner
-        phrases = join_words(r.phrase(runner.values[r.key]) for r in listed)
+        phrases = join_words(r.phrase(runner.values[r.key]) for r in quantities)
         sentence += f"; with {limits[q.key]} it would be {phrases}"
-    return Answer(sentence, chosen, runners)
+    return Answer(sentence, solution, runners)
 
 
 def _lack(front: Front, quantity: Quantity, wish: float) -> NDArray[np.float64]:
@@ -88,19 +94,20 @@ def _closest(
     reached: NDArray[np.bool_] | None,
     others: list[Quantity],
 ) -> int:
-    """Place of the smallest largest lack, of equal ones the smallest sum.
+    """Return the place of the smallest largest lack; among equals, of the smallest sum.
 
     What was not wished for decides first where all wishes are reached, and last where they are not.
     """
-    achieved = [lacks.max(axis=1), lacks.sum(axis=1)]
-    beside = (
-        [scaled(front, others).max(axis=1), scaled(front, others).sum(axis=1)] if others else []
-    )
+    lack_keys = [lacks.max(axis=1), lacks.sum(axis=1)]
+    beside = []
+    if others:
+        scaled = scale_quantities(front, others)
+        beside = [scaled.max(axis=1), scaled.sum(axis=1)]
     if reached is None or not reached.any():
-        return int(np.lexsort([*achieved, *beside][::-1])[0])
-    return int(np.lexsort([~reached, *beside, *achieved][::-1])[0])
+        return int(np.lexsort([*lack_keys, *beside][::-1])[0])
+    return int(np.lexsort([~reached, *beside, *lack_keys][::-1])[0])
 
 
-def _off(quantity: Quantity, chosen: Solution, wish: float) -> str:
-    lacking = abs(chosen.values[quantity.key] - wish)
+def _off(quantity: Quantity, solution: Solution, wish: float) -> str:
+    lacking = abs(solution.values[quantity.key] - wish)
     return f" ({quantity.write(lacking)} too {'low' if quantity.sense == 'max' else 'high'})"

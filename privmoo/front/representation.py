@@ -15,7 +15,7 @@ from privmoo._util.wording import count_noun
 if TYPE_CHECKING:
     from privmoo.front.front import Front
 
-__all__ = ["as_html", "summary"]
+__all__ = ["as_html", "summary", "undivided"]
 
 _ROWS = 20
 
@@ -40,7 +40,23 @@ def summary(front: Front) -> str:
         if "generations" in run:
             how.append(f"{run['generations']:,} generations")
         text += f"\n{front.description.get('problem', '')} by {', '.join(how)}"
-    return text
+    remark = run.get("remark") or undivided(front)
+    return f"{text}\n{remark}" if remark else text
+
+
+def undivided(front: Front) -> str | None:
+    """Return a sentence where a search for regions found no way to divide the table; otherwise None."""
+    problem = front.problem
+    if problem is None or "regions" not in problem.space.kinds or front.n_objectives < 2:
+        return None
+    if len(front) != 1 or not problem.constraints or problem.table.n_tuples < 2:
+        return None
+    labels = problem.candidates(front.X).labels
+    if labels is None or len(np.unique(labels)) > 1:
+        return None
+    return (
+        "No division into regions was found that keeps the constraints: all records are one region."
+    )
 
 
 def as_html(front: Front) -> str:

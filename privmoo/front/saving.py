@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -14,6 +15,7 @@ from privmoo._util.files import replacing
 from privmoo._util.packing import Packed, pack, plain
 from privmoo.data.table import Table
 from privmoo.errors import CheckpointError, PluginError, ProblemError
+from privmoo.front.description import without_secret
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, quantities_of
 from privmoo.measures.base import Measure
 from privmoo.measures.names import measure_by_name
@@ -23,6 +25,7 @@ from privmoo.suppression import policy_from as described_policy
 
 if TYPE_CHECKING:
     from privmoo.front.front import Front
+    from privmoo.front.solution import Solution
     from privmoo.problem import AnonymizationProblem
 
 __all__ = ["FrontFields", "measures_from", "policy_from", "read", "recoding_from", "save"]
@@ -47,6 +50,9 @@ class FrontFields(TypedDict):
     problem: AnonymizationProblem | None
     table: Table | None
     recodings: tuple[Mapping[str, Any], ...] | None
+    thresholds: NDArray[np.float64] | None
+    families: tuple[str, ...] | None
+    filters: frozenset[str]
 
 
 def save(front: Front, path: str | Path, *, force: bool = False) -> None:
@@ -59,10 +65,10 @@ def save(front: Front, path: str | Path, *, force: bool = False) -> None:
     """
     recodings = front.recodings
     if front.problem is not None:
-        stored = recodings or (None,) * len(front)
+        known_recodings = recodings or (None,) * len(front)
         recodings = tuple(
-            _described(front.problem, x) if r is None else r
-            for r, x in zip(stored, front.X, strict=True)
+            _recoding_data(front.problem, front[i]) if r is None else r
+            for i, r in enumerate(known_recodings)
         )
     if front.X.dtype == object:
         raise ProblemError("save: decision vectors of mixed types cannot be saved")
@@ -73,16 +79,25 @@ def save(front: Front, path: str | Path, *, force: bool = False) -> None:
         "description": plain(front.description),
         "run": plain(front.run),
         "recodings": plain(recodings),
+        **({} if front.families is None else {"families": list(front.families)}),
+        **({"filters": sorted(front.filters)} if front.filters else {}),
     }
-    with replacing(path, force=force) as temporary:
+    if front.thresholds is not None:
+        head["thresholds"] = _threshold_lists(front.thresholds)
+    # Decision vectors and the fingerprint of the table are for the publisher only.
+    with replacing(path, force=force, private=True) as temporary:
         pack(temporary, head, {name: getattr(front, name) for name in _ARRAYS}, name="front")
 
 
-def _described(problem: AnonymizationProblem, x: NDArray[Any]) -> dict[str, Any]:
-    """A decision vector's recoding as plain data, with its policy where it is not the problem's."""
-    policy = problem.policy(x)
+def _recoding_data(problem: AnonymizationProblem, solution: Solution) -> dict[str, Any]:
+    """Return a solution's recoding as plain data, with its policy where it is not the problem's."""
+    policy = solution.suppression
     exception = {} if policy == problem.suppression else {"suppression": policy.describe()}
-    return {**problem.recoding(x).to_json(), **exception}
+    return {**problem.recoding(solution.x).to_json(), **exception}
+
+
+def _threshold_lists(thresholds: NDArray[np.float64]) -> list[list[float] | None]:
+    return [None if np.isnan(row).any() else row.tolist() for row in thresholds]
 
 
 def read(
@@ -93,7 +108,7 @@ def read(
     Args:
         path: The file.
         table: The table the front was computed on, so that solutions can be released.
-        problem: The problem it is a front of, which brings its table.
+        problem: The problem that the front belongs to, which brings its table.
 
     Raises:
         CheckpointError: The file is missing or damaged, or belongs to another table or problem.
@@ -119,13 +134,14 @@ def read(
 
 
 def _read_fields(packed: Packed) -> FrontFields:
-    """What a file says by itself, checked to fit together."""
+    """Return the fields of a file, checked to fit together."""
     head, arrays = packed.head, packed.arrays
-    listed = head.get("quantities")
-    if not isinstance(listed, list) or not 0 < len(listed) <= 1000:
+    entries = head.get("quantities")
+    if not isinstance(entries, list) or not 0 < len(entries) <= 1000:
         raise packed.damaged("its measures cannot be read")
-    quantities = tuple(Quantity.from_json(entry) for entry in listed)
+    quantities = tuple(Quantity.from_json(entry) for entry in entries)
     n_objectives, values = head.get("n_objectives"), arrays["values"]
+    families, filters = head.get("families"), head.get("filters", [])
     recodings, run, description = head.get("recodings"), head.get("run"), head.get("description")
     good = (
         isinstance(n_objectives, int)
@@ -141,6 +157,11 @@ def _read_fields(packed: Packed) -> FrontFields:
         and isinstance(description, dict)
         and (recodings is None or (isinstance(recodings, list) and len(recodings) == len(values)))
         and all(isinstance(r, dict) for r in recodings or ())
+        and (families is None or (isinstance(families, list) and len(families) == len(values)))
+        and isinstance(filters, list)
+        and all(
+            isinstance(name, str) and len(name) <= 200 for name in (*(families or ()), *filters)
+        )
     )
     if not good or not isinstance(n_objectives, int) or run is None or description is None:
         raise packed.damaged("its parts do not fit together")
@@ -155,7 +176,34 @@ def _read_fields(packed: Packed) -> FrontFields:
         "problem": None,
         "table": None,
         "recodings": None if recodings is None else tuple(recodings),
+        "thresholds": _read_thresholds(packed, len(values)),
+        "families": None if families is None else tuple(families),
+        "filters": frozenset(filters),
     }
+
+
+def _read_thresholds(packed: Packed, n: int) -> NDArray[np.float64] | None:
+    """Return the thresholds of the solutions that are steps of a staircase; None if the file has none."""
+    listed = packed.head.get("thresholds")
+    if listed is None or listed == [None] * n:
+        return None
+    width = 0
+    if isinstance(listed, list) and len(listed) == n:
+        width = max((len(row) for row in listed if isinstance(row, list)), default=0)
+    good = width in (1, 2) and all(
+        row is None
+        or (
+            isinstance(row, list)
+            and len(row) == width
+            and all(type(number) in (int, float) and math.isfinite(number) for number in row)
+        )
+        for row in listed
+    )
+    if not good:
+        raise packed.damaged("its thresholds cannot be read")
+    return np.array(
+        [[math.nan] * width if row is None else row for row in listed], dtype=np.float64
+    )
 
 
 def _check_problem(
@@ -163,7 +211,7 @@ def _check_problem(
 ) -> None:
     """Raise a CheckpointError unless a file belongs to the problem."""
     description = content["description"]
-    if plain(problem.describe()) != description:
+    if without_secret(plain(problem.describe())) != without_secret(description):
         raise CheckpointError(
             f"front: {str(file)!r} belongs to another problem "
             f"({description.get('problem')}); give the problem and parameters that it was computed with"
@@ -171,7 +219,11 @@ def _check_problem(
     recorded = [_essence(q) for q in content["quantities"]]
     if recorded != [_essence(q) for q in quantities_of(problem)]:
         raise packed.damaged("its measures are not those of the problem")
-    if content["n_objectives"] != problem.n_obj or not _possible(content["X"], problem):
+    staircase, thresholds = problem.evaluator.engine.staircase, content["thresholds"]
+    fits = thresholds is None or (
+        staircase is not None and len(staircase.properties) == thresholds.shape[1]
+    )
+    if content["n_objectives"] != problem.n_obj or not _possible(content["X"], problem) or not fits:
         raise packed.damaged("its solutions are not possible ones of the problem")
 
 
@@ -191,7 +243,7 @@ def _possible(X: NDArray[Any], problem: AnonymizationProblem) -> bool:
     return (low is None or bool((low <= X).all())) and (high is None or bool((high >= X).all()))
 
 
-def policy_from(described: Any) -> Suppression:
+def policy_from(description: Any) -> Suppression:
     """Make the suppression policy that `Suppression.describe` described.
 
     Raises:
@@ -199,14 +251,14 @@ def policy_from(described: Any) -> Suppression:
         ProblemError: If no policy of that name is built in, installed or registered.
     """
     where = "release: the front was loaded without its problem"
-    if not isinstance(described, Mapping):
+    if not isinstance(description, Mapping):
         raise ProblemError(
             f"{where}, and the file does not state its suppression policy; use "
             "Front.load(path, problem=…)"
         )
-    name = str(described.get("policy"))
+    name = str(description.get("policy"))
     try:
-        return described_policy(described)
+        return described_policy(description)
     except PluginError as error:
         reason = "cannot be used" if registry.contains("policies", name) else "is not registered"
         raise ProblemError(
@@ -242,19 +294,19 @@ def measures_from(quantities: Iterable[Quantity]) -> list[Measure]:
         if q.name not in names:
             continue
         try:
-            built = _measure_of(q)
+            measure = _measure_of(q)
         except PluginError:
             continue
         except _WRONG:
             if q.name in _OF_POPULATIONS and isinstance(q.parameters.get("population"), str):
                 continue  # only the problem has the population, and no audit could check it
-            built = None
-        if built is None or (built.sense, built.stage) != (q.sense, q.stage):
+            measure = None
+        if measure is None or (measure.sense, measure.stage) != (q.sense, q.stage):
             raise CheckpointError(
                 f"front: the measure {q.key!r} in the file is not a valid {q.name!r}; use "
                 "Front.load(path, problem=…)"
             )
-        measures.append(built)
+        measures.append(measure)
     return measures
 
 
@@ -267,19 +319,19 @@ def _measure_of(quantity: Quantity) -> Measure:
     return measure if measure.key == quantity.key else measure.named(quantity.key)
 
 
-def recoding_from(table: Table, described: Mapping[str, Any], index: int) -> Recoding:
+def recoding_from(table: Table, description: Mapping[str, Any], index: int) -> Recoding:
     """Return the recoding of a solution in a file.
 
     Args:
         table: The table that the file is of.
-        described: What `Recoding.to_json` returned.
+        description: What `Recoding.to_json` returned.
         index: The place of the solution.
 
     Raises:
         CheckpointError: The recoding cannot be made for this table.
     """
     try:
-        return from_json(table, described)
+        return from_json(table, description)
     except _WRONG:
         raise CheckpointError(
             f"front: the recoding of solution {index} in the file cannot be made for this table; use "

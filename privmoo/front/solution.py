@@ -16,13 +16,16 @@ from privmoo import registry
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError, ReleaseError, nearest
 from privmoo.evaluation.engine import Engine
+from privmoo.front.description import stated_parameters
 from privmoo.front.quantities import RECORDS_SUPPRESSED
 from privmoo.front.saving import measures_from, policy_from, recoding_from
 from privmoo.groups.groups import Grouping
 from privmoo.measures.base import Measure
 from privmoo.recodings.base import Recoding
 from privmoo.recodings.columns import Labels
+from privmoo.release.certificate import OVERLAP
 from privmoo.release.copy import write_copy
+from privmoo.release.evidence import released_labels
 from privmoo.release.plan import Origin, ReleasePlan
 from privmoo.release.release import Release, make_release
 from privmoo.release.utility import ReleasedRows, loss_of_labels
@@ -67,8 +70,17 @@ class Solution:
         return row
 
     @property
+    def family(self) -> str:
+        """The family of its recoding, such as `"cuts"`."""
+        front = self.front
+        if front.families is not None:
+            return front.families[self.index]
+        kinds = () if front.problem is None else front.problem.space.kinds
+        return kinds[0] if kinds else str(self.recoding.name)
+
+    @property
     def values(self) -> dict[str, float]:
-        """All recorded quantities, in their natural sense."""
+        """The recorded quantities by name, in their natural sense."""
         keys = [q.key for q in self.front.quantities]
         return dict(zip(keys, self.front.values[self.index].tolist(), strict=True))
 
@@ -89,7 +101,11 @@ class Solution:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Solution):
             return NotImplemented
-        return self.values == other.values and np.array_equal(self.x, other.x)
+        return (
+            self.values == other.values
+            and np.array_equal(self.x, other.x)
+            and _same(self.thresholds, other.thresholds)
+        )
 
     def __hash__(self) -> int:
         return hash(tuple(self.values.items()))
@@ -108,7 +124,7 @@ class Solution:
 
     @property
     def recoding(self) -> Recoding:
-        """What becomes of every quasi-identifier."""
+        """The recoding: what every quasi-identifier is published as."""
         stored = None if self.front.recodings is None else self.front.recodings[self.index]
         if stored is None:
             if self.front.problem is None:
@@ -117,20 +133,28 @@ class Solution:
         return recoding_from(self.table, stored, self.index)
 
     @property
+    def thresholds(self) -> NDArray[np.float64] | None:
+        """The thresholds, if the solution is a step of the staircase of its decision vector."""
+        steps = self.front.thresholds
+        if steps is None or np.isnan(steps[self.index]).any():
+            return None
+        return np.asarray(steps[self.index])
+
+    @property
     def suppression(self) -> Suppression:
-        """The policy that left records out."""
+        """The policy that decides which records are left out."""
         if self.front.problem is not None:
-            return self.front.problem.policy(self.x)
+            return self.front.problem.policy(self.x, self.thresholds)
         stored = (self.front.recodings or [None] * len(self.front))[self.index] or {}
         described = stored.get("suppression", self.front.description.get("suppression"))
         return policy_from(described)
 
-    def _published(self) -> NDArray[np.bool_] | None:
+    def _published_records(self) -> NDArray[np.bool_] | None:
         return None if self.front.problem is None else self.front.problem.published(self.x)
 
     def groups(self) -> Grouping:
         """Return the QI-groups of the release, after suppression."""
-        table, published = self.table, self._published()
+        table, published = self.table, self._published_records()
         needs = {"labels"} | ({"counts"} if table.sensitive else set())
         view = self.recoding.view(table)
         candidate = self.recoding.candidate(view)
@@ -140,20 +164,24 @@ class Solution:
         return engine.groups(candidate)[1][0]
 
     def loss_per_attribute(self) -> pd.Series:
-        """Return the loss of every quasi-identifier; suppressed records have lost all.
+        """Return the loss of every quasi-identifier; suppressed records count as completely lost.
 
         A generalised value loses (leaves in its block - 1) / (leaves - 1) (Iyengar 2002); the mean over
         attributes, by their weights, is the measure `loss`. A column of means and modes loses its
         information loss: the distance to the released values over the column's own deviation; a number
-        with noise, how far it is off over the width of the domain.
+        with noise loses its distance from the original, over the width of the domain.
         """
         recoding, table = self.recoding, self.table
         labels = _labels_of_values(recoding)
         if labels is None:
+            view = recoding.view(table)
+            candidate = recoding.candidate(view)
+            if candidate.spans is not None and candidate.labels is not None:
+                return self._loss_of_ranges(view, candidate.spans[0], candidate.labels[0])
             rows = self.released_rows()
             released = ReleasedRows(table, recoding.apply(table, rows), recoding, rows)
             return released.loss_per_column()
-        published = self._published()
+        published = self._published_records()
         if published is None:
             released_records = np.where(self.groups().labels >= 0, table.weights, 0)
         else:
@@ -161,8 +189,18 @@ class Solution:
             released_records = np.bincount(tuples, minlength=table.n_tuples)
         return loss_of_labels(table, labels, released_records)
 
+    def _loss_of_ranges(
+        self, view: Table, spans: NDArray[np.int64], labels: NDArray[np.int32]
+    ) -> pd.Series:
+        """Return the loss of every quasi-identifier by the widths of its ranges, without making rows."""
+        leaves = np.array([max(qi.n_leaves - 1, 1) for qi in view.qis])
+        widths = (spans[:, :, 1] - spans[:, :, 0] - 1) / leaves
+        released = np.where(self.groups().labels >= 0, view.weights, 0)
+        lost = released @ widths[labels] + view.n_records - released.sum()
+        return pd.Series(lost / view.n_records, index=view.qi_names, name="loss")
+
     def group_sizes(self) -> pd.DataFrame:
-        """Count the released records by the size of their QI-group: how well people are hidden."""
+        """Count the released records by the size of their QI-group: it shows how well people are hidden."""
         groups = self.groups()
         sizes, place = np.unique(groups.sizes, return_inverse=True)
         return pd.DataFrame(
@@ -176,10 +214,10 @@ class Solution:
         )
 
     def release(self, *, seed: int | None = None, shuffle: bool = True) -> Release:
-        """Make the anonymised table, audited, with a certificate.
+        """Make the anonymised table, audit it, and certify it.
 
         Args:
-            seed: For the order of the rows; by default nobody can repeat it.
+            seed: Seeds the order of the rows; by default the order is random and cannot be repeated.
             shuffle: Whether rows change their order.
         """
         return make_release(
@@ -200,20 +238,17 @@ class Solution:
         force: bool = False,
         spreadsheets: bool = False,
     ) -> list[Path]:
-        """Write the release and its certificate; a scanned table is copied batch by batch.
+        """Audit the release and write it with its certificate; a scanned table is copied batch by batch.
 
         Args:
-            path: Where the rows go, `.csv` or `.parquet`; the certificate goes beside them. Of a Dask
-                DataFrame it is a folder of parts, which all workers must reach.
-            seed: For the order of the rows; by default nobody can repeat it.
+            path: Where the rows go, `.csv` or `.parquet`; the certificate goes beside them. For a Dask
+                DataFrame, a folder of parts, which all workers must be able to reach.
+            seed: Seeds the order of the rows; by default the order is random and cannot be repeated.
             force: Whether files that exist are replaced.
             spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
         """
-        table = self.table
-        if table.has_records:
-            return self.release(seed=seed).write(path, force=force, spreadsheets=spreadsheets)
         plan = ReleasePlan.of(
-            table,
+            self.table,
             self.recoding,
             suppression=self._left_out(),
             measures=self._measures(),
@@ -222,8 +257,8 @@ class Solution:
         return write_copy(plan, path, seed=seed, force=force, spreadsheets=spreadsheets)
 
     def _left_out(self) -> Suppression | NDArray[np.bool_]:
-        """The policy, or of every record whether it is published."""
-        published, policy = self._published(), self.suppression
+        """Return the policy, or a mask of the records that are published."""
+        published, policy = self._published_records(), self.suppression
         if published is None:
             return policy
         if policy != ExplicitRecords():
@@ -239,11 +274,11 @@ class Solution:
         return measures_from(self.front.quantities)
 
     def _origin(self) -> Origin:
-        """How the recoding was found."""
+        """Return how the recoding was found."""
         front = self.front
         method = {
             "problem": front.description.get("problem"),
-            "parameters": front.description.get("parameters"),
+            "parameters": stated_parameters(front.description),
             **{key: front.run[key] for key in _RUN_FACTS if key in front.run},
         }
         return Origin(claims=self.values, method=method)
@@ -271,17 +306,17 @@ class Solution:
         measured.append(
             ("records suppressed", f"{suppressed:,} of {table.n_records:,} ({share:.2%})")
         )
-        sections = [
-            ("What is published", list(self.describe_columns().items())),
-            ("Measured", measured),
-        ]
+        published = list(self.describe_columns().items())
+        if any(isinstance(column, Labels) and column.is_local for column in self.recoding.columns):
+            published.append(("note", f"{OVERLAP}; each label is right for its own group"))
+        sections = [("What is published", published), ("Measured", measured)]
         loss_by_attribute = self.loss_per_attribute()
         rows = [(str(name), f"{value * 100:.4g} %") for name, value in loss_by_attribute.items()]
         return [*sections, ("Loss per attribute", rows), ("QI-groups", self._group_rows())]
 
     def released_rows(self) -> NDArray[np.int64]:
         """Return the rows of `Table.originals` that are released."""
-        published = self._published()
+        published = self._published_records()
         if published is not None:
             return np.flatnonzero(published)
         tuples = self.recoding.view(self.table).originals.tuples
@@ -290,19 +325,22 @@ class Solution:
     def describe_columns(self) -> dict[str, str]:
         """Describe what is published of every quasi-identifier.
 
-        Labels that only suppressed records have are left out.
+        Labels that occur only in suppressed records are left out.
         """
         table, recoding = self.table, self.recoding
         columns = _labels_of_values(recoding)
         if columns is None:
-            frame = recoding.apply(table, self.released_rows())
-            return recoding.describe({n: set(frame[n].astype(str)) for n in table.qi_names})
-        batch = self.groups().batch
+            rows = self.released_rows()
+            return recoding.describe(released_labels(table, recoding.apply(table, rows), rows))
+        groups = self.groups()
+        batch = groups.batch
         tuples = table.tuples[batch.firsts[batch.starts[0] : batch.stops[0]]]
-        released = {
-            column.name: {column.labels[cell] for cell in np.unique(column.codes[tuples[:, j]])}
-            for j, column in enumerate(columns)
-        }
+        released = {}
+        for j, column in enumerate(columns):
+            counts = np.bincount(column.codes[tuples[:, j]], groups.records, column.n_cells)
+            released[column.name] = {
+                column.labels[cell]: int(counts[cell]) for cell in np.flatnonzero(counts).tolist()
+            }
         return recoding.describe(released)
 
     def _group_rows(self) -> list[tuple[str, str]]:
@@ -310,8 +348,8 @@ class Solution:
         sizes = by_size.index.to_numpy()
         rows = [("number", f"{int(by_size['groups'].sum()):,}")]
         if len(sizes):
-            hidden = np.repeat(sizes, by_size["groups"].to_numpy())
-            rows.append(("smallest, median, largest", _three(hidden)))
+            sizes_of_groups = np.repeat(sizes, by_size["groups"].to_numpy())
+            rows.append(("smallest, median, largest", _three(sizes_of_groups)))
         edges = [1, 2, 5, 10, 20, 50, 100, 1000, np.inf]
         for low, high in itertools.pairwise(edges):
             inside = (sizes >= low) & (sizes < high)
@@ -353,8 +391,14 @@ class Solution:
         return "".join(parts)
 
 
+def _same(first: NDArray[np.float64] | None, second: NDArray[np.float64] | None) -> bool:
+    return first is second or (
+        first is not None and second is not None and np.array_equal(first, second)
+    )
+
+
 def _labels_of_values(recoding: Recoding) -> list[Labels] | None:
-    """The columns, if in all of them every value has one label: then counts are enough."""
+    """Return the columns if every value has one label in all of them, so that counts are enough."""
     columns = [c for c in recoding.columns if isinstance(c, Labels) and c.scope == "value"]
     return columns if len(columns) == len(recoding.columns) else None
 

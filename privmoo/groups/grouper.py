@@ -136,6 +136,7 @@ class Grouper:
             blocks=candidates.blocks,
             clusters=candidates.labels,
             centres=candidates.centres,
+            spans=candidates.spans,
             cells=candidates.cells,
             has_losses=candidates.labels is None or candidates.losses is not None,
         )

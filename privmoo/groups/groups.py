@@ -40,10 +40,13 @@ class GroupBatch:
             for blocks.
         centres: Candidates × clusters × quasi-identifiers, what clusters release, where that is not
             their mean and mode.
+        spans: Per candidate the ranges of leaves that its clusters publish; None if they publish no
+            ranges.
         cells: Per candidate what every record publishes, where that is neither blocks nor centres.
         has_losses: Whether `losses` are known: clusters that release centres have none.
         kept: Candidates × tuples, records kept, where a candidate chooses single records.
         stage: Before or after suppression.
+        derived: What was computed of these groups and is needed again, by name.
     """
 
     table: Table
@@ -58,10 +61,12 @@ class GroupBatch:
     blocks: NDArray[np.uint32] | None = None
     clusters: NDArray[np.int32] | None = None
     centres: NDArray[np.float64] | None = None
+    spans: Sequence[NDArray[np.int64]] | None = None
     cells: Sequence[Recoding] | None = None
     has_losses: bool = True
     kept: NDArray[np.int64] | None = None
     stage: Stage = "before"
+    derived: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -83,24 +88,25 @@ class GroupBatch:
         return sums
 
     def need_blocks(self, measure: str) -> NDArray[np.uint32]:
-        """The blocks, or one sentence saying that clusters have none."""
+        """Return the blocks, or raise if the groups are clusters, which have none."""
         if self.blocks is None:
             raise MeasureError(
-                f"{measure}: needs generalised values; these groups are clusters, choose another measure"
+                f"{measure}: needs generalised values, but these groups are clusters; choose another "
+                "measure"
             )
         return self.blocks
 
     def need_losses(self, measure: str) -> NDArray[np.float64]:
-        """General losses, or one sentence saying that these groups have none."""
+        """Return the general losses, or raise if the groups have none."""
         if not self.has_losses:
             raise MeasureError(
-                f"{measure}: needs generalised values; these groups release means or noised numbers, "
+                f"{measure}: needs generalised values, but these groups release means or noised numbers; "
                 "choose another measure such as InformationLoss()"
             )
         return self.losses
 
     def need_labels(self, measure: str) -> NDArray[np.int32]:
-        """The group of every tuple, or one sentence saying that nobody asked for it."""
+        """Return the group of every tuple, or raise if the engine was not asked for it."""
         if self.labels is None:
             raise MeasureError(
                 f"{measure}: labels were not asked for; use Engine(needs={{'labels'}})"
@@ -108,11 +114,11 @@ class GroupBatch:
         return self.labels
 
     def at(self, candidates: slice) -> GroupBatch:
-        """Some of the candidates."""
+        """Return the groups of some of the candidates."""
         part = replace(self, starts=self.starts[candidates], stops=self.stops[candidates])
         rows = {
             name: value[candidates]
-            for name in ("labels", "blocks", "clusters", "centres", "cells", "kept")
+            for name in ("labels", "blocks", "clusters", "centres", "spans", "cells", "kept")
             if (value := getattr(self, name)) is not None
         }
         return replace(part, **rows)
@@ -173,7 +179,7 @@ class Grouping:
 
     @property
     def labels(self) -> NDArray[np.int32]:
-        """The group of every distinct tuple; -1 where it is suppressed."""
+        """The group of every distinct tuple; -1 if it is suppressed."""
         if self.batch.labels is None:
             raise MeasureError(
                 "groups: labels were not asked for; a measure declares needs={'labels'}"
@@ -182,7 +188,7 @@ class Grouping:
         return np.where(labels < self.n_groups, labels, np.int32(-1))
 
     def segments(self, attribute: str) -> Segments:
-        """Sparse counts of one sensitive attribute, for the groups of this candidate."""
+        """Return the sparse counts of one sensitive attribute in the groups of this candidate."""
         available = self.batch.segments
         if attribute not in available:
             raise MeasureError(
@@ -193,7 +199,7 @@ class Grouping:
         return Segments(starts[self._range], stops[self._range], values, counts)
 
     def counts(self, attribute: str) -> list[dict[str, int]]:
-        """For every group, how many records have each value of a sensitive attribute."""
+        """Return how many records of every group have each value of a sensitive attribute."""
         names = (
             self.table.sensitive[attribute].values
             if attribute in self.table.sensitive

@@ -72,7 +72,7 @@ def lay_out(table: Table) -> Layout:
 
 
 def _super_columns(tuples: NDArray[Any], sizes: list[int], order: list[int]) -> list[list[int]]:
-    """First fit, widest attribute first: few groups, each with few combinations that occur.
+    """Pack attributes by first fit, widest first: few groups, each with few combinations that occur.
 
     A combination costs a look-up per member and candidate, a super-column one per tuple: the limit
     balances the two. Large tables are judged by evenly spaced tuples.
@@ -96,7 +96,7 @@ def _super_columns(tuples: NDArray[Any], sizes: list[int], order: list[int]) -> 
 
 
 def working_memory(layout: Layout) -> Scratch:
-    """Memory for one thread; untouched pages of the large zeroed arrays cost nothing."""
+    """Return memory for one thread; untouched pages of the large zeroed arrays cost nothing."""
     n_tuples = len(layout.weights)
     n_combos = int(layout.combo_offsets[-1])
     widths = np.diff(layout.leaf_offsets)

@@ -17,9 +17,9 @@ from privmoo.hierarchy.canonical import MISSING, Distinct, distinct
 __all__ = ["Facts", "facts_of"]
 
 SAMPLE = 2_000
-"""How many distinct values are looked at for their shape."""
+"""The number of distinct values whose shape is examined."""
 MOST_LEAVES = 100_000
-"""With more distinct values than this a search gets nowhere."""
+"""With more distinct values than this, a search gets nowhere."""
 _MOST = 0.9
 
 _SHAPES = {
@@ -49,13 +49,13 @@ class Facts:
     Attributes:
         name: The column.
         rows: The number of rows.
-        data: The distinct values; None where they cannot be used.
+        data: The distinct values; None if they cannot be used.
         trouble: Why they cannot be used, as the end of a reason.
-        shape: What most of the values are, of the things that identify a person.
+        shape: What most values look like, such as e-mail addresses, if that identifies a person.
         dates: `"iso"`, `"day first"`, `"month first"` or `""`.
-        zips: Whether all are digits of one length, some with a zero in front.
-        words: Mean number of words.
-        length: Mean length.
+        zips: Whether all values are digits of one length, some with a leading zero.
+        words: The mean number of words in a value.
+        length: The mean length of a value.
         sexes: Whether the values are words for sexes.
         commas: Whether they are numbers with decimal commas, which are read as text.
     """
@@ -74,12 +74,12 @@ class Facts:
 
     @property
     def n_distinct(self) -> int:
-        """The number of distinct values, missing ones not counted."""
+        """The number of distinct values, not counting missing ones."""
         return 0 if self.data is None else len(self.data.values)
 
     @cached_property
     def n_values(self) -> int:
-        """The number of distinct values, where missing counts as one."""
+        """The number of distinct values, counting missing as one."""
         return self.n_distinct + (self.data is not None and self.data.has_missing)
 
     @property
@@ -96,7 +96,7 @@ class Facts:
 
     @property
     def unique(self) -> bool:
-        """Whether nearly every value occurs once; a few rows are not enough to say so."""
+        """Whether nearly every value occurs once; never true if there are too few rows to tell."""
         return self.share > _MOST and self.n_distinct >= 10
 
     @property
@@ -143,7 +143,7 @@ def facts_of(column: pd.Series[Any], name: str) -> Facts:
         return Facts(name, len(column), None, "dates of which too many are distinct")
     try:
         data = distinct(column, name)
-        spelled = _sample(data)
+        sample = _sample(data)
     except (PrivmooError, TypeError, ValueError, OverflowError):
         return Facts(
             name, len(column), None, "its values are not all numbers, all text or all dates"
@@ -157,20 +157,20 @@ def facts_of(column: pd.Series[Any], name: str) -> Facts:
     if data.kind in ("date", "number", "bool"):
         dates = "iso" if data.kind == "date" else ""
         return Facts(name, len(column), data, dates=dates)
-    lengths = [len(text) for text in spelled]
+    lengths = [len(text) for text in sample]
     return Facts(
         name,
         len(column),
         data,
-        shape=_shape(spelled),
-        dates=_dates(spelled),
-        zips=_zips(spelled),
-        words=float(np.mean([len(text[:2000].split()) for text in spelled])),
+        shape=_shape(sample),
+        dates=_dates(sample),
+        zips=_zips(sample),
+        words=float(np.mean([len(text[:2000].split()) for text in sample])),
         length=float(np.mean(lengths)),
-        sexes=2 <= len(spelled) <= 4
-        and all(_SEXES.fullmatch(text[:20].strip().lower()) for text in spelled),
-        commas=sum(bool(_COMMA.fullmatch(text[:40].strip())) for text in spelled)
-        >= _MOST * len(spelled),
+        sexes=2 <= len(sample) <= 4
+        and all(_SEXES.fullmatch(text[:20].strip().lower()) for text in sample),
+        commas=sum(bool(_COMMA.fullmatch(text[:40].strip())) for text in sample)
+        >= _MOST * len(sample),
     )
 
 
@@ -179,7 +179,7 @@ def _sample(data: Distinct) -> list[str]:
     if len(data.values) > SAMPLE:
         places = np.linspace(0, len(data.values) - 1, SAMPLE).astype(int)
         data = data._replace(values=[data.values[place] for place in places])
-    return data.spelled()
+    return data.spellings()
 
 
 def _shape(values: list[str]) -> str:

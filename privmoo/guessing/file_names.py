@@ -26,15 +26,15 @@ def file_names(columns: Iterable[str], ending: str) -> dict[str, str]:
      'A_B': 'A_B_3.csv', '..': 'column.csv', 'NUL': 'column_NUL.csv', 'größe': 'grosse.csv',
      '年齢': 'column_2.csv'}
     """
-    taken: set[str] = set()
+    names_in_use: set[str] = set()
     files = {}
     for column in columns:
         stem = _clean(column)
         name, number = stem, 1
-        while name.lower() in taken:
+        while name.lower() in names_in_use:
             number += 1
             name = f"{stem}_{number}"
-        taken.add(name.lower())
+        names_in_use.add(name.lower())
         files[column] = name + ending
     return files
 

@@ -13,12 +13,12 @@ import pandas as pd
 
 from privmoo._util.files import write_all
 from privmoo.data.roles import check_columns, check_rows
-from privmoo.errors import ColumnError, FileError, Hint, TableError, nearest
+from privmoo.errors import ColumnError, FileError, Hint, nearest
 from privmoo.guessing.column_facts import facts_of
 from privmoo.guessing.file_names import file_names
 from privmoo.guessing.job import job_text
 from privmoo.guessing.role_guesses import ColumnGuess, decide, propose_some, without_twins
-from privmoo.guessing.toml_writer import quoted
+from privmoo.guessing.toml_writer import quote
 
 __all__ = ["Guess", "guess"]
 
@@ -28,11 +28,11 @@ FOLDER = "hierarchies"
 
 @dataclass(frozen=True)
 class Guess:
-    """What the columns of a table look like; `guess` returns it.
+    """Guessed roles and hierarchies for the columns of a table; `guess` returns it.
 
     Attributes:
         columns: One guess for every column, in their order.
-        n_records: The number of rows that were looked at.
+        n_records: The number of rows.
     """
 
     columns: tuple[ColumnGuess, ...]
@@ -54,8 +54,8 @@ class Guess:
     @cached_property
     def files(self) -> dict[str, str]:
         """The hierarchy file of each column that has one, by the column's name."""
-        named = file_names([c.name for c in self._in_files()], ".csv")
-        return {name: f"{FOLDER}/{file}" for name, file in named.items()}
+        names = file_names([c.name for c in self._in_files()], ".csv")
+        return {name: f"{FOLDER}/{file}" for name, file in names.items()}
 
     def _in_files(self) -> list[ColumnGuess]:
         return [c for c in self.columns if c.hierarchy and c.hierarchy.content is not None]
@@ -71,10 +71,10 @@ class Guess:
         """Return a job with comments, for `privmoo.Config.load`.
 
         Args:
-            data_file: The file of the records, as it stands in the job.
-            separator: How it was read, if not in the usual way.
-            encoding: Likewise.
-            missing_values: Likewise.
+            data_file: The file of the records, as the job names it.
+            separator: The character between cells, if it must be stated.
+            encoding: The encoding of the text, if it must be stated.
+            missing_values: What stands for a missing value, if it must be stated.
         """
         options = {"separator": separator, "encoding": encoding, "missing_values": missing_values}
         reading = {key: value for key, value in options.items() if value is not None}
@@ -93,15 +93,15 @@ class Guess:
         """Write `privmoo.toml` and a folder of hierarchies, all or nothing, readable by their owner only.
 
         Args:
-            folder: Where they go; it must exist.
+            folder: The folder to write to, which must exist.
             data_file: The file of the records.
-            force: Whether files that exist are replaced.
-            separator: How the records were read, if not in the usual way.
-            encoding: Likewise.
-            missing_values: Likewise.
+            force: Whether to replace existing files.
+            separator: The character between cells, if it must be stated.
+            encoding: The encoding of the text, if it must be stated.
+            missing_values: What stands for a missing value, if it must be stated.
 
         Returns:
-            The files, the job last.
+            The files that were written, the job last.
         """
         folder = Path(folder)
         text = self.to_toml(
@@ -117,10 +117,10 @@ class Guess:
         }
         contents[folder / FILE] = text
         if not folder.is_dir():
-            raise FileError(f"{folder}: there is no such folder; make it first")
+            raise FileError(f"there is no folder {folder}; create it first")
         if not force and os.path.lexists(folder / FILE):
             raise FileError(
-                f"{folder / FILE}: exists already",
+                f"{folder / FILE} exists already",
                 hint=Hint("choose another folder", parameter="force", value=True),
             )
         is_new = bool(self.files) and _make(folder / FOLDER)
@@ -138,11 +138,11 @@ class Guess:
         return list(contents)
 
     def __str__(self) -> str:
-        """A table for the terminal: column, role, hierarchy, reason."""
+        """Return a table for the terminal: column, role, hierarchy, reason."""
         rows = [("column", "role", "hierarchy", "reason")]
         for column in self.columns:
             hierarchy = "" if column.hierarchy is None else str(column.hierarchy)
-            rows.append((_shown(column.name), column.role, hierarchy, column.reason))
+            rows.append((_printable_name(column.name), column.role, hierarchy, column.reason))
         widths = [max(len(row[i]) for row in rows) for i in range(3)]
         return "\n".join(
             "  ".join(
@@ -170,11 +170,6 @@ def guess(frame: pd.DataFrame) -> Guess:
     """
     check_columns(frame)
     check_rows(frame, [], n=len(frame), dropped=0)
-    for number, name in enumerate(frame.columns, start=1):
-        try:
-            quoted(name)
-        except TableError as error:
-            raise TableError(f"data: the name of column {number} is not valid Unicode") from error
     facts = {name: facts_of(frame[name], name) for name in frame.columns}
     columns = without_twins([decide(column_facts) for column_facts in facts.values()], facts)
     if not any(column.role == "quasi-identifying" for column in columns):
@@ -183,7 +178,7 @@ def guess(frame: pd.DataFrame) -> Guess:
 
 
 def _from(folder: Path, data_file: Path) -> str:
-    """Return the path of the data file from a folder; absolute where there is no relative path."""
+    """Return the path of the data file relative to a folder, or absolute if there is no such path."""
     try:
         source = data_file.parent.resolve() / data_file.name
         try:
@@ -191,19 +186,19 @@ def _from(folder: Path, data_file: Path) -> str:
         except ValueError:  # another drive
             return source.as_posix()
     except (OSError, ValueError, RuntimeError):
-        raise FileError("data_file: is not a valid file name; choose another") from None
+        raise FileError("data_file is not a valid file name; choose another") from None
 
 
 def _make(folder: Path) -> bool:
-    """Make a folder for its owner only; return False where it exists already."""
+    """Create a folder that only its owner may read; return False if it exists already."""
     try:
         folder.mkdir(mode=0o700)
     except FileExistsError:
         if folder.is_dir():
             return False
-        raise FileError(f"{folder}: is a file, but a folder is needed; move it away") from None
+        raise FileError(f"{folder} is a file, but a folder is needed; move it away") from None
     except OSError as error:
-        raise FileError(f"{folder}: cannot be made ({error.strerror})") from error
+        raise FileError(f"{folder} cannot be created ({error.strerror})") from error
     return True
 
 
@@ -214,7 +209,7 @@ def _writer(content: str) -> Callable[[Path], None]:
     return write
 
 
-def _shown(name: str, longest: int = 40) -> str:
+def _printable_name(name: str, longest: int = 40) -> str:
     """Return a column name that is harmless in a terminal."""
-    plain = name if name.isprintable() and name.strip() else quoted(name)
+    plain = name if name.isprintable() and name.strip() else quote(name)
     return plain if len(plain) <= longest else plain[: longest - 1] + "…"

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from privmoo.guessing.role_guesses import ColumnGuess
-from privmoo.guessing.toml_writer import comment, key, quoted, value
+from privmoo.guessing.toml_writer import comment, key, quote, value
 
 __all__ = ["job_text"]
 
 _ROLES = {
     "quasi-identifying": "Others may know these about a person: they are generalised.",
     "sensitive": "Others must not learn these about a person: they are released as they are.",
-    "insensitive": "These are harmless: they are released as they are.",
+    "insensitive": "You say that these need no protection: they are released as they are.",
     "identifying": "These name a person, or their role is unknown: they are not released.",
 }
 
@@ -63,19 +63,19 @@ def _head(file: str) -> str:
 
 
 def _data(columns: Sequence[ColumnGuess], data_file: str, reading: Mapping[str, Any]) -> str:
-    lines = ["[data]", f"file = {quoted(data_file)}"]
+    lines = ["[data]", f"file = {quote(data_file)}"]
     lines.append(
         "# scan = true  # larger than memory: it stays on the disk; may be a folder of files"
     )
     lines += [f"{name} = {value(entry)}" for name, entry in reading.items()]
     targets = [column.name for column in columns if column.target]
     if targets:
-        lines.append(f"target = {quoted(targets[0])}  # what learners predict")
+        lines.append(f"target = {quote(targets[0])}  # what learners predict")
     subjects = [column.name for column in columns if column.subject]
     if subjects:
         lines += [
             "# If one person has several rows, name the column that distinguishes persons:",
-            comment(f"subject = {quoted(subjects[0])}"),
+            comment(f"subject = {quote(subjects[0])}"),
         ]
     if "missing_values" not in reading:
         lines.append('# missing_values = ["", "?"]  # what stands for a missing value')
@@ -94,13 +94,17 @@ def _column(column: ColumnGuess, files: Mapping[str, str]) -> str:
 def _problem(columns: Sequence[ColumnGuess]) -> str:
     lines = [
         "[problem]",
-        'name = "BudgetSuppression"  # more privacy (k) against less loss',
+        'name = "TradeOff"  # more privacy (k) against less loss, over every way to recode the columns',
+        "# Some of its solutions publish ranges that differ by region, which lose less. For solutions that",
+        "# recode a column the same way everywhere, and a shorter search:",
+        '# name = "BudgetSuppression"',
         "max_suppression = 0.05  # at most this share of the records is left out",
     ]
     if any(column.role == "sensitive" for column in columns):
         lines += [
-            "# k hides who a person is. All of a group may still have the same sensitive value: to hide",
-            "# that too, search for k, l and loss with",
+            "# By counting rows, k is the number of records that could be a person's. All of them may have",
+            "# the same sensitive value. To limit how often one occurs in a group, search for k, l and",
+            "# loss with",
             '# name = "KLSafe"',
         ]
     return "\n".join(lines)
@@ -108,8 +112,8 @@ def _problem(columns: Sequence[ColumnGuess]) -> str:
 
 _SEARCH = """\
 [search]
-generations = 200  # more take longer and find better trade-offs
 seed = 1  # the same seed gives the same result
+# seconds = 120  # ends the search; without it, every way to recode is searched for its usual time
+# generations = 200  # the first budget that is used up ends the search
 # population = 200
-# seconds = 600  # the first budget that is used up ends the search
 # algorithm = "nsga2\""""

@@ -40,7 +40,7 @@ class Proposal:
         n_leaves: The number of leaves, once bound to the data.
         content: The content of its file, if it has one.
         note: What a user should know about it.
-        inline: Whether it must stand without a file.
+        inline: Whether the job states it without a file of its own.
     """
 
     kind: str
@@ -55,7 +55,7 @@ class Proposal:
         return {"kind": self.kind, **self.arguments} if self.arguments else self.kind
 
     def __str__(self) -> str:
-        """Return it in short.
+        """Return a short description.
 
         >>> str(Proposal("intervals", {"low": 0, "high": 99, "widths": [5, 10]}))
         'intervals of 5, 10'
@@ -68,16 +68,16 @@ class Proposal:
 
 
 def propose(facts: Facts, says: frozenset[str]) -> Proposal | None:
-    """Return the first hierarchy that fits the column; None where none does.
+    """Return the first hierarchy that fits the column; None if none does.
 
     Args:
         facts: The facts about the values.
-        says: What the name says.
+        says: The meanings of the column's name.
     """
     if facts.n_values > MOST_LEAVES and facts.kind != "number":
         return None
     for proposal in _ideas(facts, says):
-        tried = _tried(proposal, facts)
+        tried = _try_proposal(proposal, facts)
         if tried is not None:
             return tried
     return None
@@ -92,7 +92,7 @@ def _ideas(facts: Facts, says: frozenset[str]) -> Iterator[Proposal]:
     if facts.kind == "number" and not nominal:
         yield from _numbers(facts, "age" in says)
     if facts.kind == "text" and facts.n_distinct <= _MOST_ORDERED and not says & _NOMINAL:
-        values = in_order(_spelled(facts))
+        values = in_order(_spellings(facts))
         if values is not None:
             yield Proposal("ordered", {"values": values}, inline=True)
     yield Proposal("flat")
@@ -101,18 +101,18 @@ def _ideas(facts: Facts, says: frozenset[str]) -> Iterator[Proposal]:
 
 def _dates(facts: Facts) -> Proposal:
     if facts.dates == "iso":
-        lengths = {len(text) for text in _spelled(facts)}
+        lengths = {len(text) for text in _spellings(facts)}
         length = max(lengths)
         if facts.kind == "date" or length == 10 or len(lengths) > 1:
             return Proposal("masking")
         return Proposal("masking", {"steps": [length - n_left for n_left in (10, 8, 5, 3, 2)]})
-    # The year comes last: what is before it goes first.
+    # The year comes last, so what stands before it is masked first.
     steps = [3, 6] if facts.dates == "day first" else [6]
     return Proposal("masking", {"side": "left", "steps": steps})
 
 
-def _spelled(facts: Facts) -> list[str]:
-    return [] if facts.data is None else facts.data.spelled()
+def _spellings(facts: Facts) -> list[str]:
+    return [] if facts.data is None else facts.data.spellings()
 
 
 def _numbers(facts: Facts, age: bool) -> Iterator[Proposal]:
@@ -140,7 +140,7 @@ def _intervals(numbers: np.ndarray[Any, Any], age: bool) -> Iterator[Proposal]:
         widths = [5.0, 10.0, 20.0]
         ends = high > _OLDEST
     else:
-        # A few far numbers must not make the intervals wide for all others.
+        # A few outliers must not widen the intervals for all other numbers.
         usual = float(np.quantile(numbers, 0.9))
         ends = low >= 0 and high > 3 * usual and usual >= 2 * _SMALL
         widths = _widths(max((usual if ends else high) - low, 1.0))
@@ -162,7 +162,7 @@ def _intervals(numbers: np.ndarray[Any, Any], age: bool) -> Iterator[Proposal]:
     }
     if ends:
         arguments["open_ends"] = True
-        note = f"all above {_plain(last)} are one value, as they are rare"
+        note = f"all numbers above {_plain(last)} become one value, as they are rare"
         yield Proposal("intervals", arguments, note=note, inline=True)
     else:
         yield Proposal("intervals", arguments)
@@ -192,7 +192,7 @@ def _plain(number: float) -> float | int:
     return int(number) if number.is_integer() and abs(number) < 1e15 else number
 
 
-def _tried(proposal: Proposal, facts: Facts) -> Proposal | None:
+def _try_proposal(proposal: Proposal, facts: Facts) -> Proposal | None:
     """Return the proposal with its size and its file, if it can be bound, written and read again."""
     if facts.data is None:
         return None
@@ -206,8 +206,8 @@ def _tried(proposal: Proposal, facts: Facts) -> Proposal | None:
             buffer = io.StringIO()
             bound.to_csv(buffer)
             content = buffer.getvalue()
-            again = Hierarchy.read_csv(io.BytesIO(content.encode())).bind(facts.data)
-            if again.n_leaves != bound.n_leaves:
+            reread = Hierarchy.read_csv(io.BytesIO(content.encode())).bind(facts.data)
+            if reread.n_leaves != bound.n_leaves:
                 return None
     except (PrivmooError, TypeError, ValueError, OverflowError):
         return None

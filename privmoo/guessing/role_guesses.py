@@ -9,7 +9,7 @@ import numpy as np
 
 from privmoo.guessing.column_facts import Facts
 from privmoo.guessing.proposals import Proposal, propose
-from privmoo.guessing.toml_writer import quoted
+from privmoo.guessing.toml_writer import quote
 from privmoo.guessing.vocabulary import Meaning, meanings
 
 __all__ = ["ColumnGuess", "decide", "propose_some", "without_twins"]
@@ -25,9 +25,9 @@ class ColumnGuess:
     Attributes:
         name: The column.
         role: `"identifying"`, `"quasi-identifying"`, `"sensitive"` or `"insensitive"`.
-        reason: Why, in a few words without any value of the data.
+        reason: The reason for the role, in a few words and without any value of the data.
         hierarchy: How a quasi-identifying column may be generalised.
-        target: Whether it looks like what learners predict.
+        target: Whether it looks like a column that learners predict.
         subject: Whether it looks like the key of persons who have several rows.
         unsure: Whether the role is unknown.
     """
@@ -42,7 +42,7 @@ class ColumnGuess:
 
 
 def decide(facts: Facts) -> ColumnGuess:
-    """Guess the role of one column, looked at alone.
+    """Guess the role of one column on its own.
 
     >>> import pandas as pd
     >>> from privmoo.guessing.column_facts import facts_of
@@ -77,13 +77,13 @@ def decide(facts: Facts) -> ColumnGuess:
         return ColumnGuess(name, "insensitive", reason, target=True)
     direct = [meaning for meaning in name_meanings if meaning.role == "identifying"]
     if direct:
-        reason = f"the name says {direct[0].says}, though it has {_count(facts)} only"
+        reason = f"the name says {direct[0].says}, though it has only {_count(facts)}"
         return ColumnGuess(name, "identifying", reason)
     return _by_values(facts)
 
 
 def _identifying(facts: Facts, name_meanings: Sequence[Meaning]) -> ColumnGuess | None:
-    """Return the guess about a column that names persons, by its name or as free text; else None."""
+    """Return the guess about a column that names persons, by its name or as free text; None otherwise."""
     direct = [meaning for meaning in name_meanings if meaning.role == "identifying"]
     numbers = any(meaning.role == "number" for meaning in name_meanings)
     others = [
@@ -102,7 +102,7 @@ def _identifying(facts: Facts, name_meanings: Sequence[Meaning]) -> ColumnGuess 
             reason += ", and nearly every value occurs once"
         subject = _of_persons(facts, name_meanings)
         if subject:
-            reason += "; some occur in several rows: if they are persons, name them as subject"
+            reason += "; some occur in several rows: if they stand for persons, name the column as subject"
         return ColumnGuess(facts.name, "identifying", reason, subject=subject)
     return None
 
@@ -150,12 +150,14 @@ def _count(facts: Facts) -> str:
     if facts.kind == "number" and facts.n_distinct > 2:
         return f"numbers with {what}"
     if facts.commas:
-        return f"{what}, read as text for their decimal commas: write points to have numbers"
+        return (
+            f"{what}, read as text because of decimal commas; write decimal points to get numbers"
+        )
     return what
 
 
 def without_twins(columns: list[ColumnGuess], facts: dict[str, Facts]) -> list[ColumnGuess]:
-    """Exclude quasi-identifying columns that say the same as another one, such as codes beside words.
+    """Exclude quasi-identifying columns that repeat another one, such as codes beside words.
 
     Args:
         columns: The guesses.
@@ -169,9 +171,7 @@ def without_twins(columns: list[ColumnGuess], facts: dict[str, Facts]) -> list[C
         if twin is None:
             distinct.append(candidate)
         else:
-            twins[candidate.name] = (
-                f"says the same as column {quoted(twin.name)}, so it is excluded"
-            )
+            twins[candidate.name] = f"says the same as column {quote(twin.name)}, so it is excluded"
     return [
         ColumnGuess(column.name, "identifying", twins[column.name])
         if column.name in twins
@@ -197,7 +197,9 @@ def _same(first: Facts, second: Facts) -> bool:
 
 
 def propose_some(columns: list[ColumnGuess], facts: dict[str, Facts]) -> list[ColumnGuess]:
-    """Propose quasi-identifying columns where none looks like one: those with most values among few.
+    """Propose quasi-identifying columns if none looks like one.
+
+    Columns with few distinct values come first, and among them those with the most.
 
     Args:
         columns: The guesses.
@@ -205,9 +207,9 @@ def propose_some(columns: list[ColumnGuess], facts: dict[str, Facts]) -> list[Co
     """
     unsure = [column for column in columns if column.unsure]
     few = [c for c in unsure if facts[c.name].n_values <= _FEW and not facts[c.name].unique]
-    chosen = sorted(few or unsure, key=lambda c: -facts[c.name].n_distinct)[:_AT_MOST]
+    candidates = sorted(few or unsure, key=lambda c: -facts[c.name].n_distinct)[:_AT_MOST]
     proposals = {}
-    for column in chosen:
+    for column in candidates:
         hierarchy = propose(facts[column.name], frozenset())
         if hierarchy is not None:
             count = _count(facts[column.name])

@@ -1,4 +1,4 @@
-"""Write TOML: strings, keys, values and comments that every reader understands as they were meant."""
+"""Write TOML: strings, keys, values and comments that every reader reads back unchanged."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 
 from privmoo.errors import TableError
 
-__all__ = ["comment", "key", "quoted", "value"]
+__all__ = ["comment", "key", "quote", "value"]
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 _SHORT = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 _WIDTH = 100
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     r"""Return a text in quotes; invisible characters are spelled out.
 
-    >>> print(quoted('a "b"\\\n'), quoted("\x00\x7f"), quoted("😀"))
+    >>> print(quote('a "b"\\\n'), quote("\x00\x7f"), quote("😀"))
     "a \"b\"\\\n" "\u0000\u007F" "😀"
     """
     return '"' + "".join(_sign(sign) for sign in text) + '"'
@@ -35,22 +35,22 @@ def _sign(sign: str) -> str:
 
 
 def key(name: str) -> str:
-    """Return a key, in quotes where it needs them.
+    """Return a key, in quotes if it needs them.
 
     >>> key("age"), key("native country"), key("")
     ('age', '"native country"', '""')
     """
-    return name if _BARE.fullmatch(name) else quoted(name)
+    return name if _BARE.fullmatch(name) else quote(name)
 
 
 def value(content: object) -> str:
-    """Return a text, number, truth value, list or table as TOML; long lists get lines of their own.
+    """Return a text, number, truth value, list or table as TOML; a long list is broken into lines.
 
     >>> value({"kind": "intervals", "widths": [5, 10.0, 0.5], "open_ends": True})
     '{ kind = "intervals", widths = [5, 10, 0.5], open_ends = true }'
     """
     if isinstance(content, str):
-        return quoted(content)
+        return quote(content)
     if isinstance(content, bool):
         return "true" if content else "false"
     if isinstance(content, int):
@@ -83,7 +83,7 @@ def _list(entries: list[str]) -> str:
 
 
 def comment(text: str) -> str:
-    r"""Return one line of comment, whatever the text.
+    r"""Return a text as one line of comment, even if it has line breaks.
 
     >>> comment("two\nlines")
     '# two\\nlines'

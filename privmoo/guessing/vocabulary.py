@@ -15,7 +15,7 @@ class Meaning(NamedTuple):
     Attributes:
         role: `"identifying"`, `"number"` (of a record), `"person"` (whose rows they are),
             `"quasi-identifying"`, `"sensitive"`, `"target"`.
-        says: What a reason calls it.
+        says: The word for it in a reason.
         words: Whole words with this meaning.
         stems: Beginnings of words; those of six letters and more count anywhere in a word.
         strong: Whether it counts more than a sensitive meaning in the same name, as in "age at diagnosis".
@@ -234,7 +234,7 @@ _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of a name, in small letters without accents.
+    """Return the words of a name, in lower case and without accents.
 
     >>> words_of("BirthDate"), words_of("Größe_in-cm"), words_of("Prénom")
     (['birth', 'date'], ['groesse', 'in', 'cm'], ['prenom'])

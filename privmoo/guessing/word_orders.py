@@ -1,4 +1,4 @@
-"""Natural orders of few words: grades, months, low to high, ranges such as 20-29."""
+"""Natural orders of words: grades, months, low to high, ranges such as 20-29."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _LONGEST = 40
 
 
 def in_order(values: Iterable[str]) -> list[str] | None:
-    """Return the values in their natural order, None where there is none; unknown ones come last.
+    """Return values in their natural order, unknown ones last; None if there is no such order.
 
     >>> in_order(["high", "low", "medium"])
     ['low', 'medium', 'high']

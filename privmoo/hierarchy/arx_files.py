@@ -29,13 +29,13 @@ _SPECIAL = frozenset(';,\r\n"\ufeff')
 def read_csv(path: str | PathLike[str] | IO[Any]) -> Definition:
     """Read a file in ARX's format; see `Hierarchy.read_csv`."""
     name, content = _content(path)
-    text = _decoded(content, name)
-    rows, lines = _parsed(text, name)
+    text = _decode(content, name)
+    rows, lines = _parse_rows(text, name)
     return from_rows(rows, lambda i: f"hierarchy {name!r}, line {lines[i]}", source=name)
 
 
 def _content(path: str | PathLike[str] | IO[Any]) -> tuple[str, bytes | str]:
-    """A short name for messages, and what the file holds."""
+    """Return a short name for messages, and what the file holds."""
     place = path if isinstance(path, str | PathLike) else getattr(path, "name", None)
     name = Path(place).name if isinstance(place, str | PathLike) else "file"
     try:
@@ -58,7 +58,7 @@ def _content(path: str | PathLike[str] | IO[Any]) -> tuple[str, bytes | str]:
     return name, content
 
 
-def _decoded(content: bytes | str, name: str) -> str:
+def _decode(content: bytes | str, name: str) -> str:
     if isinstance(content, bytes):
         try:
             text = content.decode("utf-8")
@@ -78,12 +78,12 @@ def _decoded(content: bytes | str, name: str) -> str:
     return text.removeprefix("\ufeff")
 
 
-def _parsed(text: str, name: str) -> tuple[list[list[str]], list[int]]:
-    """Rows and their line numbers, by the separator that splits all lines alike."""
+def _parse_rows(text: str, name: str) -> tuple[list[list[str]], list[int]]:
+    """Return rows and their line numbers, by the separator that splits all lines alike."""
     attempts: list[tuple[int, list[list[str]], list[int], csv.Error | None]] = []
     for delimiter in ";,":
         try:
-            rows, lines = _split(text, delimiter, name)
+            rows, lines = _split_lines(text, delimiter, name)
         except csv.Error as error:
             attempts.append((2, [], [], error))
             continue
@@ -99,7 +99,7 @@ def _parsed(text: str, name: str) -> tuple[list[list[str]], list[int]]:
     return rows, lines
 
 
-def _split(text: str, delimiter: str, name: str) -> tuple[list[list[str]], list[int]]:
+def _split_lines(text: str, delimiter: str, name: str) -> tuple[list[list[str]], list[int]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows: list[list[str]] = []
     lines: list[int] = []

@@ -112,11 +112,11 @@ def levels(table: pd.DataFrame | Mapping[Any, Any]) -> Definition:
         raise HierarchyError(
             f"levels needs a DataFrame or a mapping from leaf to labels, got {type(table).__name__}"
         )
-    listed = [
+    level_values = [
         _cells((leaf, *above)) if _is_list(above) else _cells((leaf, above))
         for leaf, above in table.items()
     ]
-    return from_rows(listed, lambda i: f"value {listed[i][0]!r} of the hierarchy")
+    return from_rows(level_values, lambda i: f"value {level_values[i][0]!r} of the hierarchy")
 
 
 def _cells(row: Sequence[object]) -> list[str | None]:
@@ -158,7 +158,7 @@ def from_rows(
     first: dict[str, int] = {}
     seen: list[dict[str, int]] = [{} for _ in range(width)]  # label → the first row that has it
     for i, row in enumerate(rows):
-        leaf = _checked_row(row, i, width, where)
+        leaf = _check_row(row, i, width, where)
         if leaf in first:
             if list(rows[first[leaf]]) != list(row):
                 raise HierarchyError(
@@ -187,7 +187,7 @@ def from_rows(
 def _check_order(
     all_rows: Sequence[Sequence[str | None]], numbers: Sequence[int], where: Callable[[int], str]
 ) -> None:
-    """Raise where labels are above each other, because what they stand for would be unclear.
+    """Raise if labels are above each other, because what they stand for would be unclear.
 
     A label may have the name of one below it, as long as it stands for that one too.
     """
@@ -198,7 +198,7 @@ def _check_order(
         for level, cell in enumerate(row):
             if cell in labels:
                 places.setdefault(str(cell), {}).setdefault(level, set()).add(i)
-    unclear = {label for label, sets in places.items() if not _nested(list(sets.values()))}
+    unclear = {label for label, sets in places.items() if not _are_nested(list(sets.values()))}
     parents: dict[str, set[str]] = {}
     for row in rows if unclear else ():
         for cell, above in itertools.pairwise(row):
@@ -209,17 +209,17 @@ def _check_order(
     except graphlib.CycleError as error:
         first = min(min(leaves) for leaves in places[error.args[1][0]].values())
         raise HierarchyError(
-            f"{where(numbers[first])}: a label is above itself by way of others, which is a cycle; give "
-            "every label its own name"
+            f"{where(numbers[first])}: a label is above itself, with others in between, which is a "
+            "cycle; give every label its own name"
         ) from None
 
 
-def _nested(sets: list[set[int]]) -> bool:
+def _are_nested(sets: list[set[int]]) -> bool:
     by_size = sorted(sets, key=len)
     return all(small <= large for small, large in itertools.pairwise(by_size))
 
 
-def _checked_row(
+def _check_row(
     row: Sequence[str | None], number: int, width: int, where: Callable[[int], str]
 ) -> str:
     if len(row) != width:

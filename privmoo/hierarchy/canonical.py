@@ -92,7 +92,7 @@ class Distinct(NamedTuple):
     """The distinct values of one column.
 
     Attributes:
-        codes: For every row the position in `values`; -1 where the value is missing.
+        codes: For every row the position in `values`; -1 if the value is missing.
         values: The distinct values, in order of first appearance.
         kind: "number", "text", "bool", "date", "other", or "empty" if all are missing.
         column: The name for messages.
@@ -121,14 +121,14 @@ class Distinct(NamedTuple):
 
     def records(self, values: NDArray[Any]) -> int:
         """Return how many records have one of these distinct values."""
-        chosen = np.isin(self.codes, values)
-        return int(chosen.sum() if self.counts is None else self.counts[chosen].sum())
+        mask = np.isin(self.codes, values)
+        return int(mask.sum() if self.counts is None else self.counts[mask].sum())
 
     def where(self, value: int) -> str:
         """Return column and first row of a distinct value, as messages name them."""
         return f"column {self.column!r}, row {self.row(value)} (counted from 0)"
 
-    def spelled(self) -> list[str]:
+    def spellings(self) -> list[str]:
         """Return the canonical spelling of each distinct value."""
         if self.kind == "text":
             return [str(value) for value in self.values]
@@ -152,7 +152,7 @@ def distinct(
         rows: The row numbers for messages, where they are not the positions.
 
     >>> data = distinct([3.0, None, 3.0, 5.0], "age")
-    >>> data.codes.tolist(), data.spelled(), data.kind
+    >>> data.codes.tolist(), data.spellings(), data.kind
     ([0, -1, 0, 1], ['3', '5'], 'number')
     """
     if isinstance(values, Distinct):
@@ -202,7 +202,7 @@ def _factorize(series: pd.Series[Any]) -> tuple[NDArray[np.intp], list[Any]]:
 
 
 def _kind_of_column(series: pd.Series[Any], name: str, numbers: RowNumbers) -> str:
-    """The kind as far as the type of the column tells it, else an empty string."""
+    """Return the kind that the type of the column implies, or an empty string."""
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return ""
@@ -254,7 +254,7 @@ def _one_kind(rows: Iterable[tuple[int, Any]], name: str, numbers: RowNumbers) -
 
 
 def _kind_of_value(value: Any) -> str:
-    """The kind of one value, or an empty string where it cannot be used."""
+    """Return the kind of one value, or an empty string where it cannot be used."""
     if isinstance(value, str):
         return "text"
     if isinstance(value, bool | np.bool_):

@@ -1,4 +1,4 @@
-"""What a hierarchy consists of: what builders and rules make, and what `Structure` checks."""
+"""The parts of a hierarchy, which builders and rules make, and `Structure` checks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_DEPTH = 100
 
 @dataclass(frozen=True)
 class Definition:
-    """What a hierarchy consists of, not checked yet.
+    """The parts of a hierarchy before they are checked.
 
     Attributes:
         leaves: The values, in order.
@@ -84,8 +84,8 @@ def assemble(
         start, _ = spans(here)
         blocks.append(np.cumsum(np.diff(here, prepend=here[:1]) != 0))
         labels.append([str(level_names[node]) for node in here[start]])
-    placed = [leaves[i] for i in order]
-    return Definition(placed, np.array(blocks), labels, outside=outside, source=source)
+    leaves_in_order = [leaves[i] for i in order]
+    return Definition(leaves_in_order, np.array(blocks), labels, outside=outside, source=source)
 
 
 def _leaf_order(leaves: Sequence[str], codes: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -101,12 +101,14 @@ def _leaf_order(leaves: Sequence[str], codes: Sequence[NDArray[np.int64]]) -> ND
 
 
 def flat(leaves: Sequence[str]) -> Definition:
-    """Put all leaves directly under the root "*".
+    """Put all leaves directly under the root "*", in the order in which they are listed.
 
     >>> flat(["f", "m"]).level_blocks.tolist()
     [[0, 1], [0, 0]]
     """
-    return assemble(leaves, [np.zeros(len(leaves), dtype=np.int64)], [["*"]])
+    blocks = np.zeros((2, len(leaves)), dtype=np.int64)
+    blocks[0] = np.arange(len(leaves))
+    return Definition(list(leaves), blocks, [["*"]])
 
 
 def refuse_repeated(leaves: Sequence[str], where: str) -> None:

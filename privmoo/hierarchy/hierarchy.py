@@ -27,8 +27,8 @@ _NEEDS_DATA = {"leaves", "level_blocks", "constrained", "_index", "_names", "_bo
 class Hierarchy(Structure):
     """The ordered leaves of one quasi-identifier, the tree above them, and its levels.
 
-    Build it with `tree`, `levels`, `intervals`, `masking`, `ordered`, `flat` or `read_csv`. Some of
-    them wait for the data (`is_bound` is False); `bind` returns the concrete hierarchy.
+    Build one with `tree`, `levels`, `intervals`, `masking`, `ordered`, `flat` or `read_csv`. Some of
+    these need the data (`is_bound` is False until then); `bind` returns the concrete hierarchy.
 
     Attributes:
         leaves: The values in canonical spelling, ordered so that every node is a range of them.
@@ -49,13 +49,22 @@ class Hierarchy(Structure):
     """
 
     is_bound: bool = True
-    """False while the hierarchy waits for the data."""
+    """False as long as the hierarchy needs the data."""
+
+    @property
+    def takes_domain_of_data(self) -> bool:
+        """Whether its leaves will be the values of the data, so that its ends are values of real people.
+
+        >>> Hierarchy.flat().takes_domain_of_data, Hierarchy.flat(["f", "m"]).takes_domain_of_data
+        (True, False)
+        """
+        return False
 
     # Builders -----------------------------------------------------------------------------------
 
     @classmethod
     def tree(cls, spec: object, *, root: str = "*") -> Hierarchy:
-        """Build a tree of nested dicts {label: children} and lists of leaves, sub-lists or dicts.
+        """Build a tree from nested dicts {label: children} and lists of leaves, sub-lists or dicts.
 
         A list without a name is labelled by its leaves. In a tree of uneven depth a shallow leaf
         stays itself up to the level below its parent.
@@ -71,7 +80,7 @@ class Hierarchy(Structure):
 
     @classmethod
     def levels(cls, table: pd.DataFrame | Mapping[Any, Any]) -> Hierarchy:
-        """Build a tree of its levels.
+        """Build a tree from its levels.
 
         Args:
             table: One column per level, leaf first; or a mapping from each leaf to its labels upwards.
@@ -93,7 +102,7 @@ class Hierarchy(Structure):
         origin: float | None = None,
         open_ends: bool = False,
     ) -> Hierarchy:
-        """Build nested intervals of the numbers from `low` to `high` (both included); waits for the data.
+        """Build nested intervals of the numbers from `low` to `high`, both included; needs the data.
 
         The leaves are the whole numbers from low to high if all data are whole (and at most
         100,000 numbers lie between), else the values that occur.
@@ -124,13 +133,13 @@ class Hierarchy(Structure):
         symbol: str = "*",
         side: Literal["left", "right"] = "right",
     ) -> Hierarchy:
-        """Mask characters, one more per level, as for ZIP codes and dates; waits for the data.
+        """Mask characters, one more per level, as for ZIP codes and dates; needs the data.
 
         Dates (also ISO dates in text) lose time, day, month, then the last two digits of the year.
 
         Args:
             steps: How many characters are masked at each level, ascending; default 1, 2, 3, ...
-            symbol: What stands for a masked character.
+            symbol: The character that replaces a masked one.
             side: Where masking begins.
 
         >>> zips = Hierarchy.masking().bind(["14260", "14221", "90210"])
@@ -174,10 +183,10 @@ class Hierarchy(Structure):
 
     @classmethod
     def flat(cls, values: Iterable[Any] | None = None) -> Hierarchy:
-        """Build a hierarchy of the values and "*", nothing between.
+        """Build a hierarchy of the values and "*", with nothing in between.
 
         Args:
-            values: The values; default: those of the data, for which it waits.
+            values: The values; by default those of the data, which are then needed.
 
         >>> Hierarchy.flat(["f", "m"]).level_blocks.tolist()
         [[0, 1], [0, 0]]
@@ -200,7 +209,7 @@ class Hierarchy(Structure):
         return Hierarchy(arx_files.read_csv(path))
 
     def to_csv(self, path: str | PathLike[str] | IO[str], *, delimiter: str = ";") -> None:
-        """Write in ARX's format; an order without a tree becomes leaf and "*".
+        """Write the hierarchy in ARX's format; an order without a tree becomes leaf and "*".
 
         Args:
             path: The file, or an open one; a file named .gz is compressed.
@@ -277,7 +286,7 @@ class Hierarchy(Structure):
         return code if code >= 0 else None
 
     def _codes(self, data: Distinct) -> NDArray[np.int64]:
-        """The leaf of each distinct value; an error if one has none."""
+        """Return the leaf of each distinct value, or raise if one has none."""
         codes = self._find(data)
         unknown = np.flatnonzero(codes < 0)
         if unknown.size:
@@ -290,7 +299,7 @@ class Hierarchy(Structure):
         return codes
 
     def _find(self, data: Distinct) -> NDArray[np.int64]:
-        """The leaf of each distinct value, -1 if it has none."""
+        """Return the leaf of each distinct value, -1 if it has none."""
         if self._bounds is not None and data.kind == "number":
             intervals = np.flatnonzero(~np.isnan(self._bounds[0]))
             low, high = self._bounds[:, intervals]
@@ -300,7 +309,7 @@ class Hierarchy(Structure):
             codes = np.where(inside, intervals[at], -1)
         else:
             get = self._index.get
-            codes = np.array([get(value, -1) for value in data.spelled()], dtype=np.int64)
+            codes = np.array([get(value, -1) for value in data.spellings()], dtype=np.int64)
             if self._outside is not None and data.kind == "number":
                 low, high = self._outside
                 numbers = data.floats()
@@ -374,7 +383,7 @@ class Hierarchy(Structure):
 
 
 class Deferred(Hierarchy):
-    """A hierarchy that waits for the data: `bind` makes it concrete.
+    """A hierarchy that needs the data; `bind` makes it concrete.
 
     >>> waiting = Hierarchy.intervals(0, 9, widths=[5])
     >>> waiting.is_bound, waiting.bind([3, 7]).is_bound
@@ -386,9 +395,14 @@ class Deferred(Hierarchy):
     def __init__(self, rule: Rule) -> None:
         self.rule, self.source = rule, ""
 
+    @property
+    def takes_domain_of_data(self) -> bool:
+        """Whether its rule states no ends."""
+        return self.rule.takes_domain_of_data
+
     def __getattr__(self, name: str) -> Any:
         if name in _NEEDS_DATA:
-            raise HierarchyError(f"{self!r} waits for the data: call bind(values) first")
+            raise HierarchyError(f"{self!r} needs the data; call bind(values) first")
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def _bind(self, data: Distinct) -> Hierarchy:
@@ -409,4 +423,4 @@ class Deferred(Hierarchy):
         return repr(self.rule)
 
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(repr(self))} (waits for the data)</p>"
+        return f"<p>{html.escape(repr(self))} (needs the data)</p>"

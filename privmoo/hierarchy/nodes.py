@@ -92,17 +92,17 @@ def nodes_of(level_blocks: NDArray[np.int32]) -> Nodes:
     for level in range(1, n_levels):
         start, stop = spans(level_blocks[level])
         new = stop - start > size[start]
-        added = int(new.sum())
-        if not added:
+        n_new = int(new.sum())
+        if not n_new:
             continue
         ids = np.where(new, count + np.cumsum(new) - 1, above[start])[level_blocks[level]]
         changed = ids != above
         parents_so_far = np.concatenate(parent)
         parents_so_far[above[changed]] = ids[changed]
-        parent = [parents_so_far, np.full(added, -1, dtype=np.int32)]
-        parts.append((start[new], stop[new], np.full(added, level, dtype=np.int32)))
+        parent = [parents_so_far, np.full(n_new, -1, dtype=np.int32)]
+        parts.append((start[new], stop[new], np.full(n_new, level, dtype=np.int32)))
         size = (stop - start)[level_blocks[level]]
-        above, count = ids, count + added
+        above, count = ids, count + n_new
     starts, stops, levels = (np.concatenate([part[i] for part in parts]) for i in range(3))
     parents = np.concatenate(parent)
     return Nodes(*(read_only(part) for part in (starts, stops, parents, levels)))

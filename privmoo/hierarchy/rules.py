@@ -1,4 +1,4 @@
-"""Rules that make a hierarchy of the values of the data: flat, ordered, intervals, masking."""
+"""Rules that make a hierarchy from the values of the data: flat, ordered, intervals, masking."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,10 @@ _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 class Rule(ABC):
-    """What makes a hierarchy of the values that occur in the data."""
+    """A rule that makes a hierarchy from the values that occur in the data."""
+
+    takes_domain_of_data: ClassVar[bool] = True
+    """Whether the first and the last leaf are those of the data."""
 
     @abstractmethod
     def definition(self, data: Distinct) -> Definition:
@@ -46,12 +49,12 @@ class Rule(ABC):
 
 
 def _sorted_leaves(data: Distinct) -> list[str]:
-    """The distinct values in canonical spelling, in the order of the column's type."""
+    """Return the distinct values in canonical spelling, in the order of the column's type."""
     if data.ordered:
-        return list(dict.fromkeys(data.spelled()))
+        return list(dict.fromkeys(data.spellings()))
     if data.kind == "other":
         return list(dict.fromkeys(canonical(value) for value in sorted(data.values)))
-    leaves = sorted(set(data.spelled()))
+    leaves = sorted(set(data.spellings()))
     numbers = parse_numbers(leaves)
     if numbers is not None:
         return [leaves[i] for i in np.argsort(numbers, kind="stable")]
@@ -74,8 +77,9 @@ class Flat(Rule):
         return flat(_sorted_leaves(data))
 
     def of_values(self, values: Iterable[Any]) -> Definition:
-        """Return the listed values under the root."""
-        return flat(_listed_leaves(values, "flat"))
+        """Return the listed values under the root, numbers by size."""
+        leaves = _listed_leaves(values, "flat")
+        return assemble(leaves, [np.zeros(len(leaves), dtype=np.int64)], [["*"]])
 
 
 class Ordered(Rule):
@@ -102,13 +106,15 @@ class Ordered(Rule):
             return self._order(_sorted_leaves(data))
         numbers = _numbers_of(data, "a step")
         edges = self._edges(numbers, data)
-        whole = bool((numbers % 1 == 0).all() and (edges % 1 == 0).all())
+        whole_numbers = bool((numbers % 1 == 0).all() and (edges % 1 == 0).all())
         bounds = np.array([edges[:-1], edges[1:]])
-        leaves = [interval_label(low, high, integral=whole) for low, high in bounds.T.tolist()]
-        return self._order(leaves, bounds=bounds, integral=whole)
+        leaves = [
+            interval_label(low, high, integral=whole_numbers) for low, high in bounds.T.tolist()
+        ]
+        return self._order(leaves, bounds=bounds, integral=whole_numbers)
 
     def _edges(self, numbers: NDArray[np.float64], data: Distinct) -> NDArray[np.float64]:
-        """Where the intervals begin, and where the last one ends."""
+        """Return where the intervals begin, and where the last one ends."""
         step, low, high = _decimals(self.step, numbers.min(), numbers.max())
         if self.start is None:
             start = _floor(low, step) * step
@@ -150,7 +156,7 @@ def _decimals(*values: object) -> tuple[Decimal, ...]:
 
 
 def _floor(number: Decimal, width: Decimal) -> int:
-    """How many widths fit below the number."""
+    """Return how many widths fit below the number."""
     try:
         with decimal.localcontext(prec=50):
             return math.floor(number / width)
@@ -178,6 +184,8 @@ def _numbers_of(data: Distinct, what: str) -> NDArray[np.float64]:
 class Intervals(Rule):
     """Nested intervals of a number; see `Hierarchy.intervals`."""
 
+    takes_domain_of_data = False
+
     def __init__(
         self,
         low: float,
@@ -203,22 +211,22 @@ class Intervals(Rule):
     def definition(self, data: Distinct) -> Definition:
         """Return the intervals over the whole numbers from low to high, or over the values."""
         numbers = _numbers_of(data, "an interval")
-        out = np.flatnonzero((numbers < self.low) | (numbers > self.high))
-        if out.size and not self.open_ends:
+        outside = np.flatnonzero((numbers < self.low) | (numbers > self.high))
+        if outside.size and not self.open_ends:
             raise HierarchyError(
-                f"{data.where(int(out[0]))}: the number is outside the intervals from "
+                f"{data.where(int(outside[0]))}: the number is outside the intervals from "
                 f"{canonical(self.low)} to {canonical(self.high)}",
                 hint=Hint("widen them", parameter="open_ends", value=True),
-            ).at(data.column, data.row(int(out[0])))
+            ).at(data.column, data.row(int(outside[0])))
         inside = np.unique(numbers[(numbers >= self.low) & (numbers <= self.high)])
-        whole = bool((numbers % 1 == 0).all())
+        whole_numbers = bool((numbers % 1 == 0).all())
         first, last = math.ceil(self.low), math.floor(self.high)
-        if whole and 0 <= last - first < MAX_INTERVALS:
+        if whole_numbers and 0 <= last - first < MAX_INTERVALS:
             inside = np.arange(first, last + 1, dtype=np.float64)
         leaves = [canonical(float(v)) for v in inside]
         cuts = self._cuts()
         codes = [np.searchsorted(cut, inside, side="right").astype(np.int64) for cut in cuts]
-        names = [self._labels(cut, inside, whole) for cut in cuts]
+        names = [self._labels(cut, inside, whole_numbers) for cut in cuts]
         if not self.open_ends:
             return assemble(leaves, codes, names)
         below, above = f"<{canonical(self.low)}", f">{canonical(self.high)}"
@@ -231,7 +239,7 @@ class Intervals(Rule):
         return assemble([below, *leaves, above], codes, names, outside=ends)
 
     def _cuts(self) -> list[NDArray[np.float64]]:
-        """Per level the points in (low, high] at which an interval begins."""
+        """Return per level the points in (low, high] at which an interval begins."""
         if self.edges is not None:
             return [np.array(points) for points in self.edges]
         low, high, origin = _decimals(self.low, self.high, self.origin)
@@ -246,9 +254,9 @@ class Intervals(Rule):
         return cuts
 
     def _labels(
-        self, cut: NDArray[np.float64], inside: NDArray[np.float64], whole: bool
+        self, cut: NDArray[np.float64], inside: NDArray[np.float64], whole_numbers: bool
     ) -> list[str]:
-        if whole:
+        if whole_numbers:
             first = np.searchsorted(inside, [-np.inf, *cut])
             last = np.append(first[1:], len(inside))
             return [
@@ -323,7 +331,9 @@ class Masking(Rule):
             days = [leaf[:10] for leaf in leaves]
             if days != leaves:
                 columns.append(days)
-            columns += [[self._masked(day, step, "-") for day in days] for step in (3, 6, 7, 8)]
+            columns += [
+                [self._mask_characters(day, step, "-") for day in days] for step in (3, 6, 7, 8)
+            ]
         else:
             longest = max(map(len, leaves))
             if longest > MAX_DEPTH and self.steps is None:
@@ -334,7 +344,9 @@ class Masking(Rule):
             steps = self.steps or range(1, longest)
             keep = "-" if dates else ""
             columns = [
-                [self._masked(v, step, keep) for v in leaves] for step in steps if step < longest
+                [self._mask_characters(v, step, keep) for v in leaves]
+                for step in steps
+                if step < longest
             ]
         factors = [pd.factorize(np.array(column, dtype=object)) for column in columns]
         codes = [numbers.astype(np.int64) for numbers, _ in factors]
@@ -342,7 +354,7 @@ class Masking(Rule):
         codes.append(np.zeros(len(leaves), dtype=np.int64))
         return assemble(leaves, codes, [*names, ["*"]])
 
-    def _masked(self, value: str, count: int, keep: str) -> str:
+    def _mask_characters(self, value: str, count: int, keep: str) -> str:
         cut = max(len(value) - count, 0)
         if self.side == "left":
             cut = len(value) - cut

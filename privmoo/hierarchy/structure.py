@@ -37,7 +37,7 @@ class Structure:
     """
 
     def __init__(self, definition: Definition) -> None:
-        """Check and store what a hierarchy consists of; the builders are the comfortable way.
+        """Check and store what a hierarchy consists of; users call the builders.
 
         Args:
             definition: The leaves, levels and labels.
@@ -132,7 +132,7 @@ class Structure:
     def label(self, start: int, stop: int) -> str:
         """Return the label of the block of leaves [start, stop) of a cut; no two blocks share one.
 
-        A single leaf is itself; what a level calls it is in `level_labels`.
+        A single leaf has its own name; `level_labels` has its names at higher levels.
 
         Args:
             start: The first leaf.
@@ -156,8 +156,8 @@ class Structure:
     def level_labels(self, level: int) -> tuple[str, ...]:
         """Return the labels of the nodes of one level, from left to right, in a release at that level.
 
-        Unlike `label` it calls a node of one leaf by the node's name: "Married", not the only
-        value under it.
+        Unlike `label`, it gives a node of one leaf the name of the node: "Married", not the only value
+        under it.
 
         >>> from privmoo.hierarchy.hierarchy import Hierarchy
         >>> Hierarchy.tree({"Married": ["civil"], "Single": ["never", "divorced"]}).level_labels(1)
@@ -263,10 +263,10 @@ class Structure:
             for row in self.rows(n_rows)
         )
         n_more = self.n_leaves - n_rows
-        more = f"<p>… and {n_more} more leaves</p>" if n_more else ""
+        remark = f"<p>… and {n_more} more leaves</p>" if n_more else ""
         return (
             f"<p>{html.escape(repr(self))}</p><table><thead><tr>{head}</tr></thead>"
-            f"<tbody>{rows}</tbody></table>{more}"
+            f"<tbody>{rows}</tbody></table>{remark}"
         )
 
     def rows(self, count: int | None = None) -> list[list[str]]:
@@ -343,9 +343,9 @@ class Structure:
             low, high = float(self._bounds[0, start]), float(self._bounds[1, stop - 1])
             text = interval_label(low, high, integral=self._integral)
         elif self._style == "set":
-            text = "{" + ", ".join(map(self._quoted, leaves)) + "}"
+            text = "{" + ", ".join(map(self._quote, leaves)) + "}"
         else:
-            text = f"{self._quoted(leaves[0])}–{self._quoted(leaves[-1])}"
+            text = f"{self._quote(leaves[0])}–{self._quote(leaves[-1])}"
         text += missing
         while text in self._index:  # a value of the data may look like the label of a block
             text += "·"
@@ -356,5 +356,5 @@ class Structure:
         special = ",{}" if self._style == "set" else "–"
         return any(not set(special).isdisjoint(leaf) for leaf in self.leaves)
 
-    def _quoted(self, leaf: str) -> str:
+    def _quote(self, leaf: str) -> str:
         return json.dumps(leaf, ensure_ascii=False) if self._quotes else leaf

@@ -11,7 +11,7 @@ from privmoo.errors import ProblemError
 from privmoo.recodings.base import Caution
 from privmoo.recodings.nodes import numeric_columns
 
-__all__ = ["check_fine", "of_grids", "of_noise", "of_texts"]
+__all__ = ["check_fine", "of_grids", "of_noise", "of_seed", "of_texts"]
 
 _FINEST = 1e-6
 
@@ -65,8 +65,17 @@ def of_noise(*, measured: bool, intervals: bool) -> list[Caution]:
     return [
         Caution("noise_is_not_dp"),
         Caution("noise_stays_near", {"measured": measured}),
-        *([Caution("labels_of_noise")] if intervals else []),
+        *([Caution("labels_of_noise"), Caution("interval_ends")] if intervals else []),
     ]
+
+
+def of_seed(seed: int | None) -> list[Caution]:
+    """Return the caution of noise that somebody who knows the seed can repeat; none of secret noise.
+
+    Args:
+        seed: The seed that a user gave; None for a secret one.
+    """
+    return [] if seed is None else [Caution("seeded_noise")]
 
 
 def of_grids(

@@ -8,29 +8,28 @@ from typing import Any
 import numpy as np
 
 from privmoo._util.checks import fraction, is_number, positive
-from privmoo.data.table import Table
+from privmoo.data.table import Table, check_table
 from privmoo.errors import Hint, ProblemError, nearest
 from privmoo.recodings.nodes import node_cells, numeric_columns
 
 __all__ = [
     "check_numbers",
     "check_pair",
-    "check_table",
+    "check_scheme_table",
     "names_in",
 ]
 
 _EXACT = 2.0**53
 
 
-def check_table(table: Table, *, records: bool = True) -> None:
+def check_scheme_table(table: Table, *, records: bool = True) -> None:
     """Raise unless the scheme can work on a table.
 
     Args:
         table: The records.
         records: Whether scanned tables are refused too.
     """
-    if not isinstance(table, Table):
-        raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
+    check_table(table)
     if records:
         table.need_records(
             "a front of the hybrid scheme",
@@ -38,30 +37,30 @@ def check_table(table: Table, *, records: bool = True) -> None:
         )
     if not table.sensitive:
         raise ProblemError(
-            "table: the scheme looks at the diversity of a sensitive attribute, and there is none",
+            "table: the scheme needs a sensitive attribute, whose diversity it looks at, but there is none",
             hint=Hint(parameter="sensitive", call="Table"),
         )
     if table.subjects is not None:
         raise ProblemError(
-            "table: has several rows per person, and k would count rows, not persons; give a table "
-            "with one row per person and no subject"
+            "table: it has several rows per person, so k would count rows, not persons; give a table with "
+            "one row per person and without subject="
         )
     columns = numeric_columns(table)
     if all(numbers is not None for numbers in columns):
         raise ProblemError(
-            "table: has no categorical quasi-identifier, so there is nothing to split by and nothing to "
-            "generalise; cluster numbers with pm.problems.Clusters or pm.baselines.mdav instead"
+            "table: it has no categorical quasi-identifier to split by and to generalise; cluster "
+            "numbers with pm.problems.Clusters or pm.baselines.mdav instead"
         )
     for j, (qi, numbers) in enumerate(zip(table.qis, columns, strict=True)):
         if numbers is not None and np.isnan(numbers).any():
             raise ProblemError(
-                f"table: column {qi.name!r} has missing numbers, which take no noise",
+                f"table: column {qi.name!r} has missing numbers, to which noise cannot be added",
                 hint=Hint(parameter="missing", value="drop", call="Table"),
             )
         if numbers is not None and np.abs(numbers).max() >= _EXACT:
             raise ProblemError(
-                f"table: column {qi.name!r} has numbers from 2**53 on, whose last digits noise loses; "
-                "give it in a larger unit, or as text if it is a code"
+                f"table: column {qi.name!r} has numbers of at least 2**53, whose last digits would be "
+                "lost; give it in a larger unit, or as text if it is a code"
             )
         if numbers is not None and (qi.min_level > 0 or qi.max_level < node_cells(table)[j].height):
             raise ProblemError(
@@ -134,4 +133,4 @@ def names_in(name: str, names: object) -> list[str]:
         return [names]
     if isinstance(names, Sequence) and all(isinstance(entry, str) for entry in names):
         return list(names)
-    raise ProblemError(f"{name}: must be names, got {names!r}")
+    raise ProblemError(f"{name}: must be a name or a list of names, got {names!r}")

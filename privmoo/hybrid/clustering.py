@@ -10,9 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo._util.checks import fraction, whole_number
-from privmoo.baselines.common import Kinds, labels_of_rows
+from privmoo.baselines.common import labels_of_rows
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
+from privmoo.hybrid.units import SchemeUnits, units_of
 from privmoo.kernels.growth_by_width import WidthKinds, grow_members
 from privmoo.recodings.nodes import node_cells, numeric_columns
 
@@ -31,13 +32,13 @@ class MemberClusters:
         labels: The cluster of each of them, from 0.
         entropy: Per cluster the entropy of its sensitive values in nats; with several sensitive
             attributes the smallest.
-        weights: How many records each of `rows` stands for; None if it is 1.
+        weights: How many records each of `rows` stands for.
     """
 
     rows: IntArray
     labels: IntArray
     entropy: NDArray[np.float64]
-    weights: IntArray | None = None
+    weights: IntArray
 
     def __len__(self) -> int:
         return len(self.entropy)
@@ -69,20 +70,21 @@ def member_clusters(
 ) -> MemberClusters:
     """Cluster records greedily: at least k in each, similar, with different sensitive values.
 
-    The greedy k-member algorithm of Byun et al. 2007, whose price of a record is the width of what the
-    cluster would have to publish; Majeed and Hwang 2023 add the diversity of sensitive values, in
-    words only. Here the price is `(1 - weight) · width + weight · excess`, with excess the share of the
-    record's sensitive value in the cluster less that among all records: clusters come to mirror them.
+    This is the greedy k-member algorithm of Byun et al. 2007, in which a record costs the width of what
+    the cluster would have to publish. Majeed and Hwang 2023 add the diversity of sensitive values,
+    without a formula. Here the price is `(1 - weight) · width + weight · excess`, where excess is the
+    share of the record's sensitive value in the cluster minus its share among all records: clusters
+    come to mirror the table.
 
-    `pm.baselines.k_member` is the same greedy walk with another price, the spread around mean and mode,
-    which fits clusters that publish these; here clusters publish common ancestors and intervals.
+    `pm.baselines.k_member` is the same greedy algorithm with another price, the spread around mean and
+    mode, which fits clusters that publish these. Here clusters publish common ancestors and intervals.
 
-    Records that are alike are one kind with a weight. Where there are more than 4,096 kinds they are
-    first halved, and halved again, along the quasi-identifier that spreads most, and clustered half by
-    half: time grows with the records, not with their square.
+    Records that are alike are one kind with a weight. More than 4,096 kinds are halved repeatedly along
+    the quasi-identifier with the largest spread, and each part is clustered by itself: time grows with
+    the number of records, not with its square.
 
-    Of a scanned table distinct tuples are clustered, and stay whole: a tuple that k records have is a
-    cluster of its own, unless others are left over.
+    For a scanned table, distinct tuples are clustered and stay whole: a tuple of at least k records is
+    a cluster by itself, unless others are left over.
 
     Args:
         table: The records.
@@ -96,28 +98,26 @@ def member_clusters(
     [1, 0, 1, 0, 1]
     """
     fraction("weight", weight)
-    weights = None
-    n = table.n_records if table.has_records else table.n_tuples
-    rows = np.arange(n) if rows is None else np.asarray(rows, np.int64)
-    if not table.has_records:
-        weights = table.weights[rows]
-    check_k(k, len(rows) if weights is None else int(weights.sum()), "the records to cluster")
+    units = units_of(table)
+    rows = np.arange(len(units.weights)) if rows is None else np.asarray(rows, np.int64)
+    weights = units.weights[rows]
+    check_k(k, int(weights.sum()), "the records to cluster")
     if not len(rows):
         return MemberClusters(rows, np.empty(0, np.int64), np.empty(0), weights)
-    of_row, kinds = _kinds(table, rows) if table.has_records else _tuples(table, rows)
+    of_row, kinds = _kinds(table, units, rows)
     labels = np.empty(len(rows), np.int64)
     n_clusters = 0
     order = np.argsort(of_row, kind="stable")
     starts = np.searchsorted(of_row[order], np.arange(len(kinds.weights) + 1))
-    for units in _blocks(kinds, 2 * k):
-        kind_of_entry, clusters = grow_members(kinds, units, k, float(weight), weights is not None)
-        places = np.concatenate([order[starts[u] : starts[u + 1]] for u in units])
+    for block in _blocks(kinds, 2 * k):
+        kind_of_entry, clusters = grow_members(kinds, block, k, float(weight), units.whole)
+        places = np.concatenate([order[starts[u] : starts[u + 1]] for u in block])
         counts = np.ones(len(kind_of_entry), np.int64)
         grown = labels_of_rows(of_row[places], kind_of_entry, clusters, counts)
         labels[places] = grown + n_clusters
         n_clusters += int(clusters.max()) + 1
     result = MemberClusters(rows, labels, np.empty(n_clusters), weights)
-    return replace(result, entropy=_entropy(table, result))
+    return replace(result, entropy=_entropy(table, units, result))
 
 
 def check_k(k: object, n_records: int, what: str) -> None:
@@ -133,89 +133,62 @@ def check_k(k: object, n_records: int, what: str) -> None:
         raise ProblemError(f"k: must be at most {n_records:,}, the number of {what}, got {k}")
 
 
-def _kinds(table: Table, rows: IntArray) -> tuple[IntArray, WidthKinds]:
-    """Return the kind of every row, and the kinds; numbers from 0 to 1."""
-    alike = Kinds.of(table, sensitive=bool(table.sensitive))
-    kinds, of_row, weights = np.unique(alike.of_row[rows], return_inverse=True, return_counts=True)
+def _kinds(table: Table, units: SchemeUnits, rows: IntArray) -> tuple[IntArray, WidthKinds]:
+    """Return the kind of every unit in rows, and the kinds as the kernel reads them.
+
+    A kind has the values of its first unit; its numbers are from 0 to 1 over the whole table.
+    """
+    kinds, of_row = np.unique(units.kinds()[rows], return_inverse=True)
     first = np.empty(len(kinds), np.int64)
     first[of_row[::-1]] = rows[::-1]
-    numbers = [None if column is None else column[first] for column in numeric_columns(table)]
-    values = np.ascontiguousarray(alike.sensitive[kinds])
-    return of_row, _units(
-        table,
-        table.row_tuple[first],
-        numbers,
-        np.arange(len(kinds) + 1) * values.shape[1],
-        values.ravel(),
-        np.ones(values.size),
-        weights,
-    )
-
-
-def _tuples(table: Table, rows: IntArray) -> tuple[IntArray, WidthKinds]:
-    """Return distinct tuples as kinds, with their mean numbers and the shares of their sensitive values."""
-    numbers: list[NDArray[np.float64] | None] = []
-    originals = table.originals
-    for column in numeric_columns(table):
-        if column is not None:
-            sums = np.bincount(originals.tuples, column * originals.row_weights, table.n_tuples)
-            column = (sums / table.weights)[rows]
-        numbers.append(column)
+    place = np.full(len(units.weights), -1)
+    place[first] = np.arange(len(kinds))
     owner, values, shares, n_values = [], [], [], 0
-    place = np.full(table.n_tuples, -1)
-    place[rows] = np.arange(len(rows))
     for attribute in table.sensitive.values():
-        of_entry = np.repeat(np.arange(table.n_tuples), np.diff(attribute.offsets))
-        chosen = np.flatnonzero(place[of_entry] >= 0)
-        owner.append(place[of_entry[chosen]])
-        values.append(attribute.codes[chosen].astype(np.int64) + n_values)
-        shares.append(attribute.counts[chosen] / table.weights[of_entry[chosen]])
+        entries = units.entries(attribute)
+        chosen = np.flatnonzero(place[entries.unit] >= 0)
+        owner.append(place[entries.unit[chosen]])
+        values.append(entries.codes[chosen] + n_values)
+        shares.append(entries.counts[chosen] / units.weights[entries.unit[chosen]])
         n_values += attribute.n_values
     owners = np.concatenate([np.empty(0, np.int64), *owner])
     order = np.argsort(owners, kind="stable")
-    return np.arange(len(rows)), _units(
-        table,
-        rows,
+    numbers, leaves, levels, heights = _coordinates(table, units, first)
+    return of_row, WidthKinds(
         numbers,
-        np.searchsorted(owners[order], np.arange(len(rows) + 1)),
+        leaves,
+        np.concatenate([np.empty(0, np.int64), *(level.ravel() for level in levels)]),
+        np.cumsum([0, *(level.size for level in levels)])[:-1].astype(np.int64),
+        np.array([level.shape[1] for level in levels], np.int64),
+        np.array(heights, np.int64),
+        np.searchsorted(owners[order], np.arange(len(kinds) + 1)).astype(np.int64),
         np.concatenate([np.empty(0, np.int64), *values])[order],
         np.concatenate([np.empty(0), *shares])[order],
-        table.weights[rows],
+        len(table.sensitive),
+        n_values,
+        np.bincount(of_row, units.weights[rows]).astype(np.int64),
     )
 
 
-def _units(
-    table: Table,
-    tuples: NDArray[Any],
-    numbers: list[NDArray[np.float64] | None],
-    starts: IntArray,
-    values: IntArray,
-    shares: NDArray[np.float64],
-    weights: IntArray,
-) -> WidthKinds:
-    """Return kinds as the kernel reads them; numbers from 0 to 1 over the whole table."""
+def _coordinates(
+    table: Table, units: SchemeUnits, first: IntArray
+) -> tuple[NDArray[np.float64], IntArray, list[IntArray], list[int]]:
+    """Return numbers from 0 to 1 and leaves of some units, and per category its levels and height."""
     scaled, leaves, blocks = [], [], []
-    for j, (column, whole_column) in enumerate(zip(numbers, numeric_columns(table), strict=True)):
-        if column is None or whole_column is None:
+    tuples = units.tuples[first]
+    for j, (column, all_rows) in enumerate(
+        zip(units.numbers(), numeric_columns(table), strict=True)
+    ):
+        if column is None or all_rows is None:
             leaves.append(table.tuples[tuples, j].astype(np.int64))
             blocks.append(node_cells(table)[j])
         else:
-            scaled.append((column - whole_column.min()) / (float(np.ptp(whole_column)) or 1.0))
-    levels = [nodes.start[nodes.ids] for nodes in blocks]
-    places = np.cumsum([0, *(level.size for level in levels)])[:-1]
-    return WidthKinds(
+            scaled.append((column[first] - all_rows.min()) / (float(np.ptp(all_rows)) or 1.0))
+    return (
         _columns(scaled, len(tuples), np.float64),
         _columns(leaves, len(tuples), np.int64),
-        np.concatenate([np.empty(0, np.int64), *(level.ravel() for level in levels)]),
-        places.astype(np.int64),
-        np.array([level.shape[1] for level in levels], np.int64),
-        np.array([nodes.height for nodes in blocks], np.int64),
-        starts.astype(np.int64),
-        values.astype(np.int64),
-        shares.astype(np.float64),
-        len(table.sensitive),
-        sum(attribute.n_values for attribute in table.sensitive.values()),
-        weights.astype(np.int64),
+        [nodes.start[nodes.ids] for nodes in blocks],
+        [nodes.height for nodes in blocks],
     )
 
 
@@ -228,7 +201,7 @@ def _blocks(kinds: WidthKinds, fewest: int) -> list[IntArray]:
     blocks, waiting = [], [np.arange(len(kinds.weights))]
     while waiting:
         units = waiting.pop()
-        halves = _halved(kinds, units, fewest) if len(units) > _BLOCK else None
+        halves = _halve_block(kinds, units, fewest) if len(units) > _BLOCK else None
         if halves is None:
             blocks.append(units)
         else:
@@ -236,7 +209,7 @@ def _blocks(kinds: WidthKinds, fewest: int) -> list[IntArray]:
     return blocks
 
 
-def _halved(kinds: WidthKinds, units: IntArray, fewest: int) -> list[IntArray] | None:
+def _halve_block(kinds: WidthKinds, units: IntArray, fewest: int) -> list[IntArray] | None:
     spread = [
         *(float(np.ptp(column)) for column in kinds.numbers[units].T),
         *(len(np.unique(c)) / n for c, n in zip(kinds.leaves[units].T, kinds.sizes, strict=True)),
@@ -255,21 +228,18 @@ def _halved(kinds: WidthKinds, units: IntArray, fewest: int) -> list[IntArray] |
     return None
 
 
-def _entropy(table: Table, clusters: MemberClusters) -> NDArray[np.float64]:
+def _entropy(table: Table, units: SchemeUnits, clusters: MemberClusters) -> NDArray[np.float64]:
     """Return the smallest entropy of the sensitive attributes in every cluster, in nats."""
     n, sizes = len(clusters), clusters.sizes
     smallest = np.full(n, np.inf if table.sensitive else 0.0)
+    label = np.full(len(units.weights), -1)
+    label[clusters.rows] = clusters.labels
     for attribute in table.sensitive.values():
-        if not table.has_records:
-            label = np.full(table.n_tuples, -1)
-            label[clusters.rows] = clusters.labels
-            owner = np.repeat(label, np.diff(attribute.offsets))
-            chosen = np.flatnonzero(owner >= 0)
-            owner, codes, records = owner[chosen], attribute.codes[chosen], attribute.counts[chosen]
-        else:
-            owner, codes, records = clusters.labels, attribute.row_codes[clusters.rows], None
+        entries = units.entries(attribute)
+        chosen = np.flatnonzero(label[entries.unit] >= 0)
+        owner, codes = label[entries.unit[chosen]], entries.codes[chosen]
         pairs, place = np.unique(owner * attribute.n_values + codes, return_inverse=True)
         owner = pairs // attribute.n_values
-        share = np.bincount(place, records) / sizes[owner]
+        share = np.bincount(place, entries.counts[chosen]) / sizes[owner]
         smallest = np.minimum(smallest, np.bincount(owner, -share * np.log(share), minlength=n))
     return smallest

@@ -107,7 +107,9 @@ def by_partition(table: Table, release: Release, split: Split) -> pd.DataFrame:
     check_release(table, release)
     recoding = release.recoding
     if recoding is None or any(column.scope != "record" for column in recoding.columns):
-        raise ReleaseError("release: is not by the hybrid scheme, which publishes cell by cell")
+        raise ReleaseError(
+            "release: it was not made by the hybrid scheme, which publishes cell by cell; use HybridScheme"
+        )
     if len(split.violating) != table.n_records:
         raise ReleaseError(
             f"split covers {len(split.violating):,} records, but the table has {table.n_records:,}"

@@ -57,9 +57,10 @@ def add_noise(
 ) -> Noise:
     """Add Laplace noise of scale Δf/ε, round to steps, and stay within bounds.
 
-    The paper's Algorithm 1 with bounds. The noise is numpy's: diffprivlib's bounded mechanisms draw value
-    by value (18 s for a million where this takes 0.05 s; its version 0.6.6 does not import beside
-    scikit-learn 1.9), for a guarantee about single queries that a release of records does not have anyway.
+    The paper's Algorithm 1 with bounds. The noise is numpy's: diffprivlib's bounded mechanisms draw
+    value by value (18 s for a million where this takes 0.05 s; its version 0.6.6 does not import beside
+    scikit-learn 1.9), for a guarantee about single queries, which a release of records does not have
+    anyway.
 
     Args:
         values: The numbers.
@@ -103,8 +104,9 @@ def expected_unchanged(epsilon: float, sensitivity: float = 1.0, step: float = 1
 def laplace_draws(table: Table, n_columns: int, seed: int, repeat: int = 0) -> NDArray[np.float64]:
     """Draw standard Laplace noise for every record, from a seed mixed with the data.
 
-    The seed alone does not bring the noise back: whoever lacks the original table cannot undo it. But
-    draws that are used twice, with scales a and b, can be undone by the difference of both releases.
+    Whoever knows the seed can try out guesses of the table: the right one gives the released numbers. So
+    the seed must be a secret, drawn at random, unless a run is to be repeated. Draws that are used twice,
+    with scales a and b, can be undone by the difference of both releases.
 
     Args:
         table: The records.

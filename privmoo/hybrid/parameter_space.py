@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import math
+import secrets
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo._util.checks import whole_number
+from privmoo.errors import ProblemError
 from privmoo.hybrid.checks import check_pair
-from privmoo.hybrid.space import HybridParameters, HybridSpace
+from privmoo.hybrid.mechanism import HybridMechanism, HybridParameters
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.cells import CellRecoding
 from privmoo.recodings.nodes import node_cells
-from privmoo.spaces.base import row_keys
+from privmoo.spaces.base import NOISE, SECRET, row_keys
 from privmoo.spaces.parameters import Parameter, ParameterSpace
 
 __all__ = ["HybridParameterSpace"]
@@ -29,26 +31,29 @@ class HybridParameterSpace(ParameterSpace):
 
     Args:
         scheme: What the parameters give on a table.
-        k: Smallest and largest k of clusters; 2 to 50 by default, or as far as the records reach.
+        k: The smallest and the largest k of clusters; 2 to 50 by default, or less for few records.
         epsilon: Smallest and largest ε, of both partitions.
-        noise_seed: The seed of the noise; it is mixed with the data, so that it alone does not undo the
-            noise.
+        noise_seed: The seed of the noise, to repeat it; a secret one by default. Whoever knows the seed
+            can try out guesses of the records: the right ones give the released numbers.
     """
 
     chunk = 8
 
     def __init__(
         self,
-        scheme: HybridSpace,
+        scheme: HybridMechanism,
         *,
         k: tuple[int, int] | None = None,
         epsilon: tuple[float, float] = (0.1, 10.0),
-        noise_seed: int = 0,
+        noise_seed: int | None = None,
     ) -> None:
-        whole_number("noise_seed", noise_seed, at_least=0)
+        if noise_seed is not None:
+            whole_number("noise_seed", noise_seed, at_least=0)
         table = scheme.table
         super().__init__(table, _parameters(scheme, k, epsilon))
         self.scheme, self.noise_seed = scheme, noise_seed
+        self._seed = secrets.randbits(128) if noise_seed is None else noise_seed
+        self._is_used = False
         self.view = table.split(np.arange(table.n_records))
         self._record = np.empty(table.n_records, np.int64)  # the record of every tuple of the view
         self._record[self.view.row_tuple] = np.arange(table.n_records)
@@ -91,11 +96,32 @@ class HybridParameterSpace(ParameterSpace):
             x: A decision vector.
             repeat: The number of the draw of the noise; 0 is the one that is released.
         """
-        return self.scheme.recoding(self.scheme_parameters(x), self.noise_seed, repeat)
+        self._is_used = True
+        return self.scheme.recoding(self.scheme_parameters(x), self._seed, repeat)
 
     def keys(self, X: NDArray[Any]) -> list[bytes]:
         """Return one key per decision vector, equal where the scheme reads it alike."""
         return row_keys(self._as_read(X) + 0.0)
+
+    @property
+    def secret(self) -> str | None:
+        """The seed of the noise, unless a user gave it."""
+        return None if self.noise_seed is not None else f"{self._seed:032x}"
+
+    def resume(self, secret: str) -> None:
+        """Draw the same noise as the space that had this secret.
+
+        Raises:
+            ProblemError: Other noise is in use already, or a seed was given.
+        """
+        if self.secret == secret:
+            return
+        if self.noise_seed is not None or self._is_used:
+            raise ProblemError(
+                "noise_seed: the run that is to be continued had other noise; make a new problem "
+                "with the same arguments"
+            )
+        self._seed = int(secret, 16)
 
     def parameters(self) -> dict[str, Any]:
         """Return what makes a recoding of parameters, without the seed of the noise."""
@@ -109,17 +135,24 @@ class HybridParameterSpace(ParameterSpace):
             "bounds": dict(zip(numeric, map(list, scheme.bounds), strict=True)),
             "weight": scheme.weight,
             "ranges": {p.name: [p.low, p.high] for p in self.variables},
-            "noise": self._noise_id(),
+            NOISE: self._noise_id(),
         }
 
     def _noise_id(self) -> str:
-        """Return a few characters that differ for other noise, and reveal nothing of it."""
-        draws = self.scheme.draws(self.noise_seed)
+        """Return a few characters that differ for other noise. They are for files of the publisher.
+
+        With a seed that is known they tell whether a guess of the records is right, as version 0.1 had
+        them; certificates and reports must not show them.
+        """
+        if self.secret is not None:
+            digest = hashlib.blake2b(self.secret.encode(), digest_size=8).hexdigest()
+            return f"{SECRET} {digest}"
+        draws = self.scheme.draws(self._seed)
         return hashlib.blake2b(draws.tobytes(), digest_size=8).hexdigest()
 
 
 def _parameters(
-    scheme: HybridSpace, k: tuple[int, int] | None, epsilon: tuple[float, float]
+    scheme: HybridMechanism, k: tuple[int, int] | None, epsilon: tuple[float, float]
 ) -> list[Parameter]:
     if k is None:
         clustered = [scheme.split.n_violating, *([scheme.split.n_other] if scheme.strict else [])]

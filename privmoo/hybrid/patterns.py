@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ from privmoo._util.checks import fraction, number, whole_number
 from privmoo.data.columns import Attribute
 from privmoo.data.table import Table
 from privmoo.errors import Hint, ProblemError
+from privmoo.hybrid.units import units_of
 from privmoo.recodings.nodes import numeric_columns
 
 __all__ = ["Patterns", "find_patterns"]
@@ -67,16 +67,16 @@ def find_patterns(
     """Find pattern-friendly quasi-identifiers (Majeed and Hwang 2023, Section III-B and C).
 
     A random forest predicts the sensitive attribute from the quasi-identifiers; then one column at a
-    time is shuffled, in records that the forest has not seen. A quasi-identifier is pattern-friendly
-    if its shuffling changes the score by at most `change`, and one value holds more than `top_value` of
-    the records or two more than `top_two`, and at least `rare` further values share the rest. Without the
-    last condition every binary attribute would qualify, as the paper's own text has it for a gender.
+    time is shuffled, in records that the forest has not seen. A quasi-identifier is pattern-friendly if
+    its shuffling changes the score by at most `change`, and one value holds more than `top_value` of
+    the records or two more than `top_two`, and at least `rare` further values share the rest. Without
+    the last condition, every binary attribute would qualify, as gender does in the paper's text.
     Numbers have noise, not classes of values, so only categories can be pattern-friendly.
 
     Args:
         table: The records.
         sensitive: The sensitive attribute to predict; the first by default.
-        change: The largest change of the score that counts as none.
+        change: The largest change of the score that counts as no change.
         top_value: The share of records that the most frequent value must exceed.
         top_two: The share that the two most frequent values must exceed.
         rare: How many further values there must be.
@@ -95,7 +95,7 @@ def find_patterns(
     >>> find_patterns(table, change=0.1, trees=10, repeats=2).friendly
     ['race']
     """
-    attribute = _predicted(table, sensitive)
+    attribute = _attribute_to_predict(table, sensitive)
     number("change", change)
     number("top_value", top_value)
     number("top_two", top_two)
@@ -114,7 +114,7 @@ def find_patterns(
     return Patterns(frame, score, measure)
 
 
-def _predicted(table: Table, sensitive: str | None) -> Attribute:
+def _attribute_to_predict(table: Table, sensitive: str | None) -> Attribute:
     """Return the sensitive attribute to predict, or raise."""
     if not table.sensitive:
         raise ProblemError(
@@ -162,7 +162,9 @@ class _Forest:
 
         n = min(table.n_records, self.most_records)
         rng = np.random.default_rng(self.seed)
-        X, codes = _drawn(table, attribute, np.sort(rng.choice(table.n_records, n, replace=False)))
+        X, codes = _draw_records(
+            table, attribute, np.sort(rng.choice(table.n_records, n, replace=False))
+        )
         as_number = attribute.numbers is not None and len(np.unique(codes)) > _MOST_CLASSES
         y = codes if not as_number else np.nan_to_num(np.asarray(attribute.numbers))[codes]
         model = RandomForestRegressor if as_number else RandomForestClassifier
@@ -181,33 +183,22 @@ class _Forest:
         return frame, float(forest.score(X[test], y[test])), "R²" if as_number else "accuracy"
 
 
-def _drawn(
+def _draw_records(
     table: Table, attribute: Attribute, rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return numbers and leaf codes of the drawn records, and their codes of the attribute.
 
     Records of a scanned table are numbered by tuple and value; their numbers are those of a leaf.
     """
-    if table.has_records:
-        columns = [
-            table.tuples[table.row_tuple[rows], j]
-            if numbers is None
-            else np.nan_to_num(numbers[rows])
-            for j, numbers in enumerate(numeric_columns(table))
-        ]
-        return _matrix(columns), attribute.row_codes[rows].astype(np.int64)
-    entry = np.searchsorted(np.cumsum(attribute.counts), rows, side="right")
-    tuples = np.repeat(np.arange(table.n_tuples), np.diff(attribute.offsets))[entry]
-    columns = []
-    for j, (qi, numbers) in enumerate(zip(table.qis, numeric_columns(table), strict=True)):
-        codes = table.tuples[tuples, j]
-        has_numbers = numbers is not None and qi.numbers is not None
-        columns.append(np.nan_to_num(np.asarray(qi.numbers))[codes] if has_numbers else codes)
-    return _matrix(columns), attribute.codes[entry].astype(np.int64)
-
-
-def _matrix(columns: list[NDArray[Any]]) -> NDArray[np.float64]:
-    return np.column_stack(columns).astype(np.float64)
+    units = units_of(table)
+    entries = units.entries(attribute)
+    entry = np.searchsorted(np.cumsum(entries.counts), rows, side="right")
+    drawn = entries.unit[entry]
+    columns = [
+        table.tuples[units.tuples[drawn], j] if numbers is None else np.nan_to_num(numbers[drawn])
+        for j, numbers in enumerate(units.leaf_numbers())
+    ]
+    return np.column_stack(columns).astype(np.float64), entries.codes[entry]
 
 
 def _top_values(table: Table) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -31,8 +31,8 @@ class Preprocessed:
     report: pd.DataFrame
 
     def __repr__(self) -> str:
-        left = f"{len(self.frame):,} records of {self.frame.shape[1]} columns are left"
-        return f"{self.report.to_string(index=False)}\n{left}"
+        remainder = f"{len(self.frame):,} records of {self.frame.shape[1]} columns are left"
+        return f"{self.report.to_string(index=False)}\n{remainder}"
 
     def _repr_html_(self) -> str:
         return self.report.to_html(index=False, escape=True, border=0)
@@ -49,13 +49,12 @@ def preprocess(
     incomplete: Keep = "drop",
     duplicates: Keep = "drop",
 ) -> Preprocessed:
-    """Do the five steps of Majeed and Hwang 2023, Fig. 3, and report what each of them left out.
+    """Apply the five steps of Majeed and Hwang 2023, Fig. 3, and report what each of them leaves out.
 
-    Identifiers and columns that are neither quasi-identifiers nor sensitive go; so do records outside a
-    range, incomplete ones, and repetitions of others. The last two steps are the paper's words,
-    not its numbers: its counts for Adult (27,816 White) exist only where both are kept. Two persons
-    may well be alike in a few columns, so dropping repetitions loses people; they are kept by
-    `duplicates="keep"`.
+    Identifiers and columns that are neither quasi-identifiers nor sensitive are left out; so are
+    records outside a range, incomplete records, and repetitions. The paper describes the last two
+    steps, but its counts for Adult (27,816 White) include such records. Two persons may well be alike
+    in a few columns, so dropping repetitions loses people; `duplicates="keep"` keeps them.
 
     Args:
         data: The records.
@@ -63,7 +62,7 @@ def preprocess(
         sensitive: Columns to keep.
         identifiers: Columns that name a person.
         ranges: Smallest and largest possible number of a column.
-        missing_values: Texts that stand for a missing value, beside pandas' own.
+        missing_values: Texts that stand for a missing value, besides pandas' own.
         incomplete: Whether records with a missing value are dropped.
         duplicates: Whether records that repeat another one in all columns left are dropped.
 
@@ -106,11 +105,15 @@ def preprocess(
     lines.append(("incomplete", "records", int(lacking.sum()) * (incomplete == "drop"), reason))
     # Where incomplete records stay, a text that stands for a missing value is a value.
     frame = frame[~lacking] if incomplete == "drop" else data.loc[frame.index, columns]
-    again = frame.duplicated().to_numpy()
-    reason = "like an earlier record" if duplicates == "drop" else f"{int(again.sum()):,} were kept"
-    lines.append(("repeated", "records", int(again.sum()) * (duplicates == "drop"), reason))
+    is_repeated = frame.duplicated().to_numpy()
+    reason = (
+        "like an earlier record"
+        if duplicates == "drop"
+        else f"{int(is_repeated.sum()):,} were kept"
+    )
+    lines.append(("repeated", "records", int(is_repeated.sum()) * (duplicates == "drop"), reason))
     if duplicates == "drop":
-        frame = frame[~again]
+        frame = frame[~is_repeated]
     report = pd.DataFrame(lines, columns=pd.Index(["step", "what", "dropped", "why"]))
     return Preprocessed(frame.reset_index(drop=True), report)
 

@@ -15,22 +15,23 @@ import numpy as np
 from privmoo._util.checks import is_whole, number, positive, whole_number
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError, nearest
-from privmoo.hybrid.cautions import of_texts
+from privmoo.hybrid.cautions import of_seed, of_texts
 from privmoo.hybrid.checks import (
     check_numbers,
-    check_table,
+    check_scheme_table,
 )
 from privmoo.hybrid.clustering import MemberClusters, check_k
-from privmoo.hybrid.patterns import Patterns, find_patterns
-from privmoo.hybrid.space import (
+from privmoo.hybrid.mechanism import (
+    HybridMechanism,
     HybridParameters,
-    HybridSpace,
     default_diversity,
     default_levels,
 )
+from privmoo.hybrid.patterns import Patterns, find_patterns
 from privmoo.hybrid.splitting import Split, check_classes, friendly_names, split_records
 from privmoo.hybrid.values import ValueClasses, check_thresholds, value_classes
 from privmoo.measures import DisclosureRisk, Distortion, InformationLoss, KAnonymity, Originality
+from privmoo.recodings.base import Recoding
 from privmoo.recodings.cells import CellRecoding
 from privmoo.recodings.nodes import node_cells, numeric_columns
 from privmoo.release.certificate import caution_text
@@ -51,22 +52,22 @@ class HybridScheme:
     Majeed and Hwang 2023. Records with only frequent values in the pattern-friendly quasi-identifiers
     publish their categories as they are; the others are clustered, and their categories generalised: to
     `least` levels in clusters whose sensitive values are diverse enough, to `average` levels in the
-    others. Numbers get noise in both partitions. Each step is a property to look at: `patterns`,
-    `classes`, `split`, `clusters`.
+    others. Numbers get noise in both partitions. Each step is a property: `patterns`, `classes`,
+    `split`, `clusters`.
 
-    The paper's Theorem 1 claims k-anonymity and ε-differential privacy for the release. Neither follows:
-    the other records are not clustered, numbers with noise are single values, and a fixed level does not
-    make the members of a cluster equal; the split and the clusters are read from the data, and
-    categories have no noise. So the certificate states the k that the rows really have, on all
+    The paper's Theorem 1 claims k-anonymity and ε-differential privacy for the release. Neither
+    follows: the other records are not clustered, numbers with noise are single values, and a fixed
+    level does not make the members of a cluster equal; the split and the clusters depend on the data,
+    and categories have no noise. So the certificate states the k that the rows really have, on all
     quasi-identifiers and on those without noise, and what noise was added. `strict` makes k hold.
 
-    In a scanned table distinct tuples are clustered, and stay whole; the forest sees records drawn by
-    their counts; noise is drawn record by record while the release is written. It has `write`, not
-    `run`, and no `strict`.
+    In a scanned table, distinct tuples are clustered and stay whole; the forest sees records drawn by
+    their counts; noise is drawn record by record while the release is written. Only `write` works then,
+    not `run`, and `strict` is refused.
 
     Args:
-        table: The records, with a categorical quasi-identifier and a sensitive attribute; also a
-            scanned table.
+        table: The records, with a categorical quasi-identifier and a sensitive attribute; it may be
+            scanned.
         k: Fewest records of a cluster.
         epsilon_violating: ε of the noise in the violating partition: its scale is sensitivity / ε.
         epsilon_other: ε of the noise in the other partition.
@@ -113,7 +114,7 @@ class HybridScheme:
         bounds: Mapping[str, tuple[float, float]] | None = None,
         weight: float = 0.5,
     ) -> None:
-        check_table(table, records=False)
+        check_scheme_table(table, records=False)
         if strict:
             table.need_records("strict")
         positive("epsilon_violating", epsilon_violating)
@@ -145,7 +146,7 @@ class HybridScheme:
 
     @cached_property
     def patterns(self) -> Patterns | None:
-        """Step 2: what the random forest says of every quasi-identifier; None if names were passed."""
+        """Step 2: what the random forest says about every quasi-identifier; None if names were passed."""
         if self._patterns is None:
             return find_patterns(self.table)
         return self._patterns if isinstance(self._patterns, Patterns) else None
@@ -166,9 +167,9 @@ class HybridScheme:
         return split_records(self.table, self.classes, non_violating=self._non_violating)
 
     @cached_property
-    def space(self) -> HybridSpace:
+    def space(self) -> HybridMechanism:
         """The space of what can be published of this table."""
-        return HybridSpace(
+        return HybridMechanism(
             self.table,
             self.split,
             strict=self.strict,
@@ -182,10 +183,12 @@ class HybridScheme:
         """Step 5: the clusters of the violating partition, with their entropy."""
         return self.space.clusters(self.parameters.k)
 
-    def recoding(self, seed: int) -> CellRecoding:
-        """Return what every record publishes with the noise of a seed."""
-        whole_number("seed", seed, at_least=0)
-        return self.space.recoding(self.parameters, self._mixed_seed(seed))
+    def recoding(self, seed: int | None = None) -> CellRecoding:
+        """Return what every record publishes with the noise of a seed; a secret one by default."""
+        if seed is not None:
+            whole_number("seed", seed, at_least=0)
+        mixed = self._mixed_seed(secrets.randbits(128) if seed is None else seed)
+        return self.space.recoding(self.parameters, mixed, cautions=of_seed(seed))
 
     @classmethod
     def like(cls, table: Table, parameters: HybridParameters, **options: Any) -> HybridScheme:
@@ -203,7 +206,7 @@ class HybridScheme:
         >>> HybridScheme.like(table, parameters, patterns=["race"]).parameters == parameters
         True
         """
-        check_table(table, records=False)
+        check_scheme_table(table, records=False)
         if not isinstance(parameters, HybridParameters):
             raise ProblemError(
                 f"parameters: must be HybridParameters, as from Hybrid.scheme_parameters(x), got "
@@ -240,21 +243,14 @@ class HybridScheme:
         """Return the union of both partitions as one release, audited, with a certificate.
 
         Args:
-            seed: The seed of the noise and of the order of the rows, mixed with the data; random by
-                default, so that nobody can repeat them.
+            seed: The seed of the noise and of the order of the rows; a secret one by default. Whoever
+                knows the seed can try out guesses of the records, so keep it to yourself.
         """
         self.table.need_records("a release in memory", "use write(path)")
-        recoding = self.recoding(secrets.randbits(64) if seed is None else seed)
-        order = None if seed is None else self._mixed_seed(seed)
-        measures = [
-            KAnonymity(),
-            Originality(),
-            Distortion(),
-            InformationLoss(),
-            DisclosureRisk(),
-            DisclosureRisk(aggregate="max").named("disclosure_risk_max"),
-        ]
-        return make_release(self.table, recoding, measures=measures, seed=order, origin=_ORIGIN)
+        plan, order = self._plan(seed)
+        return make_release(
+            plan.table, plan.recoding, measures=plan.measures, seed=order, origin=plan.origin
+        )
 
     def write(
         self,
@@ -271,23 +267,36 @@ class HybridScheme:
 
         Args:
             path: Where the rows go, `.csv` or `.parquet`; the certificate goes beside them.
-            seed: The seed of the noise and of the order of the rows, mixed with the data; random by
-                default, so that nobody can repeat them.
+            seed: The seed of the noise and of the order of the rows; a secret one by default. Whoever
+                knows the seed can try out guesses of the records, so keep it to yourself.
             force: Whether files that exist are replaced.
             spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
         """
-        if self.table.has_records:
-            return self.run(seed).write(path, force=force, spreadsheets=spreadsheets)
+        plan, order = self._plan(seed)
+        return write_copy(plan, path, seed=order, force=force, spreadsheets=spreadsheets)
+
+    def _plan(self, seed: int | None) -> tuple[ReleasePlan, int | None]:
+        """Return what is to be released, and the seed of its order.
+
+        Single records get their noise here, and are measured one by one. Where only counts are known,
+        the source draws the noise while it copies.
+        """
         if seed is not None:
             whole_number("seed", seed, at_least=0)
-        recoding = self.space.tuples(self.parameters)
-        return write_copy(
-            ReleasePlan.of(self.table, recoding, origin=_ORIGIN),
-            path,
-            seed=None if seed is None else self._mixed_seed(seed),
-            force=force,
-            spreadsheets=spreadsheets,
-        )
+        order = None if seed is None else self._mixed_seed(seed)
+        if not self.table.originals.are_records:
+            recoding: Recoding = self.space.tuples(self.parameters, of_seed(seed))
+            return ReleasePlan.of(self.table, recoding, origin=_ORIGIN), order
+        recoding = self.recoding(seed)
+        measures = [
+            KAnonymity(),
+            Originality(),
+            Distortion(),
+            InformationLoss(),
+            DisclosureRisk(),
+            DisclosureRisk(aggregate="max").named("disclosure_risk_max"),
+        ]
+        return ReleasePlan.of(self.table, recoding, measures=measures, origin=_ORIGIN), order
 
     def __repr__(self) -> str:
         p = self.parameters
@@ -303,11 +312,11 @@ def _levels(
 ) -> tuple[int, ...]:
     places = [j for j, numbers in enumerate(numeric_columns(table)) if numbers is None]
     names = [table.qi_names[j] for j in places]
-    chosen = dict(zip(names, default, strict=True))
+    values_by_name = dict(zip(names, default, strict=True))
     if chosen_levels is not None and not isinstance(chosen_levels, Mapping):
         raise ProblemError(f"{what}: must be levels by column, got {type(chosen_levels).__name__}")
     for name, level in (chosen_levels or {}).items():
-        if name not in chosen:
+        if name not in values_by_name:
             raise ProblemError(
                 f"{what}: {name!r} is not a categorical quasi-identifier{nearest(name, names)}"
             )
@@ -317,5 +326,5 @@ def _levels(
             raise ProblemError(
                 f"{what}: {name!r} may have levels {qi.min_level} to {highest}, got {level!r}"
             )
-        chosen[name] = int(level)
-    return tuple(chosen.values())
+        values_by_name[name] = int(level)
+    return tuple(values_by_name.values())

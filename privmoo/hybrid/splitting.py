@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError, nearest
 from privmoo.hybrid.checks import names_in
+from privmoo.hybrid.units import units_of
 from privmoo.hybrid.values import CLASSES, ValueClasses, column_of, value_classes
 from privmoo.recodings.nodes import numeric_columns
 
@@ -23,24 +24,24 @@ class Split:
     """Which records are in the violating partition.
 
     Attributes:
-        violating: Whether each record is; for a scanned table, each distinct tuple.
+        violating: Whether each record is in it; for a scanned table, each distinct tuple.
         values: Per pattern-friendly quasi-identifier the values that do not violate.
-        weights: How many records each entry stands for; None if it is 1.
+        weights: How many records each entry stands for.
     """
 
     violating: NDArray[np.bool_]
     values: Mapping[str, tuple[str, ...]]
-    weights: NDArray[np.int64] | None = None
+    weights: NDArray[np.int64]
 
     @property
     def n_records(self) -> int:
         """The number of records in both partitions."""
-        return len(self.violating) if self.weights is None else int(self.weights.sum())
+        return int(self.weights.sum())
 
     @property
     def n_violating(self) -> int:
         """The number of records in the violating partition."""
-        return int(np.sum(self.violating if self.weights is None else self.weights[self.violating]))
+        return int(self.weights[self.violating].sum())
 
     @property
     def n_other(self) -> int:
@@ -71,9 +72,9 @@ def split_records(
 ) -> Split:
     """Split records: those with only frequent values in pattern-friendly quasi-identifiers do not violate.
 
-    Without a pattern-friendly quasi-identifier all records are violating. The paper does not say
-    whether major values (its Black, 9.6 % of Adult) violate; its system model has them violate, and
-    only so its 80 % of original values come out (see the notebook majeed2023).
+    Without a pattern-friendly quasi-identifier, all records violate. The paper does not say whether
+    major values (its Black, 9.6 % of Adult) violate; in its system model they do, and only this gives
+    its 80 % of original values (see the notebook majeed2023).
 
     Args:
         table: The records.
@@ -99,9 +100,10 @@ def split_records(
             )
         codes = [i for i, leaf in enumerate(table.qis[j].leaves) if leaf in set(frequent)]
         others &= np.isin(table.tuples[:, j], codes)
-    violating = ~(others[table.row_tuple] if table.has_records else others)
+    units = units_of(table)
+    violating = ~others[units.tuples]
     violating.setflags(write=False)
-    return Split(violating, values, None if table.has_records else table.weights)
+    return Split(violating, values, units.weights)
 
 
 def split_by_patterns(

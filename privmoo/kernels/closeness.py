@@ -1,7 +1,8 @@
 """How far the values of groups are from a reference distribution, the worst group of a candidate.
 
 The reference is an array of counts per value; an empty array stands for the released records, whose
-counts are then added up for every candidate.
+counts are then added up for every candidate. `records` are those behind the counts of a group; a group
+without any has no distance.
 """
 
 from __future__ import annotations
@@ -191,6 +192,8 @@ def ordered_distance(
         for g in range(starts[c], stops[c] if present > 1 else starts[c]):
             low = segments.starts[g]
             length = segments.stops[g] - low
+            if length == 0:
+                continue
             for i in range(length):
                 keys[i] = ranks[segments.values[low + i]]
                 shares[i] = segments.counts[low + i]
@@ -260,21 +263,25 @@ def with_gain_above(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
     records: NDArray[np.int64],
+    present: NDArray[np.int64],
     segments: Segments,
     n_values: int,
     factor: float,
     out: NDArray[np.int64],
 ) -> None:
-    """Records of groups with a value more than `factor` times as frequent as in all groups."""
+    """Records of groups with a value more than `factor` times as frequent as in all groups.
+
+    `present` are the records behind the counts of a group.
+    """
     totals = np.empty(n_values, np.int64)
-    released = np.empty(0, np.int64)
+    originals = np.empty(0, np.int64)
     for c in range(len(starts)):
-        n = _totals(starts[c], stops[c], segments, released, totals)
+        n = _totals(starts[c], stops[c], segments, originals, totals)
         total = np.int64(0)
         for g in range(starts[c], stops[c]):
             for i in range(segments.starts[g], segments.stops[g]):
                 # whole numbers up to the one division: equal ratios compare as equal
-                if (segments.counts[i] * n) / (records[g] * totals[segments.values[i]]) > factor:
+                if (segments.counts[i] * n) / (present[g] * totals[segments.values[i]]) > factor:
                     total += records[g]
                     break
         out[c] = total

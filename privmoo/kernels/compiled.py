@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -12,6 +15,15 @@ from numba.core.caching import FunctionCache
 __all__ = ["compiled"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@cache
+def _digest(folder: Path) -> str:
+    """Return a digest of all modules in a folder."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted(folder.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def compiled() -> Callable[[Function], Function]:
@@ -37,11 +49,19 @@ def compiled() -> Callable[[Function], Function]:
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]  # numba has no types
-    """The cache of numba, except that a file about moved classes counts as empty.
+    """The cache of numba, except that changed kernels and files about moved classes count as empty.
 
-    An index names the classes of the arguments. An update that moves such a class would leave files
-    behind that cannot be read, and numba would raise instead of compiling anew.
+    numba looks at the file of a function, and not at the functions that it calls: after an update, a
+    kernel whose own file stayed the same would go on calling the old version of another. Here any change
+    in its folder counts. An index also
+    names the classes of the arguments. An update that moves such a class would leave files behind that
+    cannot be read, and numba would raise instead of compiling anew.
     """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        folder = Path(function.__code__.co_filename).parent
+        self._cache_file._source_stamp = (self._cache_file._source_stamp, _digest(folder))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return what was compiled for a signature; None if there is nothing, or nothing readable.

@@ -1,22 +1,54 @@
 """Cuts of ordered domains: blocks of leaves, validity, and the nearest valid cut.
 
-A switch holds the bits between the children of one tree node (`owner[bit]` names it): it is open
-when its children are kept apart. A cut is valid when all bits of a switch agree and an open switch
-has an open parent. Switches are numbered in pre-order; the bits at and below one are
-`begin[switch] … stop[switch] - 1`. A bit of an unconstrained attribute is a switch of its own,
-without parent.
+A switch holds the bits between the children of one tree node: it is open when its children are kept
+apart. A cut is valid when all bits of a switch agree and an open switch has an open parent. A bit of an
+unconstrained attribute is a switch of its own, without parent.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
 
-__all__ = ["blocks_of", "cross_cuts", "grow_cuts", "mutate_cuts", "nearest_cuts", "valid_cuts"]
+__all__ = [
+    "Switches",
+    "blocks_of",
+    "cross_cuts",
+    "grow_cuts",
+    "mutate_cuts",
+    "nearest_cuts",
+    "valid_cuts",
+]
+
+
+class Switches(NamedTuple):
+    """The switches of all attributes, numbered in pre-order.
+
+    Attributes:
+        fixed_one: Bits that are always 1.
+        fixed_zero: Bits that are always 0.
+        owner: The switch of every bit.
+        first: The first bit of every switch.
+        parent: The switch that must be open for this one to be open; -1 if there is none.
+        begin: The first bit at or below every switch.
+        stop: One past the last bit at or below it.
+        offsets: Where the switches of every attribute begin, and their number.
+        bit_offsets: Where the bits of every attribute begin, and their number.
+    """
+
+    fixed_one: NDArray[np.bool_]
+    fixed_zero: NDArray[np.bool_]
+    owner: NDArray[np.int64]
+    first: NDArray[np.int64]
+    parent: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    stop: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    bit_offsets: NDArray[np.int64]
 
 
 @compiled()
@@ -36,16 +68,10 @@ def blocks_of(bits: NDArray[Any], offsets: NDArray[np.int64], blocks: NDArray[np
 
 
 @compiled()
-def valid_cuts(
-    bits: NDArray[Any],
-    fixed_one: NDArray[Any],
-    fixed_zero: NDArray[Any],
-    owner: NDArray[np.int64],
-    first: NDArray[np.int64],
-    parent: NDArray[np.int64],
-    valid: NDArray[Any],
-) -> None:
+def valid_cuts(bits: NDArray[Any], switches: Switches, valid: NDArray[Any]) -> None:
     """Which rows are valid cuts that respect the fixed bits."""
+    fixed_one, fixed_zero = switches.fixed_one, switches.fixed_zero
+    owner, first, parent = switches.owner, switches.first, switches.parent
     for row in range(len(bits)):
         x = bits[row]
         good = True
@@ -64,20 +90,14 @@ def valid_cuts(
 
 
 @compiled()
-def nearest_cuts(
-    bits: NDArray[Any],
-    fixed_one: NDArray[Any],
-    fixed_zero: NDArray[Any],
-    owner: NDArray[np.int64],
-    first: NDArray[np.int64],
-    parent: NDArray[np.int64],
-    result: NDArray[Any],
-) -> None:
+def nearest_cuts(bits: NDArray[Any], switches: Switches, result: NDArray[Any]) -> None:
     """The valid cut with the fewest changed bits; between equally near ones, the coarser.
 
     Bottom-up over the tree: closing a switch costs all ones below it; opening it costs its own
     zeros and, for every child, the cheaper of both.
     """
+    fixed_one, fixed_zero = switches.fixed_one, switches.fixed_zero
+    owner, first, parent = switches.owner, switches.first, switches.parent
     n = len(first)
     close = np.empty(n, np.int64)
     open_ = np.empty(n, np.int64)
@@ -115,26 +135,23 @@ def nearest_cuts(
 def grow_cuts(
     open_probability: NDArray[np.float64],
     uniform: NDArray[np.float64],
-    fixed_one: NDArray[Any],
-    fixed_zero: NDArray[Any],
-    owner: NDArray[np.int64],
-    first: NDArray[np.int64],
-    parent: NDArray[np.int64],
-    switch_offsets: NDArray[np.int64],
+    switches: Switches,
     result: NDArray[Any],
 ) -> None:
     """Random valid cuts from the root down: a switch may open where its parent is open."""
+    fixed_one, fixed_zero = switches.fixed_one, switches.fixed_zero
+    owner, first, parent = switches.owner, switches.first, switches.parent
     state = np.empty(len(first), np.bool_)
     for row in range(len(result)):
-        for j in range(len(switch_offsets) - 1):
-            for switch in range(switch_offsets[j], switch_offsets[j + 1]):
+        for j in range(len(switches.offsets) - 1):
+            for switch in range(switches.offsets[j], switches.offsets[j + 1]):
                 bit = first[switch]
                 above = parent[switch]
                 if fixed_zero[bit] or (above >= 0 and not state[above]):
                     state[switch] = False
                 else:
-                    drawn = uniform[row, switch] < open_probability[row, j]
-                    state[switch] = fixed_one[bit] or drawn
+                    opens = uniform[row, switch] < open_probability[row, j]
+                    state[switch] = fixed_one[bit] or opens
         for bit in range(len(owner)):
             result[row, bit] = state[owner[bit]]
 
@@ -160,15 +177,15 @@ def cross_cuts(
                 shared = 0
                 for bit in range(start, stop):
                     shared += mother[bit] and father[bit]
-                left = np.int64(point[mating, j] * (shared + 2))
+                rank = np.int64(point[mating, j] * (shared + 2))
                 at = start  # the first end; the shared ones follow in order, then the other end
-                if left > shared:
+                if rank > shared:
                     at = stop
-                elif left > 0:
+                elif rank > 0:
                     at = start - 1
-                    while left > 0:
+                    while rank > 0:
                         at += 1
-                        left -= mother[at] and father[at]
+                        rank -= mother[at] and father[at]
             else:
                 at = start + np.int64(point[mating, j] * (stop - start + 1))
             for bit in range(start, stop):
@@ -178,70 +195,40 @@ def cross_cuts(
 
 
 @compiled()
-def _may_change(
-    switch: int,
-    x: NDArray[Any],
-    fixed_one: NDArray[Any],
-    fixed_zero: NDArray[Any],
-    first: NDArray[np.int64],
-    parent: NDArray[np.int64],
-) -> bool:
-    bit = first[switch]
-    if fixed_one[bit] or fixed_zero[bit]:
-        return False
-    return bool(parent[switch] < 0 or x[first[parent[switch]]])
+def _flip(x: NDArray[Any], choice: float, j: int, switches: Switches) -> None:
+    """Flip one of an attribute's switches that may change; closing one closes all below."""
+    fixed_one, fixed_zero = switches.fixed_one, switches.fixed_zero
+    first, parent = switches.first, switches.parent
+    free = np.empty(switches.offsets[j + 1] - switches.offsets[j], np.int64)
+    n_free = 0
+    for switch in range(switches.offsets[j], switches.offsets[j + 1]):
+        bit, above = first[switch], parent[switch]
+        if not (fixed_one[bit] or fixed_zero[bit]) and (above < 0 or x[first[above]]):
+            free[n_free] = switch
+            n_free += 1
+    if n_free == 0:
+        return
+    switch = free[np.int64(choice * n_free)]
+    opens = not x[first[switch]]
+    for bit in range(switches.begin[switch], switches.stop[switch]):
+        x[bit] = opens and switches.owner[bit] == switch
 
 
 @compiled()
-def _flip(
-    x: NDArray[Any],
-    chosen: float,
-    switches: range,
-    fixed_one: NDArray[Any],
-    fixed_zero: NDArray[Any],
-    owner: NDArray[np.int64],
-    first: NDArray[np.int64],
-    parent: NDArray[np.int64],
-    begin: NDArray[np.int64],
-    stop: NDArray[np.int64],
-) -> None:
-    """Flip one of the switches that may change; closing one closes all below."""
-    free = 0
-    for switch in switches:
-        free += _may_change(switch, x, fixed_one, fixed_zero, first, parent)
-    left = np.int64(chosen * free)
-    for switch in switches:
-        if not _may_change(switch, x, fixed_one, fixed_zero, first, parent):
-            continue
-        if left == 0:
-            opens = not x[first[switch]]
-            for bit in range(begin[switch], stop[switch]):
-                x[bit] = opens and owner[bit] == switch
-            return
-        left -= 1
-
-
-@compiled()
-def _shift(
-    x: NDArray[Any],
-    chosen: float,
-    step: int,
-    start: int,
-    stop: int,
-    fixed_one: NDArray[Any],
-    fixed_zero: NDArray[Any],
-) -> bool:
-    """Move one boundary of the bits start … stop - 1; False if it cannot go there."""
+def _shift(x: NDArray[Any], choice: float, step: int, j: int, switches: Switches) -> bool:
+    """Move one boundary of an attribute; False if it cannot go there."""
+    fixed_one, fixed_zero = switches.fixed_one, switches.fixed_zero
+    start, stop = switches.bit_offsets[j], switches.bit_offsets[j + 1]
     ones = 0
     for bit in range(start, stop):
         ones += x[bit] and not fixed_one[bit]
     if ones == 0:
         return False
-    left = np.int64(chosen * ones)
+    rank = np.int64(choice * ones)
     at = start - 1
-    while left >= 0:
+    while rank >= 0:
         at += 1
-        left -= x[at] and not fixed_one[at]
+        rank -= x[at] and not fixed_one[at]
     to = at + step
     if to < start or to >= stop or x[to] or fixed_zero[to]:
         return False
@@ -253,32 +240,22 @@ def _shift(
 @compiled()
 def mutate_cuts(
     bits: NDArray[Any],
-    touched: NDArray[Any],
-    chosen: NDArray[np.float64],
+    hits: NDArray[Any],
+    choice: NDArray[np.float64],
     steps: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    switch_offsets: NDArray[np.int64],
-    fixed_one: NDArray[Any],
-    fixed_zero: NDArray[Any],
-    owner: NDArray[np.int64],
-    first: NDArray[np.int64],
-    parent: NDArray[np.int64],
-    begin: NDArray[np.int64],
-    stop: NDArray[np.int64],
+    switches: Switches,
 ) -> None:
-    """Change, in place, the touched attributes of every row by one move.
+    """Change, in place, the attributes of every row that are hit by one move.
 
     A step other than 0 moves a boundary that far; where it cannot, or where the step is 0, one
     switch is flipped.
     """
     for row in range(len(bits)):
         x = bits[row]
-        for j in range(len(offsets) - 1):
-            if not touched[row, j]:
+        for j in range(len(switches.bit_offsets) - 1):
+            if not hits[row, j]:
                 continue
-            u = chosen[row, j]
+            u = choice[row, j]
             step = steps[row, j]
-            if step != 0 and _shift(x, u, step, offsets[j], offsets[j + 1], fixed_one, fixed_zero):
-                continue
-            switches = range(switch_offsets[j], switch_offsets[j + 1])
-            _flip(x, u, switches, fixed_one, fixed_zero, owner, first, parent, begin, stop)
+            if step == 0 or not _shift(x, u, step, j, switches):
+                _flip(x, u, j, switches)

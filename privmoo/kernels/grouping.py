@@ -35,14 +35,14 @@ def _count_dense(
     low: int,
     high: int,
     n_groups: int,
-    keys: NDArray[np.uint32],
     weights: NDArray[Any],
-    cells: NDArray[Any],
+    scratch: Scratch,
     sizes: NDArray[np.int64],
     firsts: NDArray[np.int32],
     labels: NDArray[np.int32],
 ) -> int:
     """Count the tuples of one run; unsigned indices spare a check for negative ones."""
+    keys, cells = scratch.keys, scratch.cells
     end = np.uint64(n_groups)
     step, zero = np.uint64(1), np.uint64(0)
     for t in range(low, high):
@@ -69,13 +69,13 @@ def _count_hashed(
     low: int,
     high: int,
     n_groups: int,
-    keys: NDArray[np.uint64],
     weights: NDArray[Any],
-    hash_keys: NDArray[np.uint64],
-    hash_groups: NDArray[np.int32],
+    scratch: Scratch,
     sizes: NDArray[np.int64],
     firsts: NDArray[np.int32],
 ) -> int:
+    """Count the tuples of one run by hashing their wide keys."""
+    keys, hash_keys, hash_groups = scratch.wide_keys, scratch.hash_keys, scratch.hash_groups
     capacity = 16
     while capacity < 2 * (high - low):
         capacity *= 2
@@ -97,14 +97,9 @@ def _count_hashed(
 
 
 @compiled()
-def _label_hashed(
-    low: int,
-    high: int,
-    keys: NDArray[np.uint64],
-    hash_keys: NDArray[np.uint64],
-    hash_groups: NDArray[np.int32],
-    labels: NDArray[np.int32],
-) -> None:
+def _label_hashed(low: int, high: int, scratch: Scratch, labels: NDArray[np.int32]) -> None:
+    """Label the tuples of the run that was counted last."""
+    keys, hash_keys, hash_groups = scratch.wide_keys, scratch.hash_keys, scratch.hash_groups
     capacity = 16
     while capacity < 2 * (high - low):
         capacity *= 2
@@ -160,21 +155,9 @@ def _group_one(
     radices = np.empty(n_super, np.int64)
     cells_needed = 1.0
     for s in range(n_super):
-        radices[s] = fill_combos(
-            s,
-            blocks,
-            layout,
-            leaf_losses,
-            combo_keys,
-            combo_losses,
-            scratch.ranks,
-            scratch.combo_ranks,
-        )
+        radices[s] = fill_combos(s, blocks, layout, scratch)
         cells_needed *= radices[s]
-    cells = scratch.cells
-    hash_keys, hash_groups = scratch.hash_keys, scratch.hash_groups
-    keys, wide_keys = scratch.keys, scratch.wide_keys
-    dense = cells_needed <= len(cells)
+    dense = cells_needed <= len(scratch.cells)
     if dense:
         stride = np.uint32(1)
         for s in range(n_super):
@@ -182,9 +165,9 @@ def _group_one(
             for i in range(len(column_keys)):
                 column_keys[i] *= stride
             stride *= np.uint32(radices[s])
-        write_narrow_keys(layout, combo_keys, keys)
+        write_narrow_keys(layout, combo_keys, scratch.keys)
     else:
-        write_wide_keys(layout, radices, combo_keys, wide_keys, hash_keys, hash_groups)
+        write_wide_keys(layout, radices, scratch)
     slab_offset = layout.leaf_offsets[layout.slab]
     n_leaves = len(layout.slab_starts) - 1
     n_groups = 0
@@ -202,22 +185,12 @@ def _group_one(
         begin = n_groups
         if dense:
             n_groups = _count_dense(
-                low, high, begin, keys, layout.weights, cells, sizes, firsts, labels
+                low, high, begin, layout.weights, scratch, sizes, firsts, labels
             )
         else:
-            n_groups = _count_hashed(
-                low,
-                high,
-                begin,
-                wide_keys,
-                layout.weights,
-                hash_keys,
-                hash_groups,
-                sizes,
-                firsts,
-            )
+            n_groups = _count_hashed(low, high, begin, layout.weights, scratch, sizes, firsts)
             if len(labels):
-                _label_hashed(low, high, wide_keys, hash_keys, hash_groups, labels)
+                _label_hashed(low, high, scratch, labels)
         _group_losses(begin, n_groups, loss, layout, combo_losses, firsts, losses)
     return n_groups
 

@@ -1,6 +1,8 @@
 """Greedy k-member clusters by spread: they grow one record at a time, by the one that costs least.
 
 The same greedy walk with the width of what is published as its price is in `growth_by_width`.
+They are two loops because numba cannot cache one loop that takes the price as a function: it would be
+compiled in every process, and each would leave another file in the cache.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def write_leaf_losses(
     block_leaves: NDArray[np.int64],
     leaf_losses: NDArray[np.float64],
 ) -> None:
-    """What a cell with each leaf loses: the leaves of its block beyond the first, scaled."""
+    """Write what a cell with each leaf loses: the leaves of its block beyond the first, scaled."""
     for j in range(len(layout.leaf_offsets) - 1):
         low, high = layout.leaf_offsets[j], layout.leaf_offsets[j + 1]
         for leaf in range(low, high):
@@ -79,43 +79,34 @@ def write_leaf_losses(
 
 
 @compiled()
-def fill_combos(
-    s: int,
-    blocks: NDArray[np.uint32],
-    layout: Layout,
-    leaf_losses: NDArray[np.float64],
-    combo_keys: NDArray[np.uint32],
-    combo_losses: NDArray[np.float64],
-    ranks: NDArray[np.uint32],
-    combo_ranks: NDArray[np.uint32],
-) -> int:
-    """Key and loss of every combination of super-column s; returns how many keys there are."""
+def fill_combos(s: int, blocks: NDArray[np.uint32], layout: Layout, scratch: Scratch) -> int:
+    """Write the key and loss of every combination of super-column s; return how many keys there are."""
     low, high = layout.combo_offsets[s], layout.combo_offsets[s + 1]
-    keys, losses = combo_keys[low:high], combo_losses[low:high]
+    keys, losses = scratch.combo_keys[low:high], scratch.combo_losses[low:high]
     keys[:] = 0
     losses[:] = 0.0
     for a in range(layout.member_offsets[s], layout.member_offsets[s + 1]):
         j = layout.member_qi[a]
         first, last = layout.leaf_offsets[j], layout.leaf_offsets[j + 1]
-        own_blocks, own_losses = blocks[first:last], leaf_losses[first:last]
+        leaf_blocks, leaf_losses = blocks[first:last], scratch.leaf_losses[first:last]
         codes = layout.member_codes[layout.member_starts[a] : layout.member_starts[a + 1]]
-        radix = np.uint32(own_blocks[-1] + np.uint32(1))
+        radix = np.uint32(leaf_blocks[-1] + np.uint32(1))
         for i in range(high - low):
-            keys[i] = keys[i] * radix + own_blocks[codes[i]]
-            losses[i] += own_losses[codes[i]]
+            keys[i] = keys[i] * radix + leaf_blocks[codes[i]]
+            losses[i] += leaf_losses[codes[i]]
     # Only combinations that occur need a key: ranks keep the counting array small.
     n_keys = 0
-    own_ranks = combo_ranks[low:high]
+    ranks, combo_ranks = scratch.ranks, scratch.combo_ranks[low:high]
     for i in range(high - low):
         rank = ranks[keys[i]]
         if rank == 0:
             n_keys += 1
             rank = np.uint32(n_keys)
             ranks[keys[i]] = rank
-        own_ranks[i] = rank - np.uint32(1)
+        combo_ranks[i] = rank - np.uint32(1)
     for i in range(high - low):
         ranks[keys[i]] = 0
-        keys[i] = own_ranks[i]
+        keys[i] = combo_ranks[i]
     return n_keys
 
 
@@ -123,7 +114,7 @@ def fill_combos(
 def write_narrow_keys(
     layout: Layout, combo_keys: NDArray[np.uint32], keys: NDArray[np.uint32]
 ) -> None:
-    """Keys of all tuples, two super-columns a pass; apart from the counting, the loops pipeline."""
+    """Write keys of all tuples, two super-columns a pass; apart from the counting, the loops pipeline."""
     n_super = len(layout.combo_offsets) - 1
     if n_super == 0:
         keys[:] = 0
@@ -135,9 +126,9 @@ def write_narrow_keys(
             keys[t] = first[codes[t]]
         return
     second = combo_keys[layout.combo_offsets[1] : layout.combo_offsets[2]]
-    more = layout.super_codes[1]
+    second_codes = layout.super_codes[1]
     for t in range(len(keys)):
-        keys[t] = first[codes[t]] + second[more[t]]
+        keys[t] = first[codes[t]] + second[second_codes[t]]
     for s in range(2, n_super):
         column_keys = combo_keys[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
         codes = layout.super_codes[s]
@@ -147,7 +138,7 @@ def write_narrow_keys(
 
 @compiled()
 def hash_slot(key: np.uint64, mask: int) -> int:
-    """Where to look for a key in a table of mask + 1 slots."""
+    """Return where to look for a key in a table of mask + 1 slots."""
     mixed = (key ^ (key >> np.uint64(32))) * _GOLDEN
     slot: int = np.int64(mixed >> np.uint64(33)) & mask  # type: ignore[assignment]
     return slot
@@ -176,20 +167,14 @@ def _rank_keys(
 
 
 @compiled()
-def write_wide_keys(
-    layout: Layout,
-    radices: NDArray[np.int64],
-    combo_keys: NDArray[np.uint32],
-    keys: NDArray[np.uint64],
-    hash_keys: NDArray[np.uint64],
-    hash_groups: NDArray[np.int32],
-) -> None:
-    """Keys of all tuples in 64 bits, replaced by their ranks whenever they would overflow."""
+def write_wide_keys(layout: Layout, radices: NDArray[np.int64], scratch: Scratch) -> None:
+    """Write keys of all tuples in 64 bits, replaced by their ranks whenever they would overflow."""
+    combo_keys, keys = scratch.combo_keys, scratch.wide_keys
     keys[:] = np.uint64(0)
     span = 1
     for s in range(len(radices)):
         if span > _LARGEST_SPAN // radices[s]:
-            span = _rank_keys(keys, hash_keys, hash_groups)
+            span = _rank_keys(keys, scratch.hash_keys, scratch.hash_groups)
         column_keys = combo_keys[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
         codes = layout.super_codes[s]
         radix = np.uint64(radices[s])

@@ -7,6 +7,8 @@ made from groups, never from records, and the many combinations of the last stag
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +16,8 @@ from privmoo.kernels.compiled import compiled
 from privmoo.kernels.rolling import (
     DENSE,
     Cells,
+    Combination,
+    Prefix,
     RolledGroups,
     Stages,
     enter,
@@ -21,9 +25,17 @@ from privmoo.kernels.rolling import (
     roll,
     room_for,
 )
-from privmoo.kernels.stairs import Best, by_size, is_hopeless, judge_stairs
+from privmoo.kernels.stairs import Best, SizeTally, Terms, by_size, is_hopeless, judge_stairs
 
 __all__ = ["sweep"]
+
+
+class _Scratch(NamedTuple):
+    """Working memory: keys of groups, and records and costs of what they become."""
+
+    keys: NDArray[np.uint32]
+    records: NDArray[np.int64]
+    costs: NDArray[np.float64]
 
 
 @compiled()
@@ -34,16 +46,15 @@ def sweep(
     used: int,
     first: int,
     last: int,
-    price: float,
-    most_suppressed: int,
-    all_limits: bool,
+    terms: Terms,
     counters: NDArray[np.int64],
 ) -> int:
     """Visit every node whose first stage has a combination from `first` to before `last`.
 
-    A node's release for threshold d publishes the groups of at least d records; the others cost `price`
-    per record. Every node and every threshold that suppresses at most `most_suppressed` records is compared
-    with `best`: by cost alone (`all_limits=False`), or by cost and suppressed records.
+    A node's release for threshold d publishes the groups of at least d records; the others cost
+    `terms.price` per record. Every node and every threshold that suppresses at most `terms.most_suppressed`
+    records is compared with `best`: by cost alone, or with `terms.all_limits` by cost and suppressed
+    records.
 
     Bound (only without `all_limits`). Fix the levels of the first stages. Every completion refines the
     groups of the completion that generalises all other columns completely, whose sizes are known. So in any
@@ -69,12 +80,12 @@ def sweep(
     for s in range(n_stages - 1, -1, -1):
         below[s] = below[s + 1] * stages.n_combos[s]
     mark = counters[3]
-    of_size = np.zeros(n_records + 1, np.int64)
-    cost_of_size = np.zeros(n_records + 1)
-    sizes = np.empty(n_tuples, np.int64)
-    records = np.empty(n_tuples, np.int64)
-    costs = np.empty(n_tuples)
-    keys = np.empty(n_tuples, np.uint32)
+    tally = SizeTally(
+        np.zeros(n_records + 1, np.int64), np.zeros(n_records + 1), np.empty(n_tuples, np.int64)
+    )
+    scratch = _Scratch(
+        np.empty(n_tuples, np.uint32), np.empty(n_tuples, np.int64), np.empty(n_tuples)
+    )
     s = 0
     combo[0] = first - 1
     for i in range(n_tuples):
@@ -93,9 +104,12 @@ def sweep(
                 return used
             continue
         at = stages.combo_offsets[s] + combo[s]
-        to_block = stages.maps[stages.map_offsets[at] :]
-        block_costs = stages.costs[stages.block_offsets[at] :]
-        n_blocks = stages.n_blocks[at]
+        combination = Combination(
+            stages.maps[stages.map_offsets[at] :],
+            stages.costs[stages.block_offsets[at] :],
+            stages.n_blocks[at],
+        )
+        prefix = Prefix(s, n_entry[s], n_fixed[s])
         counters[2] += n_entry[s]
         mark += 1
         if s == n_stages - 1:
@@ -104,77 +118,31 @@ def sweep(
                 counters[3] = mark
                 return -1
             n_sizes = _sizes_of_node(
-                entry,
-                s,
-                n_entry[s],
-                n_fixed[s],
-                fixed_costs[s],
-                to_block,
-                block_costs,
-                n_blocks,
-                cells,
-                mark,
-                keys,
-                records,
-                costs,
-                of_size,
-                cost_of_size,
-                sizes,
+                entry, prefix, fixed_costs[s], combination, cells, mark, scratch, tally
             )
             node = 0
             for stage in range(n_stages):
                 node = int(node * stages.n_combos[stage] + combo[stage])
-            used = judge_stairs(
-                n_sizes,
-                sizes,
-                of_size,
-                cost_of_size,
-                price,
-                most_suppressed,
-                all_limits,
-                node,
-                best,
-                used,
-            )
+            used = judge_stairs(n_sizes, tally, terms, node, best, used)
             continue
-        count = roll(
-            entry,
-            s,
-            n_entry[s],
-            n_fixed[s],
-            to_block,
-            n_blocks,
-            stages.n_suffixes[s + 1],
-            cells,
-            mark,
-            keys,
-            rolled,
-        )
+        n_rests = stages.n_suffixes[s + 1]
+        count = roll(entry, prefix, combination, n_rests, cells, mark, scratch.keys, rolled)
         mark += 1
         n_new = enter(
             rolled,
             count,
-            n_fixed[s],
+            prefix,
             fixed_costs,
-            s,
-            block_costs,
-            n_blocks,
+            combination,
             cells,
             mark,
             stages,
             entry,
-            records,
-            sizes,
+            scratch.records,
+            tally.sizes,
         )
-        if not all_limits and is_hopeless(
-            records[:n_new],
-            fixed_costs[s + 1, :n_new],
-            of_size,
-            cost_of_size,
-            sizes,
-            price,
-            most_suppressed,
-            best.floor,
+        if not terms.all_limits and is_hopeless(
+            scratch.records[:n_new], fixed_costs[s + 1, :n_new], tally, terms, best.floor
         ):
             counters[1] += below[s + 1]
             continue
@@ -186,21 +154,13 @@ def sweep(
 @compiled()
 def _sizes_of_node(
     entry: RolledGroups,
-    s: int,
-    n: int,
-    n_fixed: int,
+    prefix: Prefix,
     fixed_costs: NDArray[np.float64],
-    to_block: NDArray[np.uint32],
-    block_costs: NDArray[np.float64],
-    n_blocks: int,
+    combination: Combination,
     cells: Cells,
     mark: int,
-    keys: NDArray[np.uint32],
-    records: NDArray[np.int64],
-    costs: NDArray[np.float64],
-    of_size: NDArray[np.int64],
-    cost_of_size: NDArray[np.float64],
-    sizes: NDArray[np.int64],
+    scratch: _Scratch,
+    tally: SizeTally,
 ) -> int:
     """Records and costs of a node's groups by their size. Returns how many sizes there are.
 
@@ -208,8 +168,11 @@ def _sizes_of_node(
     takes what is in a cell and leaves nothing, so that the others count as groups of no records. Groups
     come sorted by what is fixed, so that the cells of neighbours lie side by side.
     """
+    s, n = prefix.stage, prefix.n_groups
+    to_block, block_costs, n_blocks = combination
     fixed, codes, group_records = entry.fixed[s], entry.codes[s], entry.records[s]
-    if n_fixed * n_blocks > DENSE:
+    keys, records, costs = scratch
+    if prefix.n_fixed * n_blocks > DENSE:
         count = 0
         for i in range(n):
             block = to_block[codes[i]]
@@ -220,7 +183,8 @@ def _sizes_of_node(
                 records[count] = group_records[i]
                 costs[count] = fixed_costs[fixed[i]] + block_costs[block]
                 count += 1
-        return by_size(records[:count], costs[:count], of_size, cost_of_size, sizes)
+        return by_size(records[:count], costs[:count], tally)
+    of_size, cost_of_size, sizes = tally
     totals = cells.totals
     width = np.uint32(n_blocks)
     for i in range(n):

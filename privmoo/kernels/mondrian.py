@@ -1,13 +1,20 @@
-"""Mondrian: cut the records in two or more until no cut is allowed."""
+"""Mondrian: cut the records in two or more until no cut is allowed.
+
+Every part has a region, a range of leaves in every column, which follows from the cuts alone. A cut of an
+order lies at the roundest place between the last value on its left and the first on its right; where equal
+values are on both sides, both regions reach beyond that value, up to such places. The parts of a tree are
+nodes.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.round_cuts import round_cut
 
 __all__ = [
     "BY_CATEGORIES",
@@ -27,6 +34,9 @@ class Columns(NamedTuple):
 
     Attributes:
         values: Entries × columns: numbers, or codes of leaves.
+        codes: Entries × columns: codes of leaves; they ascend with the values.
+        n_leaves: The leaves of each column.
+        origins: The number that the first leaf of each column stands for.
         weights: Records of every entry, all 1 unless equal values stay together.
         kinds: How each column is cut.
         trees: The nodes above leaves, of all columns one after the other, level by level.
@@ -36,6 +46,9 @@ class Columns(NamedTuple):
     """
 
     values: NDArray[np.float64]
+    codes: NDArray[Any]
+    n_leaves: NDArray[np.int64]
+    origins: NDArray[np.int64]
     weights: NDArray[np.int64]
     kinds: NDArray[np.int64]
     trees: NDArray[np.int64]
@@ -66,7 +79,7 @@ class _Seen(NamedTuple):
 
 
 @compiled()
-def _allowed(
+def _is_allowed(
     members: NDArray[np.int64],
     parts: NDArray[np.int64],
     n_parts: int,
@@ -201,10 +214,60 @@ def _by_width(columns: Columns, members: NDArray[np.int64]) -> NDArray[np.int64]
 
 
 @compiled()
+def _ends(codes: NDArray[Any], parts: NDArray[np.int64], part: int) -> tuple[int, int]:
+    """The first and the last leaf of a part."""
+    first, last = -1, -1
+    for i in range(len(codes)):
+        if parts[i] == part:
+            code = int(codes[i])
+            first = code if first < 0 else min(first, code)
+            last = max(last, code)
+    return first, last
+
+
+@compiled()
+def _region(
+    codes: NDArray[Any],
+    parts: NDArray[np.int64],
+    part: int,
+    kind: int,
+    tree: NDArray[np.int64],
+    origin: int,
+    start: int,
+    stop: int,
+) -> tuple[int, int]:
+    """The leaves of one part of the leaves from `start` to before `stop`, after a cut."""
+    first, last = _ends(codes, parts, part)
+    if kind == BY_TREE:
+        low, high = int(codes.min()), int(codes.max())
+        level = 0
+        while tree[level, low] != tree[level, high]:
+            level += 1
+        nodes = tree[level - 1]
+        begin, end = first, last + 1
+        while begin > 0 and nodes[begin - 1] == nodes[first]:
+            begin -= 1
+        while end < len(nodes) and nodes[end] == nodes[first]:
+            end += 1
+        return begin, end
+    if part == 0:
+        following = stop  # the next leaf that somebody has
+        for code in codes:
+            if last < code < following:
+                following = int(code)
+        return start, stop if following == stop else round_cut(last, following, origin)
+    previous = start - 1
+    for code in codes:
+        if previous < code < first:
+            previous = int(code)
+    return start if previous < start else round_cut(previous, first, origin), stop
+
+
+@compiled()
 def mondrian_cuts(
     columns: Columns, sensitive: SensitiveValues, k: int, diversity: int, strict: bool
-) -> NDArray[np.int64]:
-    """The class of every entry.
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The class of every entry, and the first leaf and the leaf after the last of every class's region.
 
     Args:
         columns: The quasi-identifiers.
@@ -217,33 +280,39 @@ def mondrian_cuts(
     n, n_columns = values.shape
     order = np.arange(n)
     label = np.zeros(n, np.int64)
-    stack = [(0, n)]
-    n_classes = 0
+    stack = [(0, n, np.zeros(n_columns, np.int64), columns.n_leaves.copy())]
+    regions = [(stack[0][2], stack[0][3])]
+    regions.pop()
     seen = _Seen(np.zeros(max(sensitive.offsets[-1], 1), np.int64), np.zeros(1, np.int64))
     all_parts = np.empty(n, np.int64)
     while len(stack) > 0:
-        start, stop = stack.pop()
+        start, stop, low, high = stack.pop()
         members = order[start:stop].copy()
         member_weights = weights[members]
         parts = all_parts[: len(members)]
-        n_parts = 1
+        n_parts, cut = 1, 0
         if member_weights.sum() >= 2 * k:
             by_width = _by_width(columns, members)
             for c in range(2 * n_columns):
-                j = by_width[c // 2]
-                begin, end = columns.tree_starts[j], columns.tree_starts[j + 1]
-                tree = trees[begin:end].reshape((columns.tree_levels[j], -1))
-                column = values[:, j][members]
-                n_parts = _cut(column, member_weights, columns.kinds[j], tree, strict, c % 2, parts)
-                if n_parts > 1 and _allowed(
+                cut = by_width[c // 2]
+                begin, end = columns.tree_starts[cut], columns.tree_starts[cut + 1]
+                tree = trees[begin:end].reshape((columns.tree_levels[cut], -1))
+                column = values[:, cut][members]
+                n_parts = _cut(
+                    column, member_weights, columns.kinds[cut], tree, strict, c % 2, parts
+                )
+                if n_parts > 1 and _is_allowed(
                     members, parts, n_parts, weights, sensitive, seen, k, diversity
                 ):
                     break
                 n_parts = 1
         if n_parts == 1:
-            label[members] = n_classes
-            n_classes += 1
+            label[members] = len(regions)
+            regions.append((low, high))
             continue
+        begin, end = columns.tree_starts[cut], columns.tree_starts[cut + 1]
+        tree = trees[begin:end].reshape((columns.tree_levels[cut], -1))
+        codes = columns.codes[:, cut][members]
         place = start
         for part in range(n_parts):
             first = place
@@ -251,5 +320,20 @@ def mondrian_cuts(
                 if parts[i] == part:
                     order[place] = members[i]
                     place += 1
-            stack.append((first, place))
-    return label
+            part_low, part_high = low.copy(), high.copy()
+            part_low[cut], part_high[cut] = _region(
+                codes,
+                parts,
+                part,
+                columns.kinds[cut],
+                tree,
+                columns.origins[cut],
+                low[cut],
+                high[cut],
+            )
+            stack.append((first, place, part_low, part_high))
+    lows = np.empty((len(regions), n_columns), np.int64)
+    highs = np.empty((len(regions), n_columns), np.int64)
+    for r in range(len(regions)):
+        lows[r], highs[r] = regions[r]
+    return label, lows, highs

@@ -9,7 +9,18 @@ from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
 
-__all__ = ["DENSE", "Cells", "RolledGroups", "Stages", "enter", "number_of", "roll", "room_for"]
+__all__ = [
+    "DENSE",
+    "Cells",
+    "Combination",
+    "Prefix",
+    "RolledGroups",
+    "Stages",
+    "enter",
+    "number_of",
+    "roll",
+    "room_for",
+]
 
 DENSE = 1 << 22
 """Up to so many possible keys are counted in a table of cells; more are hashed."""
@@ -46,6 +57,22 @@ class RolledGroups(NamedTuple):
     codes: NDArray[np.uint32]
     rests: NDArray[np.uint32]
     records: NDArray[np.uint32]
+
+
+class Prefix(NamedTuple):
+    """A stage that was entered: its number, its groups, and the distinct fixed parts among them."""
+
+    stage: int
+    n_groups: int
+    n_fixed: int
+
+
+class Combination(NamedTuple):
+    """One combination of levels of a stage: the block of every code, and what blocks cost a record."""
+
+    to_block: NDArray[np.uint32]
+    costs: NDArray[np.float64]
+    n_blocks: int
 
 
 class Cells(NamedTuple):
@@ -88,11 +115,8 @@ def number_of(key: Any, cells: Cells, mark: int, fresh: int) -> Any:
 @compiled()
 def roll(
     entry: RolledGroups,
-    s: int,
-    n: int,
-    n_fixed: int,
-    to_block: NDArray[np.uint32],
-    n_blocks: int,
+    prefix: Prefix,
+    combination: Combination,
     n_rests: int,
     cells: Cells,
     mark: int,
@@ -100,6 +124,8 @@ def roll(
     rolled: RolledGroups,
 ) -> int:
     """Generalise the stage's columns and merge what became equal. Returns the number of groups."""
+    s, n, n_fixed = prefix.stage, prefix.n_groups, prefix.n_fixed
+    to_block, n_blocks = combination.to_block, combination.n_blocks
     fixed, codes, rests, group_records = (
         entry.fixed[s],
         entry.codes[s],
@@ -141,11 +167,9 @@ def roll(
 def enter(
     rolled: RolledGroups,
     n: int,
-    n_fixed: int,
+    prefix: Prefix,
     fixed_costs: NDArray[np.float64],
-    s: int,
-    block_costs: NDArray[np.float64],
-    n_blocks: int,
+    combination: Combination,
     cells: Cells,
     mark: int,
     stages: Stages,
@@ -158,6 +182,8 @@ def enter(
     `coarse` gets the records of every fixed part: the groups if all later columns are generalised
     completely. Returns how many there are.
     """
+    s, n_fixed = prefix.stage, prefix.n_fixed
+    block_costs, n_blocks = combination.costs, combination.n_blocks
     fixed, codes, rests = rolled.fixed[0], rolled.codes[0], rolled.rests[0]
     group_records = rolled.records[0]
     dense = n_fixed * n_blocks <= DENSE

@@ -7,7 +7,14 @@ from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
 
-__all__ = ["at_risk", "flagged", "population_risks", "smallest", "squares", "weighted_sums"]
+__all__ = [
+    "at_risk",
+    "population_risks",
+    "records_of_flagged",
+    "smallest",
+    "squares",
+    "weighted_sums",
+]
 
 
 @compiled()
@@ -77,7 +84,7 @@ def at_risk(
 
 
 @compiled()
-def flagged(
+def records_of_flagged(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
     sizes: NDArray[np.int64],

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
 
-__all__ = ["Best", "by_size", "is_hopeless", "judge_stairs"]
+__all__ = ["Best", "SizeTally", "Terms", "by_size", "is_hopeless", "judge_stairs"]
 
 
 class Best(NamedTuple):
@@ -27,15 +27,32 @@ class Best(NamedTuple):
     """The least cost for k or more, with any suppression that is allowed."""
 
 
+class SizeTally(NamedTuple):
+    """Records and costs by the size of their group, both zero between uses; and the sizes that occur."""
+
+    records: NDArray[np.int64]
+    costs: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+
+
+class Terms(NamedTuple):
+    """What a release is judged by.
+
+    Attributes:
+        price: What a suppressed record costs.
+        most_suppressed: The largest number of suppressed records.
+        all_limits: Whether fewer suppressed records are an aim beside the cost.
+    """
+
+    price: float
+    most_suppressed: int
+    all_limits: bool
+
+
 @compiled()
-def by_size(
-    records: NDArray[np.int64],
-    costs: NDArray[np.float64],
-    of_size: NDArray[np.int64],
-    cost_of_size: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-) -> int:
+def by_size(records: NDArray[np.int64], costs: NDArray[np.float64], tally: SizeTally) -> int:
     """Records and costs by group size; the sizes in order. Returns how many there are."""
+    of_size, cost_of_size, sizes = tally.records, tally.costs, tally.sizes
     n_sizes = 0
     for i in range(len(records)):
         size = records[i]
@@ -50,28 +67,21 @@ def by_size(
 
 @compiled()
 def judge_stairs(
-    n_sizes: int,
-    sizes: NDArray[np.int64],
-    of_size: NDArray[np.int64],
-    cost_of_size: NDArray[np.float64],
-    price: float,
-    most_suppressed: int,
-    all_limits: bool,
-    node: int,
-    best: Best,
-    used: int,
+    n_sizes: int, tally: SizeTally, terms: Terms, node: int, best: Best, used: int
 ) -> int:
-    """Compare every threshold of a node with the best; both histograms are zero again after."""
-    left = 0.0
+    """Compare every threshold of a node with the best; the tally is zero again after."""
+    of_size, cost_of_size, sizes = tally.records, tally.costs, tally.sizes
+    price, all_limits = terms.price, terms.all_limits
+    cost = 0.0
     for i in range(n_sizes):
-        left += cost_of_size[sizes[i]]
+        cost += cost_of_size[sizes[i]]
     suppressed = np.int64(0)
     for i in range(n_sizes):
         size = sizes[i]
-        total = left + suppressed * price
-        if suppressed <= most_suppressed and (all_limits or total < best.floor[size]):
+        total = cost + suppressed * price
+        if suppressed <= terms.most_suppressed and (all_limits or total < best.floor[size]):
             used = _insert(size, total, suppressed, node, all_limits, best, used)
-        left -= cost_of_size[size]
+        cost -= cost_of_size[size]
         suppressed += of_size[size]
         of_size[size], cost_of_size[size] = 0, 0.0
     return used
@@ -110,27 +120,25 @@ def _insert(
 def is_hopeless(
     records: NDArray[np.int64],
     costs: NDArray[np.float64],
-    of_size: NDArray[np.int64],
-    cost_of_size: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    price: float,
-    most_suppressed: int,
+    tally: SizeTally,
+    terms: Terms,
     floor: NDArray[np.float64],
 ) -> bool:
     """Whether no completion of a prefix, known by its coarse groups, can enter the front."""
-    n_sizes = by_size(records, costs, of_size, cost_of_size, sizes)
-    left = 0.0
+    of_size, cost_of_size, sizes = tally.records, tally.costs, tally.sizes
+    n_sizes = by_size(records, costs, tally)
+    cost = 0.0
     for i in range(n_sizes):
-        left += cost_of_size[sizes[i]]
+        cost += cost_of_size[sizes[i]]
     suppressed = np.int64(0)
     hopeless = True
     for i in range(n_sizes):
         size = sizes[i]
         # The sums of a completion and of this bound are rounded differently: allow for that.
-        bound = (left + suppressed * price) * (1 - 1e-12)
-        if suppressed <= most_suppressed and bound < floor[size]:
+        bound = (cost + suppressed * terms.price) * (1 - 1e-12)
+        if suppressed <= terms.most_suppressed and bound < floor[size]:
             hopeless = False
-        left -= cost_of_size[size]
+        cost -= cost_of_size[size]
         suppressed += of_size[size]
         of_size[size], cost_of_size[size] = 0, 0.0
     return hopeless

@@ -1,4 +1,4 @@
-"""The worth of a release to learners: encoding, learners, scores, comparisons, importances."""
+"""How useful a release is for machine learning: encoding, learners, scores, comparisons, importances."""
 
 from __future__ import annotations
 

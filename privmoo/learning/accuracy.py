@@ -1,4 +1,4 @@
-"""Forest accuracy: what a release teaches a random forest, as a measure."""
+"""Forest accuracy: a measure of what a random forest learns from a release."""
 
 from __future__ import annotations
 
@@ -21,24 +21,25 @@ from privmoo.measures.records import released_records
 from privmoo.measures.staged import Staged
 from privmoo.recodings.base import Recoding
 from privmoo.recodings.blocks import BlockRecoding
-from privmoo.release.release import Release, released_frame
+from privmoo.release.draft import released_frame
+from privmoo.release.release import Release
 
 __all__ = ["ForestAccuracy"]
 
 
 class ForestAccuracy(Staged):
-    """Accuracy of a random forest that was trained on the release. More is better.
+    """The accuracy of a random forest that is trained on the release. More is better.
 
     Majeed & Hwang 2023, Table VII; the forest predicts the table's target from all other released
     columns, over splits that are the same for all candidates. It trains a forest for every candidate and
-    split, so it takes seconds where other measures take milliseconds: choose a small budget.
+    split, so it takes seconds while other measures take milliseconds: choose a small budget.
 
     Args:
-        trees: Trees of the forest.
-        repeats: Splits into training and test records; the mean counts.
-        test_size: Share of records that is tested on.
+        trees: The number of trees in the forest.
+        repeats: The number of splits into training and test records; the value is their mean.
+        test_size: The share of records to test on.
         tested_on: The `"released"` rows of the test records, as in the paper, or their `"original"` rows.
-        seed: Of splits and forests.
+        seed: The seed of the splits and forests.
         stage: `"after"` or `"before"` suppression.
 
     >>> import privmoo as pm
@@ -71,7 +72,7 @@ class ForestAccuracy(Staged):
         super().__init__(stage=stage)
 
     def check(self, table: Table) -> None:
-        """Raise where the table has no target."""
+        """Raise if the table has no target."""
         super().check(table)
         if table.target is None:
             raise MeasureError(
@@ -82,20 +83,20 @@ class ForestAccuracy(Staged):
     def batch(self, groups: GroupBatch) -> FloatArray:
         """Train one forest for every candidate and split."""
         self.check(groups.table)
-        released = released_records(groups, self.name)
+        records_of = released_records(groups, self.name)
         return np.array(
-            [self._of(groups, c, rows) if len(rows) else 0.0 for c, rows in enumerate(released)]
+            [self._of(groups, c, rows) if len(rows) else 0.0 for c, rows in enumerate(records_of)]
         )
 
-    def _of(self, groups: GroupBatch, c: int, released: NDArray[np.int64]) -> float:
+    def _of(self, groups: GroupBatch, c: int, records: NDArray[np.int64]) -> float:
         from sklearn.ensemble import RandomForestClassifier
 
         table = groups.table
         recoding = _recoding(groups, c, self.name)
         unaudited = Release(
-            released_frame(table, recoding, released),
+            released_frame(table, recoding, records),
             None,  # type: ignore[arg-type]  # it is only learned from, never released
-            released,
+            records,
             recoding.meanings(),
         )
         try:
@@ -107,7 +108,7 @@ class ForestAccuracy(Staged):
                 seed=self.seed,
             )
         except PrivmooError:
-            if len(released) == table.n_records:
+            if len(records) == table.n_records:
                 raise
             return 0.0  # so much is suppressed that nothing can be learned
         forest = RandomForestClassifier(self.trees, random_state=self.seed, n_jobs=1)
@@ -120,7 +121,7 @@ class ForestAccuracy(Staged):
         return float(frame.loc[frame["tested_on"] == self.tested_on, "accuracy"].mean())
 
     def range(self, table: Table) -> tuple[float, float]:
-        """Return the range from never to always right."""
+        """Return the range of the accuracy, from 0 to 1."""
         return 0.0, 1.0
 
 

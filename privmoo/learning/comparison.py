@@ -21,17 +21,17 @@ def compare_scores(
 ) -> pd.DataFrame:
     """Compare every method's scores with one method's, learner by learner.
 
-    The Mann–Whitney U test is the one of Wei et al. (2025). It takes the scores of two methods for
-    independent samples although they come from the same splits, so it rather overlooks a
-    difference than invents one. p is corrected for the number of rows by Holm's method, and the
-    sentence goes by the corrected one.
+    The Mann–Whitney U test is the one of Wei et al. (2025). It treats the scores of two methods as
+    independent samples although they come from the same splits, so it is more likely to miss a
+    difference than to invent one. Holm's method corrects p for the number of rows, and the verdict
+    uses the corrected p.
 
     Args:
         frame: What `scores` returned.
         against: The method to compare with; the original, tested on its own rows, by default.
             Another method is compared test by test.
         metric: `"f1"`, `"accuracy"` or `"auc"`.
-        level: Below it p is significant.
+        level: The level of significance: a smaller p is significant.
 
     Returns:
         Per model, method and test: mean, std, difference of means, p, holm_p, a12 (the chance that
@@ -63,7 +63,7 @@ def compare_scores(
     }
     rows = []
     for (model, method, tested_on), values in by_method.items():
-        # The original has no released rows: everything is compared with its own test.
+        # The original has no released rows, so every test is compared with its only one.
         reference = by_method.get((model, against, tested_on))
         if reference is None:
             reference = by_method.get((model, against, ORIGINAL))

@@ -19,7 +19,7 @@ __all__ = ["Features", "encode"]
 
 @dataclass(frozen=True)
 class Features:
-    """What a learner sees.
+    """The features that a learner sees.
 
     Attributes:
         matrix: One row for every record (of a release: for every released row), one column for every
@@ -44,13 +44,13 @@ def encode(table: Table, release: Release | None = None, *, most_categories: int
     - A number is itself. (A quasi-identifier or sensitive attribute is numeric if the table knows the
       numbers of its values; any other column, if it holds numbers.)
     - A category is one-hot over the column's original domain. Of a domain with more than
-      `most_categories` values, those most frequent in the original have a feature each, all
-      others share one. Dates are categories; make numbers of them first where that is wanted.
+      `most_categories` values, those most frequent in the original have a feature each, and all
+      others share one. Dates are categories; convert them to numbers first if you prefer.
     - A label that stands for several values is the mean of their encodings: the mean of their numbers,
-      or 1/b for each of b categories. It is the mean over the domain, whatever occurs in the data, as a
-      reader of the release cannot know more.
-    - A missing category is a category. A missing number is the median of the original column, and
-      a second feature is 1; only columns with missing numbers in the original have it.
+      or 1/b for each of b categories. It is the mean over the domain, not over the data, as a reader
+      of the release cannot know more.
+    - A missing category is a category. A missing number is the median of the original column, and a
+      second feature marks it with 1; only columns with missing numbers in the original have it.
 
     Args:
         table: The original.
@@ -79,16 +79,16 @@ def encode(table: Table, release: Release | None = None, *, most_categories: int
             original, most_categories
         )
         reading = original if release is None else read_released(table, name, release)
-        parts.append(_encoded(reading, by_leaf))
+        parts.append(_encode_values(reading, by_leaf))
         names += features
         columns += [name] * len(features)
     if not parts:
-        raise TableError("encode: the table releases no column beside the target to learn from")
+        raise TableError("encode: the table releases no column besides the target to learn from")
     return Features(np.concatenate(parts, axis=1), tuple(names), tuple(columns))
 
 
 def _numbers(original: Reading, most_categories: int) -> tuple[NDArray[np.float64], list[str]]:
-    """Encoding of every leaf, and the features' names."""
+    """Return the encoding of every leaf, and the features' names."""
     name = original.domain.name
     leaves = original.domain.numbers
     assert leaves is not None  # noqa: S101
@@ -117,7 +117,7 @@ def _categories(original: Reading, most_categories: int) -> tuple[NDArray[np.flo
     return by_leaf, names
 
 
-def _encoded(reading: Reading, by_leaf: NDArray[np.float64]) -> NDArray[np.float64]:
+def _encode_values(reading: Reading, by_leaf: NDArray[np.float64]) -> NDArray[np.float64]:
     values = np.zeros((len(reading.leaves), by_leaf.shape[1]))
     values[:, 0] = reading.numbers_of_values  # numbers that are not leaves; the rest is overwritten
     for i, leaves in enumerate(reading.leaves):

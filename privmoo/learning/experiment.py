@@ -1,4 +1,4 @@
-"""Experiments: the encoded methods and the splits of the records that comparisons of learners share."""
+"""Experiments: encoded methods and splits of the records, which comparisons of learners share."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Method:
         name: The method.
         X: Features of every released row.
         y: Published class of every released row.
-        place: For every original row its released row; -1 where it was suppressed.
+        place: The released row of every original row; -1 if it was suppressed.
     """
 
     name: str
@@ -84,17 +84,17 @@ def prepare(
 ) -> Experiment:
     """Encode everything once and split the original rows, stratified by class.
 
-    Where a subject column tells persons apart, persons are split instead of rows.
+    If the table has a subject column, persons are split instead of rows.
 
     Args:
         table: The original, with a target.
         releases: Releases by method.
-        repeats: Number of splits.
-        test_size: Share of the records that is tested on.
+        repeats: The number of splits.
+        test_size: The share of records to test on.
         seed: The seed of the splits.
     """
     if table.target is None or table.target_name is None:
-        raise TableError("target: the table has none, so there is nothing to predict; give target=")
+        raise TableError("target: the table has no target to predict; give target=")
     if table.target_name in table.qi_names:
         raise TableError(
             f"target: {table.target_name!r} is a quasi-identifier, which releases generalise; "
@@ -106,7 +106,9 @@ def prepare(
             'write {"name": release}'
         )
     if ORIGINAL in releases:
-        raise ProblemError(f"releases: the name {ORIGINAL!r} is the table's own; choose another")
+        raise ProblemError(
+            f"releases: the name {ORIGINAL!r} is reserved for the table; choose another"
+        )
     table.need_records("learning")
     names = table.target.values
     occurring = np.unique(table.target.row_codes)
@@ -130,7 +132,7 @@ def prepare(
 
 
 def _order(target: Attribute) -> Callable[[str], tuple[float, str]]:
-    """Numbers by size, words by the alphabet."""
+    """Return the key that sorts numbers by size and words alphabetically."""
     numbers: dict[str, float] = {}
     if target.numbers is not None:
         numbers = dict(zip(target.values, np.nan_to_num(target.numbers).tolist(), strict=True))
@@ -197,8 +199,8 @@ def run_all(
     Args:
         function: The function.
         tasks: Its arguments.
-        jobs: Processes; as many as cores if None.
-        progress: Whether a bar is shown.
+        jobs: The number of processes; one per core if None.
+        progress: Whether to show a progress bar.
         title: The text before the bar.
 
     Returns:
@@ -207,18 +209,18 @@ def run_all(
     from sklearn.utils.parallel import Parallel, delayed
 
     workers = min(thread_count() if jobs is None else whole_number("jobs", jobs), len(tasks))
-    running = Parallel(n_jobs=workers, backend="loky", return_as="generator")(
+    results = Parallel(n_jobs=workers, backend="loky", return_as="generator")(
         delayed(_alone)(function, *task) for task in tasks
     )
-    return list(new_bar(running, total=len(tasks), desc=title, disable=not progress))
+    return list(new_bar(results, total=len(tasks), desc=title, disable=not progress))
 
 
 def _alone(function: Callable[..., Any], *arguments: Any) -> Any:
-    """One thread, so that sums have the same order of terms however many tasks run at once."""
+    """Call a function with one thread, so that sums do not depend on how many tasks run at once."""
     from sklearn.exceptions import ConvergenceWarning
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     with threadpool_limits(limits=1), warnings.catch_warnings():
-        # A learner that reaches its limit of iterations is scored as it is.
+        # A learner that stops at its limit of iterations is scored all the same.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return function(*arguments)

@@ -1,4 +1,4 @@
-"""Importances: the columns by which a decision tree decides, in the original and in releases."""
+"""Importances: the columns that decision trees rely on, in the original and in releases."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def importances(
 ) -> pd.DataFrame:
     """Compute the importances of the columns in decision trees (Wei et al. 2025, Tables C8 and C9).
 
-    Trees are trained as by `scores`, on the training records of the same splits. The importance of a
+    Trees are trained as in `scores`, on the training records of the same splits. The importance of a
     column is the share of the trees' gain in purity that its features have together.
 
     Args:
         table: The original, with a target.
         releases: Releases by method.
-        repeats: Number of splits; shares are means over them.
-        test_size: Share of the records left out of the training.
-        seed: For splits and trees.
-        jobs: Processes; as many as cores by default (or PRIVMOO_THREADS).
-        progress: Whether a bar is shown.
+        repeats: The number of splits; shares are means over them.
+        test_size: The share of records that are not trained on.
+        seed: The seed of the splits and trees.
+        jobs: The number of processes; PRIVMOO_THREADS, or one per core, by default.
+        progress: Whether to show a progress bar.
 
     Returns:
         One row per method and column: role, share, std, rank (1 is the most important; equal shares

@@ -7,21 +7,21 @@ from typing import Any
 
 from privmoo.errors import ProblemError, nearest
 
-__all__ = ["choose_models", "learners", "seeded"]
+__all__ = ["choose_models", "learners", "with_seed"]
 
 
 def learners(seed: int = 0) -> dict[str, Any]:
-    """Return six scikit-learn classifiers by name, all quick enough for some 50,000 records.
+    """Return six scikit-learn classifiers by name, all fast enough for about 50,000 records.
 
     - DT: decision tree, grown in full.
     - LR: logistic regression on standardised features.
     - NB: Gaussian naive Bayes.
     - RF: random forest of 100 trees.
     - SVM: linear support vector machine (squared hinge) on standardised features. A kernel machine
-      needs time quadratic in the records, hours for repeated splits of Adult.
+      needs time quadratic in the number of records: hours for repeated splits of Adult.
     - NN: one hidden layer of 32 on standardised features, weight decay 1; it stops when its loss no
-      longer falls. (Validation records that say when to stop are too few in small tables: with 84
-      training records the network stops untrained.)
+      longer falls. (It does not stop by validation records, which are too few in small tables: with
+      84 training records the network would stop untrained.)
 
     >>> list(learners(seed=1))
     ['DT', 'LR', 'NB', 'RF', 'SVM', 'NN']
@@ -50,7 +50,7 @@ def choose_models(models: Mapping[str, Any] | Iterable[str] | None, seed: int) -
     """Return the estimators to train, by name.
 
     Args:
-        models: Estimators by name, or names of `learners`; all of those if None.
+        models: Estimators by name, or names of `learners`; all learners if None.
         seed: The random state of the built-in learners.
 
     >>> list(choose_models(["LR", "DT"], seed=0))
@@ -60,8 +60,8 @@ def choose_models(models: Mapping[str, Any] | Iterable[str] | None, seed: int) -
     if models is None:
         return built_in
     if isinstance(models, Mapping):
-        picked = dict(models)
-        for name, model in picked.items():
+        choice = dict(models)
+        for name, model in choice.items():
             if not (hasattr(model, "fit") and hasattr(model, "predict")):
                 raise ProblemError(
                     f"models: {name!r} must have fit and predict, got {type(model).__name__}; "
@@ -75,21 +75,21 @@ def choose_models(models: Mapping[str, Any] | Iterable[str] | None, seed: int) -
                     f"models: there is no learner {name!r}, only {', '.join(built_in)}"
                     f"{nearest(name, built_in)}"
                 )
-        picked = {name: built_in[name] for name in names}
-    if not picked:
+        choice = {name: built_in[name] for name in names}
+    if not choice:
         raise ProblemError("models: none given; name at least one")
-    return picked
+    return choice
 
 
-def seeded(model: Any, seed: int) -> Any:
-    """Return a fresh copy of an estimator with every open random state set.
+def with_seed(model: Any, seed: int) -> Any:
+    """Return a fresh copy of an estimator, with a seed for every random state that is not set.
 
     Args:
         model: The estimator.
         seed: The random state.
 
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> seeded(DecisionTreeClassifier(), 7).random_state
+    >>> with_seed(DecisionTreeClassifier(), 7).random_state
     7
     """
     from sklearn.base import clone

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 __all__ = ["method_style", "plot_importances", "plot_scores"]
 
-# Okabe and Ito's colours, told apart by colour-blind readers; the original is black.
+# Okabe and Ito's colours, which colour-blind readers can distinguish; the original is black.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _MARKERS = ("o", "s", "^", "v", "P", "X")
 
 
 def method_style(method: str, methods: Sequence[str]) -> tuple[str, str]:
-    """Return colour and marker of a method, the same in every picture.
+    """Return the colour and marker of a method, which are the same in every picture.
 
     Args:
         method: The name of the method.
@@ -40,10 +40,10 @@ def method_style(method: str, methods: Sequence[str]) -> tuple[str, str]:
 
 
 def plot_scores(frame: pd.DataFrame, *, metric: str = "f1") -> Any:
-    """Draw mean and standard deviation of every method, learner by learner.
+    """Draw the mean and standard deviation of every method, learner by learner.
 
-    One panel for tests on original rows, one for tests on released rows; the original is in both,
-    tested on its own rows.
+    One panel shows tests on original rows, the other tests on released rows; the original is in
+    both, tested on its own rows.
 
     Args:
         frame: What `scores` returned.
@@ -107,11 +107,11 @@ def plot_scores(frame: pd.DataFrame, *, metric: str = "f1") -> Any:
 def plot_importances(frame: pd.DataFrame, *, top: int = 12, ax: Axes | None = None) -> Axes:
     """Draw the columns most important in the original, with their share in every method.
 
-    Quasi-identifiers, the columns that releases change, are printed bold.
+    Quasi-identifiers, the columns that releases change, are in bold.
 
     Args:
         frame: What `importances` returned.
-        top: How many columns.
+        top: The number of columns to draw.
         ax: Where to draw; a new figure by default.
 
     >>> import matplotlib.pyplot as plt

@@ -1,4 +1,4 @@
-"""Scores: how well learners do that are trained on a release instead of the original."""
+"""Scores: how well learners do if they are trained on a release instead of the original."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.hierarchy.canonical import canonical
 from privmoo.learning.experiment import ORIGINAL, Experiment, Method, Split, prepare, run_all
-from privmoo.learning.models import choose_models, seeded
+from privmoo.learning.models import choose_models, with_seed
 from privmoo.release.release import Release
 
 __all__ = ["Learner", "score_split", "scores"]
@@ -28,7 +28,7 @@ class Learner(NamedTuple):
     Attributes:
         name: Its name in the scores.
         model: The estimator.
-        seed: The random state where the estimator leaves it open.
+        seed: The random state, if the estimator does not set its own.
     """
 
     name: str
@@ -50,33 +50,34 @@ def scores(
 ) -> pd.DataFrame:
     """Train learners on the original and on releases, and test them (Wei et al. 2025, Section 6.2).
 
-    The original rows are split first, stratified by class (persons, where a subject column tells
-    them apart), and every method gets the same splits. Learners are trained on the released rows of
-    the training records, in the original order. `encode` says what a learner sees. They are tested on
+    The original rows are split first, stratified by class, and every method gets the same splits. If
+    the table has a subject column, persons are split instead of rows. Learners are trained on the
+    released rows of the training records, in the original order. `encode` says what a learner sees.
+    They are tested on
 
     - `"original"`: the original rows of all test records: whether the release teaches what is true
       of people as they are;
     - `"released"`: the released rows of the test records: whether the release predicts itself. A
-      suppressed test record counts: it is predicted the majority class of the training rows, and
-      for the AUC it gets the shares of the classes there.
+      suppressed test record counts: its prediction is the majority class of the training rows, and
+      for the AUC the shares of the classes there.
 
     Training uses the published classes, testing the original ones. A feature that is constant in
-    the training rows keeps that value in the test: nothing was learned of it, and a learner's
-    initial weight of it would be noise. Still, a learner that weighs features which a release never
-    tells apart, as a neural network does, can lose on original rows by that alone.
+    the training rows keeps that value in the test: nothing was learned about it, and a
+    learner's initial weight for it would be noise. Still, a learner that weighs features which a
+    release never separates, as a neural network does, can lose on original rows by that alone.
 
     Args:
         table: The original, with a target.
         releases: Releases by method.
-        models: Estimators by name, or some names of `learners`; all of those by default. Random
-            states that an estimator leaves open are set.
-        repeats: Number of splits; the paper has 100.
-        test_size: Share of the records that is tested on.
-        positive: The class whose F1 and AUC are reported. By default, of two classes the last in
-            the order of values; of more, means over all classes.
-        seed: For splits and learners; the same scores come out for any number of jobs.
-        jobs: Processes; as many as cores by default (or PRIVMOO_THREADS).
-        progress: Whether a bar is shown.
+        models: Estimators by name, or names of `learners`; all learners by default. Random states
+            that an estimator does not set are set by `seed`.
+        repeats: The number of splits; the paper has 100.
+        test_size: The share of records to test on.
+        positive: The class whose F1 and AUC are reported. By default, the last of two
+            classes in the order of values, or the means over all classes if there are more.
+        seed: The seed of the splits and learners; scores do not depend on the number of jobs.
+        jobs: The number of processes; PRIVMOO_THREADS, or one per core, by default.
+        progress: Whether to show a progress bar.
 
     Returns:
         One row per method, model, repeat and test, with f1, accuracy, auc (nan for a learner that
@@ -134,45 +135,52 @@ def score_split(
         original: The original table.
         method: What to train on: the original or a release.
         split: The training and test records.
-        n_classes: Number of classes of the target.
+        n_classes: The number of classes of the target.
         positive: The class whose F1 and AUC are computed; the means over all classes if None.
 
     Returns:
         One row of scores per test.
     """
     X, y = method.training(split)
-    fitted = seeded(learner.model, learner.seed).fit(X, y)
+    fitted = with_seed(learner.model, learner.seed).fit(X, y)
     constant = X.min(axis=0) == X.max(axis=0)
     truth = original.y[split.test]
-    same = {"method": method.name, "model": learner.name, "repeat": split.repeat}
+    shared_columns = {"method": method.name, "model": learner.name, "repeat": split.repeat}
     size = {"n_train": len(y), "n_test": len(truth)}
     guess, rank = _predict(fitted, np.where(constant, X[0], original.X[split.test]), n_classes)
-    rows = [{**same, "tested_on": ORIGINAL, **_measured(truth, guess, rank, positive), **size}]
+    rows = [
+        {
+            **shared_columns,
+            "tested_on": ORIGINAL,
+            **_score_guess(truth, guess, rank, positive),
+            **size,
+        }
+    ]
     if method.name != ORIGINAL:
         shares = np.bincount(y, minlength=n_classes) / len(y)
         guess = np.full(len(truth), int(shares.argmax()), dtype=np.intp)
         place = method.place[split.test]
-        released = place >= 0
+        is_released = place >= 0
         ranked: FloatArray | None = None
-        if released.any():
-            tested = np.where(constant, X[0], method.X[place[released]])
-            guess[released], ranked = _predict(fitted, tested, n_classes)
+        if is_released.any():
+            tested = np.where(constant, X[0], method.X[place[is_released]])
+            guess[is_released], ranked = _predict(fitted, tested, n_classes)
         rank = None
-        if ranked is not None or not released.any():
+        if ranked is not None or not is_released.any():
             rank = np.tile(shares, (len(truth), 1))
-            rank[released] = ranked if ranked is not None else shares
-        measured = _measured(truth, guess, rank, positive)
-        rows.append({**same, "tested_on": "released", **measured, **size})
+            rank[is_released] = ranked if ranked is not None else shares
+        values = _score_guess(truth, guess, rank, positive)
+        rows.append({**shared_columns, "tested_on": "released", **values, **size})
     return rows
 
 
 def _predict(fitted: Any, X: FloatArray, n_classes: int) -> tuple[IntArray, FloatArray | None]:
-    """Predicted classes, and a value in [0, 1] per class that ranks the records."""
+    """Return predicted classes, and a value in [0, 1] per class that ranks the records."""
     guess = np.asarray(fitted.predict(X), dtype=np.intp)
     if hasattr(fitted, "predict_proba"):
         by_class = np.asarray(fitted.predict_proba(X))
     elif hasattr(fitted, "decision_function"):
-        # The distance from the border as if of a logistic regression: same ranks, same scale.
+        # The distance from the border, scaled as in a logistic regression: same ranks, same scale.
         side = 1 / (1 + np.exp(-np.clip(fitted.decision_function(X), -500, 500)))
         by_class = np.column_stack([1 - side, side]) if side.ndim == 1 else side
     else:
@@ -182,16 +190,16 @@ def _predict(fitted: Any, X: FloatArray, n_classes: int) -> tuple[IntArray, Floa
     return guess, rank
 
 
-def _measured(
+def _score_guess(
     truth: IntArray, guess: IntArray, rank: FloatArray | None, positive: int | None
 ) -> dict[str, float]:
     from sklearn.metrics import roc_auc_score
 
-    counted = np.unique(truth) if positive is None else np.array([positive])
-    f1 = [_f1(truth == c, guess == c) for c in counted]
+    classes = np.unique(truth) if positive is None else np.array([positive])
+    f1 = [_f1(truth == c, guess == c) for c in classes]
     auc = float("nan")
     if rank is not None:
-        auc = float(np.mean([roc_auc_score(truth == c, rank[:, c]) for c in counted]))
+        auc = float(np.mean([roc_auc_score(truth == c, rank[:, c]) for c in classes]))
     accuracy = float(np.mean(truth == guess))
     return {"f1": float(np.mean(f1)), "accuracy": accuracy, "auc": auc}
 

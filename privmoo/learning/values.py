@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.data.table import Table
-from privmoo.errors import ReleaseError
+from privmoo.errors import ReleaseError, TableError
 from privmoo.hierarchy.canonical import MISSING, canonical, distinct
 from privmoo.release.release import Release
 
@@ -42,7 +42,7 @@ class Reading:
         codes: The distinct value of every row.
         leaves: Per distinct value the positions of the leaves it stands for; none for a number that
             is not a leaf, such as the mean of a cluster.
-        numbers_of_values: Per distinct value that number, else nan.
+        numbers_of_values: Per distinct value that number; nan if the value stands for leaves.
     """
 
     domain: Domain
@@ -51,9 +51,11 @@ class Reading:
     numbers_of_values: NDArray[np.float64]
 
     def numbers(self) -> NDArray[np.float64]:
-        """Return the number of every row, the mean of its leaves; nan where one is missing."""
+        """Return the number of every row, the mean of its leaves; nan if one is missing."""
         if self.domain.numbers is None:
-            raise ReleaseError(f"column {self.domain.name!r} holds categories, not numbers")
+            raise TableError(
+                f"column {self.domain.name!r} holds categories, not numbers; encode its leaves instead"
+            )
         values = self.numbers_of_values.copy()
         for i, leaves in enumerate(self.leaves):
             if len(leaves):
@@ -62,7 +64,7 @@ class Reading:
 
 
 def check_release(table: Table, release: Release, name: str = "release") -> None:
-    """Raise unless a release can be one of a table.
+    """Raise an error if a release cannot have been made from a table.
 
     Args:
         table: The original.
@@ -98,7 +100,7 @@ def check_release(table: Table, release: Release, name: str = "release") -> None
 
 
 def domain_of(table: Table, name: str) -> Domain:
-    """Return the original domain of a column: the table's leaves if it has them, else what occurs.
+    """Return the original domain of a column: the table's leaves, or the values that occur.
 
     Args:
         table: The original.
@@ -119,7 +121,7 @@ def domain_of(table: Table, name: str) -> Domain:
     missing = (MISSING,) if occurring.has_missing else ()
     if occurring.kind == "number":
         return Domain(name, missing, np.full(len(missing), np.nan))
-    return Domain(name, tuple(dict.fromkeys([*sorted(occurring.spelled()), *missing])), None)
+    return Domain(name, tuple(dict.fromkeys([*sorted(occurring.spellings()), *missing])), None)
 
 
 def read_original(table: Table, name: str) -> Reading:
@@ -164,18 +166,18 @@ def _read(
     numbers = np.full(len(values), np.nan)
     for i, value in enumerate(values):
         text = canonical(value)
-        knnumbers = [place.get(leaf, -1) for leaf in meanings.get(text, [text])]
-        if domain.numbers is not None and knnumbers == [-1] and text not in meanings:
+        positions = [place.get(leaf, -1) for leaf in meanings.get(text, [text])]
+        if domain.numbers is not None and positions == [-1] and text not in meanings:
             numbers[i] = _number(value)
-            knnumbers = []
-        if -1 in knnumbers or (not knnumbers and not np.isfinite(numbers[i])):
+            positions = []
+        if -1 in positions or (not positions and not np.isfinite(numbers[i])):
             row = int((codes == i).argmax())
             raise ReleaseError(
                 f"{what}: column {domain.name!r}, row {row} (counted from 0): the value is neither a "
                 "label with a meaning nor a value of the original; give the table the release was "
                 "made from"
             ).at(domain.name, row)
-        leaves.append(np.array(knnumbers, dtype=np.intp))
+        leaves.append(np.array(positions, dtype=np.intp))
     return Reading(domain, codes, leaves, numbers)
 
 

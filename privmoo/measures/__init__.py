@@ -28,6 +28,7 @@ from privmoo.measures.names import measure_by_name, names
 from privmoo.measures.notation import constraint_from, measure_from
 from privmoo.measures.population import JournalistRisk, MarketerRisk
 from privmoo.measures.privacy import AverageK, KAnonymity, WeightedK
+from privmoo.measures.query_error import QueryError
 from privmoo.measures.records import Originality
 from privmoo.measures.risk import (
     Homogeneity,
@@ -76,6 +77,7 @@ __all__ = [
     "PSensitivity",
     "Precision",
     "ProsecutorRisk",
+    "QueryError",
     "RecordsAtRisk",
     "RecursiveDiversity",
     "Sense",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, ClassVar, Literal, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from privmoo.data.table import Table
 from privmoo.errors import Hint, MeasureError, nearest
 from privmoo.groups.groups import GroupBatch, Grouping, Stage
+
+if TYPE_CHECKING:
+    from privmoo.suppression.staircase import Steps
 
 __all__ = ["NEEDS", "Constraint", "FloatArray", "Measure", "Sense"]
 
@@ -27,8 +30,8 @@ NEEDS = frozenset({"sizes", "loss", "counts", "target", "labels", "blocks"})
 _Initialise = TypeVar("_Initialise", bound=Callable[..., None])
 
 
-def _explained(initialise: _Initialise) -> _Initialise:
-    """Let a constructor answer arguments that it does not take with what to write instead."""
+def _explain_arguments(initialise: _Initialise) -> _Initialise:
+    """Make a constructor explain what to write when it gets arguments that it does not take."""
     signature = inspect.signature(initialise)
     kinds = [parameter.kind for parameter in signature.parameters.values()]
     if inspect.Parameter.VAR_POSITIONAL in kinds:
@@ -59,7 +62,9 @@ def _wrong_arguments(
     relation = ">=" if measure.sense == "max" else "<="
     positional = [p for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
     accepted = ", ".join(map(repr, arguments[: len(positional)]))
-    listed = f"its parameters are {', '.join(parameters)}" if parameters else "it has no parameters"
+    parameter_list = (
+        f"its parameters are {', '.join(parameters)}" if parameters else "it has no parameters"
+    )
     if len(arguments) > len(positional):
         stray = arguments[-1]
         if isinstance(stray, int | float):
@@ -67,14 +72,14 @@ def _wrong_arguments(
                 f"{name} does not take the bound {stray!r}; for a constraint write "
                 f"{name}({accepted}) {relation} {stray!r}"
             )
-        return f"{name} does not take an argument of type {type(stray).__name__} here; {listed}"
+        return f"{name} does not take an argument of type {type(stray).__name__} here; {parameter_list}"
     for key, value in options.items():
         if takes_any_option or key in parameters:
             continue
         suggestion = nearest(key, parameters)
         if not suggestion and isinstance(value, int | float):
             suggestion = f"; for a constraint write {name}({accepted}) {relation} {value!r}"
-        return f"{name} has no parameter {key!r}{suggestion or f'; {listed}'}"
+        return f"{name} has no parameter {key!r}{suggestion or f'; {parameter_list}'}"
     missing = [
         key
         for key, p in list(parameters.items())[len(arguments) :]
@@ -82,7 +87,7 @@ def _wrong_arguments(
     ]
     if missing:
         return f"{name} needs the parameter {missing[0]!r}; write {name}({missing[0]}=...)"
-    return f"{name} was given one parameter twice; {listed}"
+    return f"{name} was given one parameter twice; {parameter_list}"
 
 
 class Measure:
@@ -93,16 +98,16 @@ class Measure:
     Attributes:
         name: Short name; the column of a front.
         sense: Whether less or more is better.
-        needs: What it reads of the groups: `sizes`, `loss`, `counts` (of the sensitive attributes),
-            `target` (counts of the target), `labels` (the group of every tuple), `blocks`.
-        stage: Whether it looks at the groups after suppression (the release) or before.
+        needs: What the measure reads of the groups: `sizes`, `loss`, `counts` (of the sensitive
+            attributes), `target` (counts of the target), `labels` (the group of every tuple), `blocks`.
+        stage: Whether it reads the groups after suppression (the release) or before.
         audited: Whether it is a function of the released rows alone, so that an auditor can check it.
         coarser: Whether merging groups can only make it better ("better"), only worse ("worse"), or
             either (None); `privmoo.testing.check_measure` checks the claim.
         label: The name on an axis or above a column; by default the name with spaces.
         symbol: The name in running text, such as ℓ; by default the name with spaces.
         unit: The unit of the values, such as "bits".
-        percent: Whether values are fractions that people read as per cent.
+        percent: Whether values are fractions that people read as percentages.
     """
 
     name: ClassVar[str] = ""
@@ -120,22 +125,31 @@ class Measure:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "__init__" in vars(cls):
-            cls.__init__ = _explained(cls.__init__)  # type: ignore[method-assign]
+            cls.__init__ = _explain_arguments(cls.__init__)  # type: ignore[method-assign]
 
-    @_explained
+    @_explain_arguments
     def __init__(self) -> None:
         pass
 
     def batch(self, groups: GroupBatch) -> FloatArray:
-        """Return the measure of every candidate of a chunk; without groups any number will do."""
+        """Return the value of every candidate in a chunk; a candidate without groups may have any value."""
         raise TypeError(f"{type(self).__name__} must define batch(groups)")
+
+    def of_steps(self, steps: Steps, n_records: int) -> FloatArray | None:
+        """Return the value at every step of staircases if it follows from sums; None otherwise.
+
+        Args:
+            steps: The steps.
+            n_records: The records of the table.
+        """
+        return None
 
     def range(self, table: Table) -> tuple[float, float]:
         """Return the smallest and the largest possible value on a table, both finite."""
         raise TypeError(f"{type(self).__name__} must define range(table)")
 
     def check(self, table: Table) -> None:
-        """Raise a MeasureError where the measure makes no sense on this table."""
+        """Raise a MeasureError if the measure makes no sense on this table."""
         if "counts" in self.needs and not table.sensitive:
             raise MeasureError(
                 f"{self.name}: the table has no sensitive attribute",
@@ -151,7 +165,7 @@ class Measure:
     def parameters(self) -> dict[str, Any]:
         """The arguments of the constructor, for reports, files and the audit.
 
-        Arguments that are None and the usual stage are left out.
+        Arguments that are None are left out, and so is the default stage.
         """
         names = [p for p in inspect.signature(type(self).__init__).parameters if p != "self"]
         arguments = {name: getattr(self, name, None) for name in names}
@@ -159,9 +173,33 @@ class Measure:
             del arguments["stage"]
         return {name: value for name, value in arguments.items() if value is not None}
 
+    @classmethod
+    def qualifier(cls, parameters: Mapping[str, Any]) -> str:
+        """Return what a label adds in parentheses for these arguments; nothing by default.
+
+        It is a class method because a saved front knows only the name and the arguments of a measure.
+
+        Args:
+            parameters: Arguments of the constructor by name; those of a file may be of any type.
+
+        >>> from privmoo.measures import RecordsAtRisk
+        >>> RecordsAtRisk.qualifier({"tau": 0.1})
+        'τ = 0.1'
+        """
+        return ""
+
+    @classmethod
+    def is_count(cls, parameters: Mapping[str, Any]) -> bool:
+        """Return whether values are counts with these arguments, so never percentages; False by default.
+
+        Args:
+            parameters: Arguments of the constructor by name; those of a file may be of any type.
+        """
+        return False
+
     @property
     def key(self) -> str:
-        """The column of a front: the name, with the stage if it is not the usual one."""
+        """The column of a front: the name, with the stage if it is not the default one."""
         if self._alias is not None:
             return self._alias
         return self.name if self.stage == "after" else f"{self.name}_before"
@@ -180,12 +218,12 @@ class Measure:
         return renamed
 
     def worst(self, table: Table) -> float:
-        """Return the value of a release of no records."""
+        """Return the value of a release without records."""
         low, high = self.range(table)
         return high if self.sense == "min" else low
 
     def values(self, groups: GroupBatch) -> FloatArray:
-        """Return `batch`, with the worst value where nothing is released, and never NaN or infinity."""
+        """Return what `batch` returns; the worst value where nothing is released, never NaN or infinity."""
         with np.errstate(all="ignore"):
             result = np.asarray(self.batch(groups), dtype=np.float64).copy()
         if result.shape != (len(groups),):
@@ -205,7 +243,7 @@ class Measure:
         return np.nan_to_num(result, nan=low, posinf=high, neginf=low)
 
     def __call__(self, groups: Grouping) -> float:
-        """Return the measure of one candidate's groups."""
+        """Return the value for the groups of one candidate."""
         return float(self.values(groups.batch)[0])
 
     def __ge__(self, bound: float) -> Constraint:
@@ -215,10 +253,10 @@ class Measure:
         return Constraint(self, "<=", bound)
 
     def __lt__(self, bound: float) -> Constraint:
-        raise MeasureError(f"{self.name}: a constraint is <= or >=, got a strict comparison")
+        raise MeasureError(f"{self.name}: a constraint needs <= or >=, got a strict comparison")
 
     def __gt__(self, bound: float) -> Constraint:
-        raise MeasureError(f"{self.name}: a constraint is <= or >=, got a strict comparison")
+        raise MeasureError(f"{self.name}: a constraint needs <= or >=, got a strict comparison")
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{key}={value!r}" for key, value in self.parameters.items())
@@ -249,7 +287,7 @@ class Constraint:
         ):
             raise MeasureError(
                 f"{self.measure.name}: {self.measure.name} {self.relation} {self.bound:g} cannot be "
-                f"satisfied, on this table of {table.n_records} records it lies between {low:g} and "
+                f"satisfied; on this table of {table.n_records} records, it lies between {low:g} and "
                 f"{high:g}"
             )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,11 @@ from privmoo.data.columns import Attribute
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch, Segments, Stage
+from privmoo.groups.missing import present_values
 from privmoo.hierarchy.canonical import MISSING
 from privmoo.kernels import closeness as kernels
 from privmoo.measures.base import FloatArray
-from privmoo.measures.value_measure import ValueMeasure, values_by_kernel
+from privmoo.measures.value_measure import ValueMeasure
 
 __all__ = ["BetaLikeness", "DeltaDisclosure", "Distance", "Reference", "TCloseness"]
 
@@ -38,8 +40,22 @@ class _Compared(ValueMeasure):
         super().__init__(stage=stage)
 
     def _reference(self, attribute: Attribute) -> NDArray[np.int64]:
-        """Return the counts of the reference; none for the released records: kernels add those up."""
-        return attribute.totals if self.reference == "original" else np.zeros(0, np.int64)
+        """Return the counts of the reference; empty for the released records, which kernels add up."""
+        if self.reference == "released":
+            return np.zeros(0, np.int64)
+        totals = attribute.totals
+        if attribute.unknown is not None:
+            totals[attribute.unknown] = 0
+        return totals
+
+    def _by_kernel(
+        self, kernel: Callable[..., None], groups: GroupBatch, attribute: Attribute, *arguments: Any
+    ) -> FloatArray:
+        """Return what a kernel computes of the values that are present."""
+        out = np.empty(len(groups))
+        present = present_values(groups, attribute)
+        kernel(groups.starts, groups.stops, *present, *arguments, out)
+        return out
 
 
 class TCloseness(_Compared):
@@ -52,7 +68,7 @@ class TCloseness(_Compared):
 
     Args:
         distance: `"equal"`, `"ordered"` or `"hierarchical"`.
-        reference: Distribution in the `"released"` records or in the `"original"` table.
+        reference: Compare with the values of the `"released"` records or of the `"original"` table.
         stage: `"after"` or `"before"` suppression.
 
     >>> import pandas as pd, privmoo as pm
@@ -77,7 +93,7 @@ class TCloseness(_Compared):
         super().__init__(reference=reference, stage=stage)
 
     def check(self, table: Table) -> None:
-        """Raise a MeasureError where the hierarchical distance lacks a hierarchy."""
+        """Raise a MeasureError if the hierarchical distance lacks a hierarchy."""
         super().check(table)
         for attribute in table.sensitive.values():
             if self.distance == "hierarchical" and attribute.hierarchy is None:
@@ -90,19 +106,15 @@ class TCloseness(_Compared):
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
         """Return the largest distance by one attribute."""
-        out = np.empty(len(groups))
-        counts = (groups.starts, groups.stops, groups.records, segments)
-        reference = self._reference(attribute)
-        if self.distance == "equal":
-            kernels.equal_distance(*counts, attribute.n_values, reference, out)
-        elif self.distance == "ordered":
-            order = _orders(groups.table)[attribute.name]
-            kernels.ordered_distance(*counts, order, reference, out)
-        elif attribute.hierarchy is not None:
-            kernels.hierarchical_distance(*counts, attribute.hierarchy.level_blocks, reference, out)
-        else:
+        kernel: Callable[..., None] = kernels.equal_distance
+        domain: Any = attribute.n_values
+        if self.distance == "ordered":
+            kernel, domain = kernels.ordered_distance, value_orders(groups.table)[attribute.name]
+        elif self.distance == "hierarchical":
             self.check(groups.table)
-        return out
+            kernel = kernels.hierarchical_distance
+            domain = None if attribute.hierarchy is None else attribute.hierarchy.level_blocks
+        return self._by_kernel(kernel, groups, attribute, domain, self._reference(attribute))
 
     def range(self, table: Table) -> tuple[float, float]:
         """Return the range from equal distributions to disjoint ones."""
@@ -112,13 +124,13 @@ class TCloseness(_Compared):
 class BetaLikeness(_Compared):
     """β-likeness: the largest relative gain `(p - q)/q` of a value in a group. Less is better.
 
-    Cao & Karras 2012, Definition 2. `enhanced` also bounds the gain by -ln q (Definition 3); where
-    a gain is larger no β holds, and the reference's number of records less one is given, which is
-    more than any gain.
+    Cao & Karras 2012, Definition 2. `enhanced` also bounds the gain by -ln q (Definition 3); where a
+    gain is larger, no β holds, and the value is the number of reference records minus one, which
+    exceeds any gain.
 
     Args:
         enhanced: Whether to demand the second bound.
-        reference: Distribution in the `"released"` records or in the `"original"` table.
+        reference: Compare with the values of the `"released"` records or of the `"original"` table.
         stage: `"after"` or `"before"` suppression.
 
     >>> import pandas as pd, privmoo as pm
@@ -148,13 +160,9 @@ class BetaLikeness(_Compared):
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
         """Return the largest gain of one attribute's values."""
-        return values_by_kernel(
-            kernels.largest_gain,
-            groups,
-            segments,
-            attribute.n_values,
-            self._reference(attribute),
-            self.enhanced,
+        domain, reference = attribute.n_values, self._reference(attribute)
+        return self._by_kernel(
+            kernels.largest_gain, groups, attribute, domain, reference, self.enhanced
         )
 
     def range(self, table: Table) -> tuple[float, float]:
@@ -165,10 +173,10 @@ class BetaLikeness(_Compared):
 class DeltaDisclosure(_Compared):
     """δ-disclosure: the largest `|log₂(p/q)|` of a value that a group has. Less is better.
 
-    Brickell & Shmatikov 2008, as ARX measures it: values a group lacks do not count.
+    Brickell & Shmatikov 2008, as ARX measures it: values that a group lacks do not count.
 
     Args:
-        reference: Distribution in the `"released"` records or in the `"original"` table.
+        reference: Compare with the values of the `"released"` records or of the `"original"` table.
         stage: `"after"` or `"before"` suppression.
 
     >>> import pandas as pd, privmoo as pm
@@ -185,9 +193,8 @@ class DeltaDisclosure(_Compared):
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
         """Return the largest logarithmic ratio of one attribute's values."""
-        return values_by_kernel(
-            kernels.disclosure, groups, segments, attribute.n_values, self._reference(attribute)
-        )
+        domain, reference = attribute.n_values, self._reference(attribute)
+        return self._by_kernel(kernels.disclosure, groups, attribute, domain, reference)
 
     def range(self, table: Table) -> tuple[float, float]:
         """Return the range from equal distributions to a group of one record with a value of its own."""
@@ -195,11 +202,11 @@ class DeltaDisclosure(_Compared):
 
 
 @per_table
-def _orders(table: Table) -> dict[str, NDArray[np.int64]]:
+def value_orders(table: Table) -> dict[str, NDArray[np.int64]]:
     """Return the values of every sensitive attribute from lowest to highest, missing last.
 
-    The order of the hierarchy's leaves; without one numbers and dates by value and text by code
-    point, also where the text looks like numbers.
+    Values have the order of the leaves of their hierarchy. Without a hierarchy, numbers and dates are
+    sorted by value, and texts by code point, even if they look like numbers.
     """
     orders = {}
     for name, attribute in table.sensitive.items():

@@ -1,16 +1,16 @@
-"""DR: what an attacker who knows some quasi-identifiers of a person learns of the sensitive value."""
+"""DR: what an attacker who knows some quasi-identifiers of a person learns about the sensitive value."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo._util.checks import choice
-from privmoo._util.distinct import counted, numbered
+from privmoo._util.distinct import count_keys, number_rows
 from privmoo.data.columns import Attribute
 from privmoo.data.facts import leaf_offsets
 from privmoo.data.table import Table
@@ -31,17 +31,18 @@ IntArray = NDArray[np.int64]
 
 
 class DisclosureRisk(Staged):
-    """DR: with what probability an attacker who knows some quasi-identifiers tells the sensitive value.
+    """DR: the share of a person's sensitive value among the records that fit what an attacker knows.
 
-    Majeed & Hwang 2023, Eq. 2. The attacker knows the original values of a released person, and how noise
-    was made. Released records fit where their labels cover the known categories; each counts e^-d, where
-    d is the distance of its numbers from the known ones in scales of their noise (1 without a distance;
-    numbers without noise must be equal). The probability is the share of the person's sensitive value
-    among them; where nothing fits, that of the value in the whole release. It is computed for every
-    person, not for a sample. Of several sensitive attributes the riskiest counts. Less is better.
+    Majeed & Hwang 2023, Eq. 2. The attacker knows the original values of a released person, and how
+    noise was made. Released records fit where their labels cover the known categories; each counts
+    e^-d, where d is the distance of its numbers from the known ones in scales of their noise (1 without
+    a distance; numbers without noise must be equal). The risk is the share of the person's sensitive
+    value among them, by counting rows; where nothing fits, that of the value in the whole release. It
+    is computed for every person, not for a sample. If there are several sensitive attributes, the
+    riskiest counts. Less is better.
 
-    An attacker who insisted on equal numbers would be put off by any noise, however small: a pay that is
-    off by a cent fits nobody, and the risk would look like that of guessing.
+    An attacker who insisted on equal numbers would be misled by any noise, however small: a salary that
+    is off by a cent fits nobody, and the risk would look like that of guessing.
 
     Args:
         known: The quasi-identifiers that the attacker knows; all by default.
@@ -75,8 +76,13 @@ class DisclosureRisk(Staged):
         self.aggregate: Aggregate = aggregate
         super().__init__(stage=stage)
 
+    @classmethod
+    def qualifier(cls, parameters: Mapping[str, Any]) -> str:
+        """Return "largest" where the largest risk is measured instead of the mean."""
+        return "largest" if parameters.get("aggregate") == "max" else ""
+
     def check(self, table: Table) -> None:
-        """Raise a MeasureError without a sensitive attribute, or where known names are wrong."""
+        """Raise a MeasureError if there is no sensitive attribute, or if a known name is wrong."""
         super().check(table)
         table.need_records(type(self).__name__)
         if not table.sensitive:
@@ -125,7 +131,7 @@ def _by_blocks(
     attribute: Attribute,
     columns: list[int],
 ) -> tuple[FloatArray, IntArray]:
-    """Shares and persons; blocks do not overlap: what fits a person are records in the same blocks."""
+    """Return shares and persons; blocks do not overlap, so the records that fit share all blocks."""
     offsets = leaf_offsets(table)
     keys = np.zeros(table.n_tuples, np.int64)
     for j in columns:
@@ -134,7 +140,7 @@ def _by_blocks(
         _, keys = np.unique(keys, return_inverse=True)
     of_row = keys[table.row_tuple[rows]]
     pair_of_row = of_row * attribute.n_values + attribute.row_codes[rows].astype(np.int64)
-    pairs, persons = counted(pair_of_row, attribute.n_values * (int(of_row.max()) + 1))
+    pairs, persons = count_keys(pair_of_row, attribute.n_values * (int(of_row.max()) + 1))
     return persons / np.bincount(of_row)[pairs // attribute.n_values], persons
 
 
@@ -145,7 +151,7 @@ def _by_cells(
     attribute: Attribute,
     columns: list[int],
 ) -> tuple[FloatArray, IntArray]:
-    """Shares and persons, for every group of persons that know the same and have the same value."""
+    """Return shares and persons, for every group of persons of whom the same is known and true."""
     everyone = len(rows) == table.n_records
     asking = (attribute.name, *columns)
     if everyone and asking in (remembered := _answers.setdefault(cells, {})):
@@ -154,21 +160,21 @@ def _by_cells(
     nodes = list(labelled)
     # The kernel searches along the first.
     numbers = sorted(numeric, key=lambda j: -_selective(_numbers(table, j), numeric[j].noise))
-    persons = _known(table, rows, tuple(nodes), tuple(numbers))
+    persons = _knowledge_of(table, rows, tuple(nodes), tuple(numbers))
     n = attribute.n_values
     secret = attribute.row_codes[rows].astype(np.int64)
-    asked, counts = counted(persons.of_row * n + secret, n * len(persons.first))
-    shares = np.empty(len(asked))
+    questions, counts = count_keys(persons.of_row * n + secret, n * len(persons.first))
+    shares = np.empty(len(questions))
     leaves = table.tuples[table.row_tuple[rows[persons.first_of_kind]]]
     match_known(
         AttackerKnowledge(
             _matrix([_numbers(table, j)[rows[persons.first]] for j in numbers], len(persons.first)),
             persons.kind,
             _matrix([leaves[:, j] for j in nodes], len(leaves)),
-            _starts(asked // n, len(persons.first)),
-            asked % n,
+            _starts(questions // n, len(persons.first)),
+            questions % n,
         ),
-        _published([*labelled.values()], [numeric[j] for j in numbers], rows, secret, n),
+        _published_tuples([*labelled.values()], [numeric[j] for j in numbers], rows, secret, n),
         np.bincount(secret, minlength=n) / len(rows),
         shares,
     )
@@ -180,7 +186,7 @@ def _by_cells(
 def _by_kind(
     cells: Recoding, columns: list[int]
 ) -> tuple[dict[int, Labels], dict[int, Noised | Intervals]]:
-    """The columns of labels and those of numbers, by place."""
+    """Return the columns of labels and those of numbers, by place."""
     labelled: dict[int, Labels] = {}
     numeric: dict[int, Noised | Intervals] = {}
     for j in columns:
@@ -197,14 +203,14 @@ def _by_kind(
     return labelled, numeric
 
 
-def _published(
+def _published_tuples(
     labelled: Sequence[Labels],
     numeric: Sequence[Noised | Intervals],
     rows: IntArray,
     secret: IntArray,
     n_values: int,
 ) -> Published:
-    """Distinct published tuples with their sensitive values, as the kernel wants them ordered."""
+    """Return the distinct published tuples with their sensitive values, in the order of the kernel."""
     # Cells of a column are numbered by their lower ends, so the codes order the tuples.
     nodes = [column.codes[rows] for column in labelled]
     numbers = [column.codes[rows] for column in numeric]
@@ -216,7 +222,7 @@ def _published(
         [*(column.n_cells for column in numeric), *(int(part.max()) + 1 for part in parts)],
     )
     first, n = tuples.first, len(tuples.first)
-    entries, counts = counted(tuples.of_row * n_values + secret, n_values * n)
+    entries, counts = count_keys(tuples.of_row * n_values + secret, n_values * n)
     ends = [
         [end[codes[first]] for end in column.ends]
         for column, codes in zip(numeric, numbers, strict=True)
@@ -239,18 +245,18 @@ def _published(
 
 
 def _noise_parts(columns: Sequence[Noised | Intervals]) -> list[NDArray[np.int8]]:
-    """The distinct ways in which records are divided into parts with noise of their own."""
+    """Return the distinct ways in which records are divided into parts with noise of their own."""
     parts = [column.noise.parts for column in columns if column.noise is not None]
     return list({id(part): part for part in parts if part is not None}.values())
 
 
 def _inverse_scales(noise: Laplace | None, rows: IntArray) -> FloatArray:
-    """One over the scale of the noise on every record; without noise any distance is too far."""
+    """Return one over the scale of the noise on every record; without noise any distance is too far."""
     return np.full(len(rows), np.inf) if noise is None else 1 / noise.scale_of(rows)
 
 
 def _selective(numbers: FloatArray, noise: Laplace | None) -> float:
-    """How many scales of its noise a column spans."""
+    """Return how many scales of its noise a column spans."""
     return float(np.ptp(numbers)) / (1e-9 if noise is None else max(noise.scales))
 
 
@@ -275,10 +281,10 @@ def _distinct(
     n_categories: Sequence[int],
     n_numbers: Sequence[int],
 ) -> _Distinct:
-    """Distinct rows of some columns of codes."""
+    """Return the distinct rows of some columns of codes."""
     n = len([*categories, *numbers][0])
-    kind, first_of_kind = numbered(np.zeros(n, np.int64), categories, n_categories)
-    of_row, first = numbered(kind, numbers, n_numbers)
+    kind, first_of_kind = number_rows(np.zeros(n, np.int64), categories, n_categories)
+    of_row, first = number_rows(kind, numbers, n_numbers)
     return _Distinct(of_row, first, kind[first], first_of_kind)
 
 
@@ -290,14 +296,14 @@ _knowledge: WeakKeyDictionary[Table, dict[tuple[tuple[int, ...], ...], _Distinct
 )
 
 
-def _known(
+def _knowledge_of(
     table: Table, rows: IntArray, nodes: tuple[int, ...], numbers: tuple[int, ...]
 ) -> _Distinct:
-    """What can be known of persons; of all persons it is the same for every candidate."""
+    """Return what an attacker can know of persons; for all persons it is the same in every candidate."""
     everyone = len(rows) == table.n_records
-    remembered = _knowledge.setdefault(table, {})
-    if everyone and (nodes, numbers) in remembered:
-        return remembered[nodes, numbers]
+    cache = _knowledge.setdefault(table, {})
+    if everyone and (nodes, numbers) in cache:
+        return cache[nodes, numbers]
     leaves = table.tuples[table.row_tuple[rows]]
     codes = [
         np.unique(np.asarray(numeric_columns(table)[j])[rows], return_inverse=True) for j in numbers
@@ -309,7 +315,7 @@ def _known(
         [len(values) for values, _ in codes],
     )
     if everyone:
-        remembered[nodes, numbers] = knowledge
+        cache[nodes, numbers] = knowledge
     return knowledge
 
 
@@ -321,5 +327,5 @@ def _matrix(columns: Sequence[NDArray[np.generic]], n: int) -> FloatArray:
 
 
 def _starts(owner: IntArray, n: int) -> IntArray:
-    """Where the entries of each of n owners begin, and the end; entries are sorted by owner."""
+    """Return where the entries of each of n owners begin, and the end; entries are sorted by owner."""
     return np.searchsorted(owner, np.arange(n + 1)).astype(np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,10 +14,14 @@ from privmoo.data.table import Table
 from privmoo.errors import MeasureError
 from privmoo.groups.diversity import diversity_of_groups
 from privmoo.groups.groups import GroupBatch, Segments, Stage
+from privmoo.groups.missing import worst_case
 from privmoo.kernels import diversity as kernels
 from privmoo.kernels.sizes import weighted_sums
 from privmoo.measures.base import FloatArray
 from privmoo.measures.value_measure import ValueMeasure, values_by_kernel
+
+if TYPE_CHECKING:
+    from privmoo.suppression.staircase import Steps
 
 __all__ = [
     "Alpha",
@@ -33,7 +38,7 @@ __all__ = [
 class DistinctDiversity(ValueMeasure):
     """Distinct ℓ-diversity: the fewest sensitive values in a group. More is better.
 
-    Machanavajjhala et al. 2007. Several attributes: the least.
+    Machanavajjhala et al. 2007. If there are several attributes, the least diverse one counts.
 
     >>> import pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"a": [1, 1, 1, 2, 2], "ill": list("xyzxx")})
@@ -77,12 +82,13 @@ class PSensitivity(DistinctDiversity):
 class EntropyDiversity(ValueMeasure):
     """Entropy ℓ-diversity: `exp(min over groups of -Σ p ln p)`. More is better.
 
-    Machanavajjhala et al. 2007, Definition 4.1: a table is entropy ℓ-diverse up to this ℓ.
+    Machanavajjhala et al. 2007, Definition 4.1: a table is entropy ℓ-diverse up to this ℓ. Rounding
+    keeps whole numbers: m equally frequent values have ℓ = m.
 
     >>> import pandas as pd, privmoo as pm
-    >>> df = pd.DataFrame({"a": [1, 1, 2, 2], "ill": list("xyxy")})
-    >>> round(EntropyDiversity()(pm.group(pm.Table(df, quasi_identifiers=["a"], sensitive="ill"))), 9)
-    2.0
+    >>> df = pd.DataFrame({"a": [1, 1, 1, 2, 2, 2], "ill": list("xyzxyz")})
+    >>> EntropyDiversity()(pm.group(pm.Table(df, quasi_identifiers=["a"], sensitive="ill")))
+    3.0
     """
 
     name = "entropy_l"
@@ -94,7 +100,7 @@ class EntropyDiversity(ValueMeasure):
         self, groups: GroupBatch, attribute: Attribute, segments: Segments
     ) -> FloatArray:
         """Return the exponential of the smallest entropy of one attribute."""
-        return np.asarray(np.exp(values_by_kernel(kernels.least_entropy, groups, segments)))
+        return values_by_kernel(kernels.least_effective_number, groups, segments)
 
     def range(self, table: Table) -> tuple[float, float]:
         """Return the range from nothing released to the same number of each value in every group."""
@@ -104,7 +110,8 @@ class EntropyDiversity(ValueMeasure):
 class FrequencyDiversity(ValueMeasure):
     """ℓ by frequency: the smallest `|g| / count of the most frequent value`. More is better.
 
-    Dewri et al. 2011, Section 4.2: no value has more than 1/ℓ of a group.
+    Dewri et al. 2011, Section 4.2: no value has more than 1/ℓ of the records of a group. This only
+    counts values: somebody who knows how the recoding was chosen may infer more.
 
     >>> import pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"a": [1, 1, 1, 2, 2], "ill": list("xxyxy")})
@@ -123,6 +130,19 @@ class FrequencyDiversity(ValueMeasure):
     ) -> FloatArray:
         """Return the least diverse group by one attribute."""
         return values_by_kernel(kernels.least_diversity, groups, segments)
+
+    def of_steps(self, steps: Steps, n_records: int) -> FloatArray | None:
+        """Return the value at every step of staircases.
+
+        Args:
+            steps: The steps.
+            n_records: The records of the table.
+        """
+        return (
+            steps.diversity
+            if self.stage == "after" and not np.isnan(steps.diversity).any()
+            else None
+        )
 
     def range(self, table: Table) -> tuple[float, float]:
         """Return the range from nothing released to the same number of each value in every group."""
@@ -207,7 +227,7 @@ class RecursiveDiversity(ValueMeasure):
 class Alpha(ValueMeasure):
     """α of (α,k)-anonymity: the largest relative frequency of a value in a group. Less is better.
 
-    Wong et al. 2006, for every value. Several attributes: the largest.
+    Wong et al. 2006, for every value. If there are several attributes, the largest frequency counts.
 
     >>> import pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"a": [1, 1, 1, 1, 2, 2], "ill": list("xxxyxy")})
@@ -233,7 +253,7 @@ class Alpha(ValueMeasure):
 
 
 class MinimumEntropy(ValueMeasure):
-    """Minimum entropy: over attributes the sum of the smallest entropy of a group, in bits.
+    """Minimum entropy: the smallest entropy of a group, summed over the attributes, in bits.
 
     The privacy objective of MO-OBAM (Wei et al. 2024, Eqs. 12 and 16), `Σ_S min_g -Σ p log₂ p`.
     More is better.
@@ -255,7 +275,7 @@ class MinimumEntropy(ValueMeasure):
         """Return the sum over the attributes."""
         total = np.zeros(len(groups))
         for attribute in self.attributes(groups.table):
-            segments = groups.segments[attribute.name]
+            segments = worst_case(groups, attribute)
             total += values_by_kernel(kernels.least_entropy, groups, segments)
         return total / math.log(2)
 

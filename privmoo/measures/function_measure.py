@@ -85,7 +85,7 @@ def measure(
     name: str | None = None,
     **wording: Unpack[Wording],
 ) -> Callable[[Callable[..., Any]], FunctionMeasure]:
-    """Make a measure of your own from a function of the QI-groups.
+    """Make a measure from a function of the QI-groups.
 
     A plain function takes the groups of one candidate (`Grouping`) and returns a number. It is called
     once per candidate, in Python: slow, but cached by problems. With `batched=True` the function takes
@@ -93,10 +93,11 @@ def measure(
     arrays to a function compiled by numba's `njit`.
 
     Args:
-        sense: `"min"` or `"max"`: what is better.
+        sense: Whether small values (`"min"`) or large ones (`"max"`) are better.
         needs: What the function reads: any of sizes, loss, counts, target, labels, blocks.
         stage: Read the groups `"after"` or `"before"` suppression.
-        bounds: Finite smallest and largest value; a release of no records gets the worse one.
+        bounds: The smallest and the largest value, both finite; a release without records gets the
+            worse one.
         batched: Whether the function takes a chunk of candidates.
         name: The name of the measure; the function's by default.
         wording: How people read the values: `label`, `symbol`, `unit` and `percent` as in `Measure`.

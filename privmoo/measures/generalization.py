@@ -18,11 +18,11 @@ from privmoo.measures.base import FloatArray
 from privmoo.measures.records import released_records
 from privmoo.measures.staged import Staged
 from privmoo.measures.utility import (
+    count_suppressed,
     leaf_sums,
     leaves_per_block,
     shares_of_weight,
-    suppressed,
-    weighted,
+    weighted_sum,
 )
 
 __all__ = ["Ambiguity", "Distortion", "NonUniformEntropy", "Precision", "Transparency"]
@@ -33,7 +33,7 @@ _OF_BLOCKS = frozenset({"sizes", "blocks"})
 class Precision(Staged):
     """Precision as ARX reports it: mean of level / height over all cells. Less is better.
 
-    Sweeney 2002, whose Prec is 1 less this. A suppressed cell counts 1, a label the lowest level at
+    Sweeney 2002, whose Prec is 1 minus this. A suppressed cell counts 1, a label the lowest level at
     which its leaves are under one node; weighted by the quasi-identifiers' weights.
 
     >>> import numpy as np, pandas as pd, privmoo as pm
@@ -50,10 +50,10 @@ class Precision(Staged):
 
     def batch(self, groups: GroupBatch) -> FloatArray:
         """Return the mean level of every candidate."""
-        return weighted(_levels(groups, self.name), shares_of_weight(groups.table))
+        return weighted_sum(_levels(groups, self.name), shares_of_weight(groups.table))
 
     def range(self, table: Table) -> tuple[float, float]:
-        """Return the range from untouched to nothing left."""
+        """Return the range from untouched values to nothing released."""
         return 0.0, 1.0
 
 
@@ -79,10 +79,10 @@ class Distortion(Staged):
         """Return the weighted sum of every candidate."""
         weights = np.array([qi.weight for qi in groups.table.qis])
         levels = _levels if groups.cells is None else _levels_of_cells
-        return weighted(levels(groups, self.name), weights)
+        return weighted_sum(levels(groups, self.name), weights)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """Return the range from untouched to nothing left."""
+        """Return the range from untouched values to nothing released."""
         return 0.0, float(sum(qi.weight for qi in table.qis))
 
 
@@ -108,7 +108,7 @@ class Transparency(Staged):
         return np.asarray(leaf_sums(groups, 1 / leaves_per_block(groups, self.name)).sum(axis=1))
 
     def range(self, table: Table) -> tuple[float, float]:
-        """Return the range from nothing left to untouched."""
+        """Return the range from nothing released to untouched values."""
         return 0.0, float(table.n_records * table.n_qis)
 
 
@@ -143,11 +143,11 @@ class Ambiguity(Staged):
             leaves_per_block(groups, self.name),
             total,
         )
-        gone = suppressed(groups)
-        return np.where(gone > 0, total + gone * _combinations(groups.table), total)
+        n_suppressed = count_suppressed(groups)
+        return np.where(n_suppressed > 0, total + n_suppressed * _combinations(groups.table), total)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """Return the range from untouched to nothing left, below the largest float."""
+        """Return the range from untouched values to nothing released, below the largest float."""
         largest = table.n_records * _combinations(table)
         return float(table.n_records), min(largest, sys.float_info.max)
 
@@ -157,7 +157,7 @@ class NonUniformEntropy(Staged):
 
     De Waal & Willenborg 1999; Gionis & Tassa 2009, as in ARX. A cell costs
     `-log₂(count of its leaf / count of its label)`, counts of the whole table; a suppressed cell also
-    the bits that tell its label among the suppressed records. Less is better.
+    the bits that single out its label among the suppressed records. Less is better.
 
     >>> import numpy as np, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1, 2, 3, 3]}), quasi_identifiers=["a"])
@@ -189,14 +189,14 @@ class NonUniformEntropy(Staged):
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """Return the range from untouched to twice the bits of telling every record apart."""
+        """Return the range from untouched values to twice the bits that tell every record apart."""
         n = table.n_records
         return 0.0, 2 * table.n_qis * n * math.log2(n)
 
 
 @per_table
 def leaf_totals(table: Table) -> NDArray[np.int64]:
-    """Records of the table with every leaf of every quasi-identifier."""
+    """Return how many records of the table have every leaf of every quasi-identifier."""
     totals = [
         np.bincount(table.tuples[:, j], weights=table.weights, minlength=qi.n_leaves)
         for j, qi in enumerate(table.qis)
@@ -209,7 +209,7 @@ def _combinations(table: Table) -> float:
 
 
 def _levels_of_cells(groups: GroupBatch, measure: str) -> FloatArray:
-    """Mean level / height per candidate and quasi-identifier, where records have cells of their own."""
+    """Return the mean level / height per candidate and quasi-identifier, for recodings of single cells."""
     n = groups.table.n_records
     means = np.empty((len(groups), groups.table.n_qis))
     for c, rows in enumerate(released_records(groups, measure)):
@@ -224,17 +224,17 @@ def _levels_of_cells(groups: GroupBatch, measure: str) -> FloatArray:
 
 
 def _levels(groups: GroupBatch, measure: str) -> FloatArray:
-    """Per candidate and quasi-identifier, the mean of level / height, 1 where suppressed."""
+    """Return, per candidate and quasi-identifier, the mean of level / height, 1 where suppressed."""
     blocks = groups.need_blocks(measure)
     levels = np.empty(blocks.shape)
     block_maxima(blocks, leaf_offsets(groups.table), _joins(groups.table), levels)
-    total = leaf_sums(groups, levels) + suppressed(groups)[:, None]
+    total = leaf_sums(groups, levels) + count_suppressed(groups)[:, None]
     return np.asarray(total / groups.table.n_records)
 
 
 @per_table
 def _joins(table: Table) -> FloatArray:
-    """Of every leaf and the next one, the lowest level at which one node holds both, over height.
+    """Return, for every leaf and the next, the lowest level with a node of both, over height.
 
     Nodes are ranges, so a block's level is the largest of its neighbours'.
     """

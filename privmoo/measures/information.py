@@ -58,7 +58,7 @@ class InformationLoss(Staged):
         super().__init__(stage=stage)
 
     def check(self, table: Table) -> None:
-        """Raise a MeasureError where numbers have no mean, such as missing ones."""
+        """Raise a MeasureError if a column of numbers has no mean, such as one with missing values."""
         super().check(table)
         _deviations(table)
 
@@ -68,7 +68,7 @@ class InformationLoss(Staged):
             return self._of_cells(groups)
         if groups.has_losses:
             raise MeasureError(
-                "il: needs clusters, which release means; these groups release generalised values, "
+                "il: needs clusters, which release means, but these groups release generalised values; "
                 "choose another utility measure such as the general loss"
             )
         table = groups.table
@@ -98,7 +98,7 @@ class InformationLoss(Staged):
         return out / facts.total
 
     def _of_cells(self, groups: GroupBatch) -> FloatArray:
-        """Where records have cells of their own: an interval is its middle, a node no category."""
+        """Return the loss of recodings of single cells; an interval counts as its middle."""
         table = groups.table
         out = np.empty(len(groups))
         for c, rows in enumerate(released_records(groups, self.name)):
@@ -131,7 +131,7 @@ class InformationLoss(Staged):
         return out
 
     def range(self, table: Table) -> tuple[float, float]:
-        """Return the range from untouched to the worst centres, as far from records as the data reach.
+        """Return the range from untouched values to the worst centres within the bounds of the data.
 
         Means and modes never exceed 1; centres within the data's bounds can.
         """
@@ -139,7 +139,7 @@ class InformationLoss(Staged):
         return 0.0, max(1.0, facts.farthest / facts.total) if facts.total else 1.0
 
     def worst(self, table: Table) -> float:
-        """Return 1: a release of no records loses the deviation of the data."""
+        """Return 1: a release without records loses all of the data's deviation."""
         return 1.0
 
 
@@ -156,7 +156,7 @@ class _Deviations(NamedTuple):
 
 
 def _column_deviation(table: Table, j: int) -> tuple[float, FloatArray]:
-    """What a column loses where nothing is released, in all and by record, in raw numbers."""
+    """Return what a column loses if nothing is released, in total and per record, in raw numbers."""
     return _column_deviations(table)[j]
 
 

@@ -48,7 +48,7 @@ def constraint_from(entry: Any) -> Constraint:
         measure, bounds = _measure_and_bounds(entry)
     if len(bounds) != 1:
         raise MeasureError(
-            f"constraint: it needs either at_least or at_most, {measure.key!r} has "
+            f"constraint: give either at_least or at_most; {measure.key!r} has "
             f"{'both' if bounds else 'neither'}"
         )
     ((relation, bound),) = bounds.items()

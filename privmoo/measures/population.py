@@ -73,7 +73,7 @@ class _PopulationRisk(Staged):
         return f"{type(self).__name__}({inside})"
 
     def check(self, table: Table) -> None:
-        """Raise a MeasureError unless the population holds the table's records in the same values."""
+        """Raise a MeasureError unless the population contains the records of the table."""
         super().check(table)
         if self.population is not None:
             if table.subjects is not None:
@@ -95,7 +95,7 @@ class _PopulationRisk(Staged):
         return self._of(groups.table).risks(groups, groups.need_blocks(self.name))
 
     def range(self, table: Table) -> tuple[float, float]:
-        """Return the range from one group of the whole population to a record alone in it."""
+        """Return the range from one group of the whole population to a record that is alone in it."""
         if self.population is not None:
             return 1 / len(self.population), 1.0
         return (self.sampling_fraction or 1.0) / table.n_records, 1.0
@@ -104,13 +104,13 @@ class _PopulationRisk(Staged):
 class JournalistRisk(_PopulationRisk):
     """Journalist risk: `1/F` with F a group's size in the population. Less is better.
 
-    El Emam 2013, who does not know whether the person is in the table; the average is, as in ARX,
-    the larger of `groups / ΣF` and `Σ(|g|/F) / n`.
+    El Emam 2013. The attacker does not know whether the person is in the table. As in ARX, the average
+    is the larger of `groups / ΣF` and `Σ(|g|/F) / n`.
 
     Args:
         statistic: `"max"` or `"average"`.
-        population: The quasi-identifiers of all persons, also those of the table; grouping it is
-            the cost of every candidate.
+        population: The quasi-identifiers of all persons, including those in the table; it is grouped
+            once per candidate, which takes time.
         sampling_fraction: Instead, the share of the population that is in the table.
         stage: `"after"` or `"before"` suppression.
 
@@ -156,8 +156,8 @@ class MarketerRisk(_PopulationRisk):
     El Emam 2013, with F a group's size in the population.
 
     Args:
-        population: The quasi-identifiers of all persons, also those of the table; grouping it is
-            the cost of every candidate.
+        population: The quasi-identifiers of all persons, including those in the table; it is grouped
+            once per candidate, which takes time.
         sampling_fraction: Instead, the share of the population that is in the table.
         stage: `"after"` or `"before"` suppression.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from privmoo.data.table import Table
@@ -10,13 +12,16 @@ from privmoo.kernels.sizes import smallest, squares, weighted_sums
 from privmoo.measures.base import FloatArray
 from privmoo.measures.staged import Staged
 
+if TYPE_CHECKING:
+    from privmoo.suppression.staircase import Steps
+
 __all__ = ["AverageK", "KAnonymity", "WeightedK"]
 
 
 class KAnonymity(Staged):
     """k: the size of the smallest QI-group, `min |g|` (Samarati 2001; Sweeney 2002). More is better.
 
-    Counts persons where the table has a subject column, records otherwise.
+    It counts persons if the table has a subject column, and records otherwise.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1, 1, 1, 2, 2]}), quasi_identifiers=["a"])
@@ -36,6 +41,15 @@ class KAnonymity(Staged):
         smallest(groups.starts, groups.stops, groups.sizes, sizes)
         return sizes.astype(np.float64)
 
+    def of_steps(self, steps: Steps, n_records: int) -> FloatArray | None:
+        """Return the value at every step of staircases.
+
+        Args:
+            steps: The steps.
+            n_records: The records of the table.
+        """
+        return steps.k if self.stage == "after" else None
+
     def range(self, table: Table) -> tuple[float, float]:
         """Return the range from nothing released to one group."""
         return 0.0, float(table.n_persons)
@@ -44,8 +58,8 @@ class KAnonymity(Staged):
 class WeightedK(Staged):
     """Weighted-k: the group size of a random record, `Σ|g|² / n`. More is better.
 
-    Dewri, Ray, Ray & Whitley 2011, Eq. 6; before suppression with `stage="before"`. Sizes are persons
-    where the table has a subject column.
+    Dewri, Ray, Ray & Whitley 2011, Eq. 6; before suppression with `stage="before"`. Sizes count persons
+    if the table has a subject column.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1] * 5 + [2] * 2}), quasi_identifiers=["a"])

@@ -17,15 +17,16 @@ from privmoo.measures.utility import leaf_sums, leaves_per_block
 from privmoo.recodings.base import Recoding
 from privmoo.recodings.columns import Intervals, Labels, Noised
 from privmoo.recodings.nodes import numeric_columns
+from privmoo.recodings.single_values import keeps_value
 
-__all__ = ["Originality", "released_records", "unchanged"]
+__all__ = ["Originality", "count_unchanged", "released_records"]
 
 
 class Originality(Staged):
     """Originality: share of quasi-identifier values that are published unchanged. More is better.
 
-    Majeed & Hwang 2023, Table III. A value is unchanged where the published label stands for it
-    alone, and a number where it is the record's own; suppressed records have no value published.
+    Majeed & Hwang 2023, Table III. A value is unchanged if the published label stands for it alone; a
+    number is unchanged if it is the number of the record. Suppressed records publish no values.
 
     >>> import numpy as np, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1, 2], "b": [1, 2]}), quasi_identifiers=["a", "b"])
@@ -47,7 +48,7 @@ class Originality(Staged):
         if groups.cells is not None:
             rows_of_candidates = released_records(groups, self.name)
             pairs = zip(groups.cells, rows_of_candidates, strict=True)
-            counts = [unchanged(table, recoding)[rows].sum() for recoding, rows in pairs]
+            counts = [count_unchanged(table, recoding)[rows].sum() for recoding, rows in pairs]
             return np.array(counts) / cells
         single = (leaves_per_block(groups, self.name) == 1).astype(np.float64)
         offsets = leaf_offsets(table)
@@ -81,7 +82,7 @@ def released_records(groups: GroupBatch, measure: str) -> list[NDArray[np.int64]
     ]
 
 
-def unchanged(table: Table, cells: Recoding) -> NDArray[np.int64]:
+def count_unchanged(table: Table, cells: Recoding) -> NDArray[np.int64]:
     """Count the quasi-identifiers that every record publishes unchanged.
 
     Args:
@@ -91,7 +92,7 @@ def unchanged(table: Table, cells: Recoding) -> NDArray[np.int64]:
     count = np.zeros(table.n_records, np.int64)
     for column, numbers in zip(cells.columns, numeric_columns(table), strict=True):
         if isinstance(column, Labels):
-            count += ((column.widths == 1) & column.qi.exact)[column.codes]
+            count += keeps_value(column)[column.codes]
         elif isinstance(column, Noised | Intervals):
             low, high = (ends[column.codes] for ends in column.ends)
             count += (low == numbers) & (high == numbers)

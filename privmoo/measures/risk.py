@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo._util.checks import choice, flag, fraction, positive, whole_number
+from privmoo._util.checks import choice, flag, fraction, is_number, positive, whole_number
 from privmoo.data.columns import Attribute
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError
 from privmoo.groups.groups import GroupBatch, Segments, Stage
+from privmoo.groups.missing import present_values, worst_case
 from privmoo.kernels.closeness import under_one_node, with_gain_above
 from privmoo.kernels.diversity import flag_single_values
-from privmoo.kernels.sizes import at_risk, flagged, smallest, weighted_sums
+from privmoo.kernels.sizes import at_risk, records_of_flagged, smallest, weighted_sums
 from privmoo.measures.base import FloatArray
 from privmoo.measures.staged import Staged
 from privmoo.measures.value_measure import ValueMeasure
@@ -36,7 +38,7 @@ Statistic = Literal["max", "average"]
 class ProsecutorRisk(Staged):
     """Prosecutor risk: the chance to pick the right record of a group, `1/|g|`. Less is better.
 
-    El Emam 2013, who knows that the person is in the table. The largest, `1 / min|g|`, or the
+    El Emam 2013; the attacker knows that the person is in the table. The largest, `1 / min|g|`, or the
     average over the records, `groups / n`.
 
     Args:
@@ -83,6 +85,11 @@ class _CountedRecords(Staged):
         self.count = count
         super().__init__(stage=stage)
 
+    @classmethod
+    def is_count(cls, parameters: Mapping[str, Any]) -> bool:
+        """Return whether the number of records was asked for instead of their share."""
+        return parameters.get("count") is True
+
     def batch(self, groups: GroupBatch) -> FloatArray:
         """Return the number or the share of the records of every candidate."""
         number = np.empty(len(groups), np.int64)
@@ -100,11 +107,11 @@ class _CountedRecords(Staged):
 class RecordsAtRisk(_CountedRecords):
     """Records whose prosecutor risk is above τ, strictly: `1/|g| > τ`. Less is better.
 
-    Wei et al. 2025, as share of the released records or as number.
+    Wei et al. 2025, as a share of the released records or as their number.
 
     Args:
         tau: The threshold, in (0, 1].
-        count: Give the number instead of the share.
+        count: Whether to return the number instead of the share.
         stage: `"after"` or `"before"` suppression.
 
     >>> import pandas as pd, privmoo as pm
@@ -122,6 +129,12 @@ class RecordsAtRisk(_CountedRecords):
         self.tau = float(tau)
         super().__init__(count=count, stage=stage)
 
+    @classmethod
+    def qualifier(cls, parameters: Mapping[str, Any]) -> str:
+        """Return the threshold, such as "τ = 0.1"."""
+        tau = parameters.get("tau")
+        return f"τ = {tau:g}" if is_number(tau) else ""
+
     def _number(self, groups: GroupBatch, out: NDArray[np.int64]) -> None:
         at_risk(groups.starts, groups.stops, groups.sizes, groups.records, self.tau, out)
 
@@ -129,11 +142,11 @@ class RecordsAtRisk(_CountedRecords):
 class Homogeneity(_CountedRecords):
     """Records whose group has one single value in some sensitive attribute. Less is better.
 
-    The homogeneity attack of Machanavajjhala et al. 2007, counted as Wei et al. 2025: a record that
-    is alone counts, and with several attributes any of them exposes.
+    The homogeneity attack of Machanavajjhala et al. 2007, counted as in Wei et al. 2025: a record that
+    is alone counts, and one exposed attribute of several is enough.
 
     Args:
-        count: Give the number instead of the share.
+        count: Whether to return the number instead of the share.
         stage: `"after"` or `"before"` suppression.
 
     >>> import pandas as pd, privmoo as pm
@@ -149,9 +162,10 @@ class Homogeneity(_CountedRecords):
 
     def _number(self, groups: GroupBatch, out: NDArray[np.int64]) -> None:
         flags = np.zeros(len(groups.records), np.bool_)
-        for name in groups.table.sensitive:
-            flag_single_values(groups.starts, groups.stops, groups.segments[name], flags)
-        flagged(groups.starts, groups.stops, groups.records, flags, out)
+        for attribute in groups.table.sensitive.values():
+            segments = worst_case(groups, attribute)
+            flag_single_values(groups.starts, groups.stops, segments, flags)
+        records_of_flagged(groups.starts, groups.stops, groups.records, flags, out)
 
 
 class Uniqueness(Staged):
@@ -185,10 +199,10 @@ class Skewness(ValueMeasure):
     """Share of records whose group has a value more than `factor` times as frequent as the release.
 
     The skewness attack of Li et al. 2007: `(c_g(v)·n) / (|g|·c(v)) > factor` for some value v of the
-    group. Less is better; several attributes: the largest share.
+    group. Less is better. If there are several attributes, the largest share counts.
 
     Args:
-        factor: How much more an attacker may learn, above 0.
+        factor: How much more frequent a value may be; above 0.
         stage: `"after"` or `"before"` suppression.
 
     >>> import pandas as pd, privmoo as pm
@@ -215,7 +229,7 @@ class Skewness(ValueMeasure):
             groups.starts,
             groups.stops,
             groups.records,
-            segments,
+            *present_values(groups, attribute),
             attribute.n_values,
             self.factor,
             number,
@@ -230,8 +244,8 @@ class Skewness(ValueMeasure):
 class Similarity(ValueMeasure):
     """Share of records in groups whose values all fall under one node of a level. Less is better.
 
-    The similarity attack of Li et al. 2007 ("some stomach disease"). Level 0 are the single values.
-    Looks at the sensitive attributes that have a hierarchy; several: the largest share.
+    The similarity attack of Li et al. 2007 ("some stomach disease"). Level 0 consists of single values.
+    Only sensitive attributes with a hierarchy count; of several, the largest share.
 
     Args:
         level: A level of the sensitive attributes' hierarchies.
@@ -258,7 +272,7 @@ class Similarity(ValueMeasure):
         return [a for a in table.sensitive.values() if a.hierarchy is not None]
 
     def check(self, table: Table) -> None:
-        """Raise a MeasureError unless a sensitive attribute has a hierarchy, and each that level."""
+        """Raise a MeasureError if no sensitive attribute has a hierarchy, or one lacks the level."""
         super().check(table)
         attributes = self.attributes(table)
         if not attributes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from privmoo.kernels.diversity import majorities
 from privmoo.kernels.sizes import squares, weighted_sums
 from privmoo.measures.base import FloatArray, Measure
 from privmoo.measures.staged import Staged
+
+if TYPE_CHECKING:
+    from privmoo.suppression.staircase import Steps
 
 __all__ = [
     "AverageClassSize",
@@ -56,8 +59,17 @@ class GeneralizationLoss(Staged):
         )
         return total / groups.table.n_records
 
+    def of_steps(self, steps: Steps, n_records: int) -> FloatArray | None:
+        """Return the value at every step of staircases.
+
+        Args:
+            steps: The steps.
+            n_records: The records of the table.
+        """
+        return steps.losses / n_records if self.stage == "after" else None
+
     def range(self, table: Table) -> tuple[float, float]:
-        """Return the range from untouched to one group."""
+        """Return the range from untouched values to one group."""
         return 0.0, 1.0
 
 
@@ -103,14 +115,27 @@ class GeneralLoss(Staged):
             weighted_sums(
                 groups.starts, groups.stops, groups.records, groups.need_losses(self.name), total
             )
-            return np.asarray((total + suppressed(groups)) / n)
+            return np.asarray((total + count_suppressed(groups)) / n)
         sums = leaf_sums(groups, leaves_per_block(groups, "geometric loss") - 1)
         sizes = np.array([max(qi.n_leaves - 1, 1) for qi in groups.table.qis])
-        losses = (sums / sizes + suppressed(groups)[:, None]) / n
-        return np.expm1(weighted(np.log1p(losses), shares_of_weight(groups.table)))
+        losses = (sums / sizes + count_suppressed(groups)[:, None]) / n
+        return np.expm1(weighted_sum(np.log1p(losses), shares_of_weight(groups.table)))
+
+    def of_steps(self, steps: Steps, n_records: int) -> FloatArray | None:
+        """Return the value at every step of staircases.
+
+        Args:
+            steps: The steps.
+            n_records: The records of the table.
+        """
+        return (
+            (steps.losses + steps.suppressed) / n_records
+            if (self.stage, self.aggregate) == ("after", "arithmetic")
+            else None
+        )
 
     def range(self, table: Table) -> tuple[float, float]:
-        """Return the range from untouched to nothing left."""
+        """Return the range from untouched values to nothing released."""
         return 0.0, 1.0
 
 
@@ -129,7 +154,16 @@ class SuppressedShare(Measure):
 
     def batch(self, groups: GroupBatch) -> FloatArray:
         """Return the share of every candidate."""
-        return np.asarray(suppressed(groups) / groups.table.n_records)
+        return np.asarray(count_suppressed(groups) / groups.table.n_records)
+
+    def of_steps(self, steps: Steps, n_records: int) -> FloatArray | None:
+        """Return the value at every step of staircases.
+
+        Args:
+            steps: The steps.
+            n_records: The records of the table.
+        """
+        return steps.suppressed / n_records
 
     def range(self, table: Table) -> tuple[float, float]:
         """Return the range from no record to all."""
@@ -137,7 +171,7 @@ class SuppressedShare(Measure):
 
 
 class Discernibility(Measure):
-    """Discernibility: `Σ|g|² + s·n`, a suppressed record looks like all others. Less is better.
+    """Discernibility: `Σ|g|² + s·n`; a suppressed record looks like all others. Less is better.
 
     Bayardo & Agrawal 2005, ARX's DM. `star` is ARX's DM*: `Σ|g|²` over the groups before
     suppression.
@@ -165,7 +199,7 @@ class Discernibility(Measure):
         total = np.empty(len(groups), np.int64)
         squares(groups.starts, groups.stops, groups.records, total)
         if not self.star:
-            total += suppressed(groups) * groups.table.n_records
+            total += count_suppressed(groups) * groups.table.n_records
         return total.astype(np.float64)
 
     def range(self, table: Table) -> tuple[float, float]:
@@ -192,7 +226,9 @@ class AverageClassSize(Staged):
 
     def batch(self, groups: GroupBatch) -> FloatArray:
         """Return the mean size of every candidate."""
-        return np.asarray(groups.table.n_records / (groups.n_groups + (suppressed(groups) > 0)))
+        return np.asarray(
+            groups.table.n_records / (groups.n_groups + (count_suppressed(groups) > 0))
+        )
 
     def range(self, table: Table) -> tuple[float, float]:
         """Return the range from all records alone to one group."""
@@ -200,9 +236,10 @@ class AverageClassSize(Staged):
 
 
 class ClassificationMetric(Staged):
-    """Classification metric: share of records suppressed or not of their group's majority class.
+    """Classification metric: share of records that are suppressed or not in their group's majority class.
 
-    Iyengar 2002, CM, with the table's target as class; a tie has a majority. Less is better.
+    Iyengar 2002, CM, with the table's target as class; of tied classes, one counts as the majority.
+    Less is better.
 
     >>> import pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"a": [1, 1, 1, 2], "pay": list("hhll")})
@@ -224,11 +261,11 @@ class ClassificationMetric(Staged):
         return np.asarray((groups.table.n_records - right) / groups.table.n_records)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """Return the range from pure groups to nothing left."""
+        """Return the range from pure groups to nothing released."""
         return 0.0, 1.0
 
 
-def suppressed(groups: GroupBatch) -> NDArray[np.int64]:
+def count_suppressed(groups: GroupBatch) -> NDArray[np.int64]:
     """Return how many records of the table each candidate leaves out."""
     return np.asarray(groups.table.n_records - groups.n_records)
 
@@ -239,7 +276,7 @@ def shares_of_weight(table: Table) -> FloatArray:
     return np.asarray(weights / weights.sum())
 
 
-def weighted(columns: FloatArray, weights: FloatArray) -> FloatArray:
+def weighted_sum(columns: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the weighted sum over columns; a matrix product may round differently in larger chunks.
 
     Args:

@@ -11,6 +11,7 @@ import numpy as np
 from privmoo.data.columns import Attribute
 from privmoo.data.table import Table
 from privmoo.groups.groups import GroupBatch, Segments
+from privmoo.groups.missing import worst_case
 from privmoo.measures.base import FloatArray
 from privmoo.measures.staged import Staged
 
@@ -18,7 +19,7 @@ __all__ = ["ValueMeasure", "values_by_kernel"]
 
 
 class ValueMeasure(Staged):
-    """A measure of the sensitive values in groups; of several attributes the worst one counts."""
+    """A measure of the sensitive values in groups; the worst attribute counts."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"sizes", "counts"})
     audited = True
@@ -27,7 +28,7 @@ class ValueMeasure(Staged):
         """Return the worst of the attributes, for every candidate."""
         worst = np.minimum if self.sense == "max" else np.maximum
         values = [
-            self._of_attribute(groups, attribute, groups.segments[attribute.name])
+            self._of_attribute(groups, attribute, worst_case(groups, attribute))
             for attribute in self.attributes(groups.table)
         ]
         return reduce(worst, values)
@@ -44,7 +45,8 @@ class ValueMeasure(Staged):
         Args:
             groups: The groups of a chunk of candidates.
             attribute: The sensitive attribute.
-            segments: The counts of its values in every group.
+            segments: The counts of its values in every group; a missing value counts as the most
+                frequent one.
         """
         raise TypeError(f"{type(self).__name__} must define _of_attribute(groups, ...)")
 

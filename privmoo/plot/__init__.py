@@ -1,4 +1,4 @@
-"""Plots by matplotlib; every `plot_…` draws a plain data object that other programs can draw too.
+"""Plots with matplotlib; every `plot_…` draws a plain data object that other programs can draw, too.
 
 Of a front: `plot_front`, `plot_front_3d`, `plot_parallel`, `plot_trade_off`, `plot_rates`; of several runs:
 `plot_attainment`, `plot_attainment_difference`; of a study of solvers: `plot_convergence`,

@@ -53,7 +53,7 @@ class AttainmentPicture:
     Attributes:
         groups: One per solver.
         labels: The labels of the two axes.
-        logarithmic: Whether an axis needs a logarithm.
+        logarithmic: Whether each axis is logarithmic.
         corner: The worst value of each axis, where surfaces end.
         title: What it shows, in one line.
 
@@ -96,7 +96,7 @@ def attainment_of(fronts: Runs, *, objectives: Sequence[str] | None = None) -> A
         for q in (x, y):
             if find(front.quantities, q.key, what="objectives").sense != q.sense:
                 raise ProblemError(f"plot_attainment: {q.key!r} is not the same in all fronts")
-    points = np.concatenate([_as_drawn(front, (x, y)) for front in everyone])
+    points = np.concatenate([_points_of(front, (x, y)) for front in everyone])
     worst = [
         float(v.min() if q.sense == "max" else v.max())
         for q, v in zip((x, y), points.T, strict=True)
@@ -104,7 +104,7 @@ def attainment_of(fronts: Runs, *, objectives: Sequence[str] | None = None) -> A
     runs = sum(len(group) for group in several.values())
     against = f"{_bare(x)} against {_bare(y)}"
     return AttainmentPicture(
-        groups=tuple(_attained(name, group, (x, y)) for name, group in several.items()),
+        groups=tuple(_attainment_of(name, group, (x, y)) for name, group in several.items()),
         labels=(x.label, y.label),
         logarithmic=tuple(  # type: ignore[arg-type]
             q.logarithmic(np.concatenate([front.column(q.key) for front in everyone]))
@@ -119,13 +119,13 @@ def _bare(quantity: Quantity) -> str:
     return quantity.label.removesuffix(" (%)")
 
 
-def _as_drawn(front: Front, pair: tuple[Quantity, Quantity]) -> Points:
+def _points_of(front: Front, pair: tuple[Quantity, Quantity]) -> Points:
     return np.column_stack([q.shown(front.column(q.key)) for q in pair])
 
 
-def _attained(name: str, fronts: Sequence[Front], pair: tuple[Quantity, Quantity]) -> Attained:
+def _attainment_of(name: str, fronts: Sequence[Front], pair: tuple[Quantity, Quantity]) -> Attained:
     signs = np.array([q.sign for q in pair])
-    points = np.concatenate([_as_drawn(front, pair) * signs for front in fronts])
+    points = np.concatenate([_points_of(front, pair) * signs for front in fronts])
     runs = np.repeat(np.arange(len(fronts)), [len(front) for front in fronts])
     n = len(fronts)
     levels = [100 * reached / n for reached in (1, -(-n // 2), n)]

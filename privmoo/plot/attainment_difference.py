@@ -1,4 +1,4 @@
-"""Differences of attainment: where one solver's runs get more often than another's."""
+"""Differences of attainment: the regions that one solver's runs attain more often than another's."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class DifferencePicture:
             the second's.
         medians: Corners of what at least half of the runs of each attain.
         labels: The labels of the two axes.
-        logarithmic: Whether an axis needs a logarithm.
+        logarithmic: Whether each axis is logarithmic.
         corner: The worst value of each axis.
         titles: What each of the two panels shows.
 
@@ -78,32 +78,35 @@ def difference_of(
     """
     if len(fronts) != 2:
         raise ProblemError(f"plot_attainment_difference: compares two solvers, got {len(fronts)}")
-    attained = attainment_of(fronts, objectives=objectives)
+    surfaces = attainment_of(fronts, objectives=objectives)
     first = next(iter(fronts.values()))[0]
     names = [q.key for q in first.objectives[:2]] if objectives is None else list(objectives)
-    chosen = [next(q for q in first.quantities if q.key == name) for name in names]
-    signs = np.array([q.sign for q in chosen])
+    quantities = [next(q for q in first.quantities if q.key == name) for name in names]
+    signs = np.array([q.sign for q in quantities])
     first_runs, second_runs = (
-        [np.column_stack([q.shown(front.column(q.key)) for q in chosen]) * signs for front in runs]
+        [
+            np.column_stack([q.shown(front.column(q.key)) for q in quantities]) * signs
+            for front in runs
+        ]
         for runs in fronts.values()
     )
-    corner = np.array(attained.corner) * signs
+    corner = np.array(surfaces.corner) * signs
     boxes, differences = differing(first_runs, second_runs, corner)
     pairs = np.concatenate([boxes[:, :2] * signs, boxes[:, 2:] * signs], axis=1)
     low, high = np.minimum(pairs[:, :2], pairs[:, 2:]), np.maximum(pairs[:, :2], pairs[:, 2:])
-    first_group, second_group = attained.groups
+    first_group, second_group = surfaces.groups
     titles = [
         f"Where {group.name} ({count_noun(group.n_runs, 'run')}) attains more often"
-        for group in attained.groups
+        for group in surfaces.groups
     ]
     return DifferencePicture(
         names=(first_group.name, second_group.name),
         rectangles=np.concatenate([low, high], axis=1),
         differences=differences,
         medians=(first_group.median, second_group.median),
-        labels=attained.labels,
-        logarithmic=attained.logarithmic,
-        corner=attained.corner,
+        labels=surfaces.labels,
+        logarithmic=surfaces.logarithmic,
+        corner=surfaces.corner,
         titles=(titles[0], titles[1]),
     )
 
@@ -111,15 +114,15 @@ def difference_of(
 def differing(
     first: Sequence[Points], second: Sequence[Points], corner: Points
 ) -> tuple[Points, NDArray[np.float64]]:
-    """Return rectangles in which two solvers attain differently often, and by how much, as minimised.
+    """Return rectangles that two solvers attain differently often, and the difference, as minimised.
 
-    Not by moocore's `eafdiff`, which takes the first half of all runs for the first solver's: solvers
-    that are deterministic, or of which runs failed, have other numbers of runs.
+    It does not use moocore's `eafdiff`, which assumes that half of all runs are the first solver's: solvers
+    that are deterministic, or whose runs failed, have other numbers of runs.
 
     Args:
         first: Points of every run of the first solver.
         second: Points of every run of the second.
-        corner: Where the regions end.
+        corner: The worst values, where the regions end.
 
     >>> differing([np.array([[1.0, 1.0]])], [np.array([[2.0, 2.0]])], np.array([3.0, 3.0]))[0].tolist()
     [[1.0, 1.0, 2.0, 3.0], [2.0, 1.0, 3.0, 2.0]]
@@ -145,8 +148,8 @@ def differing(
 
 def _lowest(points: Points, edges: Points) -> Points:
     ordered = points[np.argsort(points[:, 0], kind="stable")]
-    running = np.append(np.inf, np.minimum.accumulate(ordered[:, 1]))
-    return np.asarray(running[np.searchsorted(ordered[:, 0], edges, side="right")])
+    running_minimum = np.append(np.inf, np.minimum.accumulate(ordered[:, 1]))
+    return np.asarray(running_minimum[np.searchsorted(ordered[:, 0], edges, side="right")])
 
 
 def plot_attainment_difference(

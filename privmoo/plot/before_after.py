@@ -1,4 +1,4 @@
-"""A column before and after: what a reader of the release can still see in it."""
+"""A column before and after anonymisation: what a reader of the release can still see in it."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class BeforeAfterPicture:
 
     Attributes:
         column: Its name.
-        labels: The values, in the order of the column; of bins, what they hold.
-        edges: The ends of the bins; None where values are names and not numbers.
+        labels: The values, in the order of the column; for bins, their ranges.
+        edges: The ends of the bins; None if values are names and not numbers.
         before: Original records of each value.
         after: Released records of each; a label's records are shared out evenly over its values.
         title: What it shows, in one line.
@@ -69,32 +69,32 @@ def before_after_of(table: Table, release: Release, column: str) -> BeforeAfterP
         raise ProblemError(
             f"column: {column!r} is not released{nearest(column, release.frame.columns)}"
         )
-    released = release.frame[column]
+    labels = release.frame[column]
     name = column if len(column) <= 60 else column[:59] + "…"
     n, n_released = table.n_records, len(release.frame)
-    suppressed = f", {n - n_released:,} suppressed" if n > n_released else ""
-    title = f"{name} before and after: {count_noun(n, 'record')}{suppressed}"
+    suppression_note = f", {n - n_released:,} suppressed" if n > n_released else ""
+    title = f"{name} before and after: {count_noun(n, 'record')}{suppression_note}"
     if column in table.qi_names:
         qi = table.qis[table.qi_names.index(column)]
-        if not pd.api.types.is_numeric_dtype(released) or qi.numbers is None:
-            return _of_labels(table, release, qi, f"{title}, {_label_count(released)}")
+        if not pd.api.types.is_numeric_dtype(labels) or qi.numbers is None:
+            return _of_labels(table, release, qi, f"{title}, {_label_count(labels)}")
         original = pd.Series(qi.numbers[table.tuples[table.row_tuple, table.qis.index(qi)]])
     else:
         original = table.frame[column]
     if pd.api.types.is_numeric_dtype(original) and original.nunique() > _FEW:
-        values = [np.asarray(part.dropna(), dtype=np.float64) for part in (original, released)]
+        values = [np.asarray(part.dropna(), dtype=np.float64) for part in (original, labels)]
         edges = _edges(np.concatenate(values))
         before, after = (np.histogram(part, edges)[0].astype(np.float64) for part in values)
         names = tuple(f"{low:g} to {high:g}" for low, high in itertools.pairwise(edges))
         return BeforeAfterPicture(column, names, edges, before, after, title)
-    counts = [part.map(canonical).value_counts() for part in (original, released)]
+    counts = [part.map(canonical).value_counts() for part in (original, labels)]
     frequencies = pd.concat(counts, axis=1, keys=["before", "after"]).fillna(0.0)
     frequencies = frequencies.sort_values("before", ascending=False, kind="stable")
-    return _limited(column, frequencies, title)
+    return _most_frequent(column, frequencies, title)
 
 
 def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Edges of bins of equal width; whole numbers get whole ones, or every other bin would hold more."""
+    """Return the edges of bins of equal width; whole numbers get whole widths, so that bins compare."""
     low, high = float(values.min()), float(values.max())
     if not np.array_equal(values, np.round(values)):
         return np.histogram_bin_edges(values, _BINS)
@@ -102,12 +102,12 @@ def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.arange(low - 0.5, high + width, width))
 
 
-def _label_count(released: pd.Series) -> str:
-    return f"released as {count_noun(released.nunique(), 'label')}"
+def _label_count(labels: pd.Series) -> str:
+    return f"released as {count_noun(labels.nunique(), 'label')}"
 
 
 def _of_labels(table: Table, release: Release, qi: QIColumn, title: str) -> BeforeAfterPicture:
-    """A label's records shared out over the leaves it stands for: all that a reader can know."""
+    """Share a label's records out over the leaves it stands for, as a reader of labels alone would."""
     codes = table.tuples[table.row_tuple, table.qis.index(qi)]
     before = np.bincount(codes, minlength=qi.n_leaves).astype(np.float64)
     after = np.zeros(qi.n_leaves)
@@ -122,8 +122,8 @@ def _of_labels(table: Table, release: Release, qi: QIColumn, title: str) -> Befo
     return BeforeAfterPicture(qi.name, qi.leaves, None, before, after, title)
 
 
-def _limited(column: str, counts: pd.DataFrame, title: str) -> BeforeAfterPicture:
-    """The most frequent values, and the others together."""
+def _most_frequent(column: str, counts: pd.DataFrame, title: str) -> BeforeAfterPicture:
+    """Return the most frequent values, and the others together."""
     if len(counts) > _FEW:
         rest = counts.iloc[_FEW - 1 :]
         others = pd.DataFrame([rest.sum()], index=pd.Index([f"{len(rest):,} others"]))

@@ -35,7 +35,7 @@ _STYLES = ("-", "--", "-.", ":")
 
 @dataclass(frozen=True)
 class ConvergenceLine:
-    """One solver: median and quartiles of its runs at every step; NaN where nothing is known.
+    """One solver: median and quartiles of its runs at every step; NaN if nothing is known.
 
     Attributes:
         name: The solver.
@@ -79,10 +79,10 @@ def convergence_of(
         problem: The name of the problem; the only one by default.
         indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
     """
-    studied = study.problem(problem)
-    frame = study.convergence(indicator, studied.name)
+    entry = study.problem(problem)
+    frame = study.convergence(indicator, entry.name)
     if frame.empty:
-        raise ProblemError(f"plot_convergence: no run on {studied.name!r} found anything")
+        raise ProblemError(f"plot_convergence: no run on {entry.name!r} found anything")
     by = "evaluations" if "evaluations" in frame.columns else "seconds"
     lines = []
     for solver in study.solvers:
@@ -97,7 +97,7 @@ def convergence_of(
         lines=tuple(lines),
         steps=np.unique(frame[by].to_numpy(np.float64)),
         labels=(by, INDICATOR_WORDS[indicator]),
-        title=f"{studied.name}: {INDICATOR_WORDS[indicator]} over {by}, median and quartiles of the runs",
+        title=f"{entry.name}: {INDICATOR_WORDS[indicator]} over {by}, median and quartiles of the runs",
     )
 
 

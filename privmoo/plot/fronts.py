@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from privmoo.front.knees import marked_knee
 from privmoo.front.quantities import Quantity, find
 from privmoo.plot.style import (
     BLUE,
+    COLOURS,
     GREY,
     ORANGE,
     RED,
@@ -56,7 +58,7 @@ class Axis:
         label: The name of the quantity.
         values: The front's values in the natural sense, fractions in per cent.
         dominated: The values of dominated candidates.
-        logarithmic: Whether it needs a logarithm.
+        logarithmic: Whether the axis is logarithmic.
     """
 
     label: str
@@ -66,14 +68,32 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class FamilyPoints:
+    """One family of recodings in a picture of two objectives.
+
+    Attributes:
+        name: The name of the family.
+        places: The places of its solutions on the front.
+        x: Its own front on the first axis; solutions of other families may dominate it.
+        y: Its own front on the second axis.
+    """
+
+    name: str
+    places: NDArray[np.intp]
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class FrontPicture:
     """The data of a picture of a front, for any program that draws.
 
     Attributes:
-        axes: One to three.
+        axes: The axes, one to three.
         knee: Place of the knee among the solutions; None if it is not worth marking.
         pick: Place of the pick; None if there is none.
         title: What it shows, in one line.
+        families: The families of recodings, if the front has several.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -90,6 +110,7 @@ class FrontPicture:
     knee: int | None
     pick: int | None
     title: str = ""
+    families: tuple[FamilyPoints, ...] = ()
 
 
 def picture_of(
@@ -113,16 +134,32 @@ def picture_of(
     quantities = [find(front.quantities, name, what="objectives") for name in names]
     place = None if pick is None else place_of(front, pick, "plot", "pick")
     knee = marked_knee(front)
-    title = _title(front, quantities, chosen=objectives is not None)
-    return FrontPicture(tuple(axis_of(front, q) for q in quantities), knee, place, title)
+    title = _title(front, quantities, is_default=objectives is None)
+    axes = tuple(axis_of(front, q) for q in quantities)
+    return FrontPicture(axes, knee, place, title, _families_of(front, quantities))
 
 
-def _title(front: Front, quantities: Sequence[Quantity], *, chosen: bool) -> str:
+def _families_of(front: Front, quantities: Sequence[Quantity]) -> tuple[FamilyPoints, ...]:
+    """Return the families of a front with two objectives, as its picture shows them."""
+    if front.families is None or tuple(quantities) != front.objectives or len(quantities) != 2:
+        return ()
+    facts = front.run.get("families") or {}
+    names = np.array(front.families)
+    families = []
+    for name in facts or sorted(set(front.families)):
+        points = np.asarray(facts[name]["objectives"] if facts else np.empty((0, 2)), np.float64)
+        points = points[np.argsort(points[:, 0])]
+        x, y = (q.shown(q.sign * points[:, i]) for i, q in enumerate(quantities))
+        families.append(FamilyPoints(name, np.flatnonzero(names == name), x, y))
+    return tuple(families)
+
+
+def _title(front: Front, quantities: Sequence[Quantity], *, is_default: bool) -> str:
     first, *others = (q.label.removesuffix(" (%)") for q in quantities)
     text = f"Front of {count_noun(len(front), 'solution')}: {first}"
     if others:
         text += f" against {' and '.join(others)}"
-    if not chosen and front.n_objectives > len(quantities):
+    if is_default and front.n_objectives > len(quantities):
         text += f" (the first {len(quantities)} of {front.n_objectives} objectives)"
     return text
 
@@ -151,11 +188,13 @@ def plot_front(
     ax: Axes | None = None,
     objectives: Sequence[str] | None = None,
 ) -> Any:
-    """Draw a front: dominated candidates grey, the knee and the pick marked.
+    """Draw a front, with dominated candidates in grey, and mark the knee and the pick.
 
     Three objectives give three panels, one for each pair, coloured by the third; with `ax` only the
-    first of them. Of more objectives the first three are drawn; of a single one, where the front lies
-    among all candidates. An axis is logarithmic where the front spreads over more than two decades.
+    first of them. If there are more, the first three are drawn; a single objective is drawn as the
+    place of the front among all candidates. A front of several families is coloured by family, and a
+    line shows the front that each family has alone. An axis is logarithmic if the front spans more than
+    two decades.
 
     Args:
         front: The front.
@@ -204,7 +243,7 @@ def _first_panel(ax: Axes, picture: FrontPicture) -> None:
 
 
 def _line(ax: Axes, picture: FrontPicture, x: Axis) -> None:
-    """One objective: how many candidates had which value, and where the front is."""
+    """Draw one objective: how many candidates had which value, and where the front is."""
     everyone = np.concatenate([x.dominated[np.isfinite(x.dominated)], x.values])
     if x.logarithmic:
         ax.set_xscale("log")
@@ -228,7 +267,12 @@ def _panel(ax: Axes, picture: FrontPicture, x: Axis, y: Axis, colour: Axis | Non
             x.dominated, y.dominated, s=6, color=GREY, label="dominated", zorder=1, rasterized=True
         )
     options: dict[str, Any] = {"s": 16, "zorder": 3, "label": "front"}
-    if colour is None:
+    if picture.families:
+        for family, shade in zip(picture.families, cycle(COLOURS), strict=False):
+            ax.plot(family.x, family.y, color=shade, linewidth=0.8, alpha=0.6, zorder=2)
+            x_values, y_values = x.values[family.places], y.values[family.places]
+            ax.scatter(x_values, y_values, color=shade, **{**options, "label": family.name})
+    elif colour is None:
         ax.scatter(x.values, y.values, color=BLUE, **options)
     else:
         norm = "log" if colour.logarithmic else None
@@ -301,7 +345,7 @@ def plot_front_3d(
         )
     figure = plt.figure(figsize=(6.6, 5.8), layout="constrained")
     ax: Any = figure.add_subplot(projection="3d")
-    # Space has no logarithmic axes: the logarithm is drawn, and the ticks say the number.
+    # 3D plots have no logarithmic axes: the logarithm is drawn, and the ticks show the number.
     x, y, z = (np.log10(a.values) if a.logarithmic else a.values for a in picture.axes)
     floor = z.min() - 0.02 * (np.ptp(z) or 1.0)
     for left, depth, height in zip(x, y, z, strict=True):

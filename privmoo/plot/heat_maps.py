@@ -37,7 +37,7 @@ class HeatMap:
     Attributes:
         x: The values along the axis.
         y: The values up the axis.
-        cells: A value for every y and x; NaN where there is none.
+        cells: A value for every y and x; NaN if there is none.
         title: What the values are.
 
     >>> runs = pd.DataFrame({"n_clusters": [8, 4], "lam": [0.1, 0.1], "il": [0.1, 0.2]})
@@ -52,7 +52,7 @@ class HeatMap:
 
     @property
     def top(self) -> float:
-        """The largest value; 0 if there is none above."""
+        """The largest value, or 0 if no value is above 0."""
         finite = self.cells[np.isfinite(self.cells)]
         return max(0.0, float(finite.max(initial=0.0)))
 

@@ -1,4 +1,4 @@
-"""Boxes of an indicator: how the runs of solvers spread."""
+"""Box plots of an indicator over the runs of solvers."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ def indicator_of(
         problem: The name of the problem; the only one by default.
         indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
     """
-    studied = study.problem(problem)
-    values = {name: v for name, v in study.values(studied.name, indicator).items() if len(v)}
+    entry = study.problem(problem)
+    values = {name: v for name, v in study.values(entry.name, indicator).items() if len(v)}
     if not any(np.isfinite(v).any() for v in values.values()):
-        raise ProblemError(f"plot_indicator: no run on {studied.name!r} found anything")
-    rows = study.frame[(study.frame["problem"] == studied.name)]
+        raise ProblemError(f"plot_indicator: no run on {entry.name!r} found anything")
+    rows = study.frame[(study.frame["problem"] == entry.name)]
     empty = rows[rows["status"] == "nothing feasible"]["solver"].value_counts()
-    more = "more" if indicator == "hypervolume" else "less"
+    direction = "more" if indicator == "hypervolume" else "less"
     return IndicatorPicture(
         values={name: v[np.isfinite(v)] for name, v in values.items()},
         n_infeasible={str(name): int(n) for name, n in empty.items()},
         label=INDICATOR_WORDS[indicator],
-        title=f"{studied.name}: {INDICATOR_WORDS[indicator]} of every run, {more} is better",
+        title=f"{entry.name}: {INDICATOR_WORDS[indicator]} of every run, {direction} is better",
     )
 
 
@@ -72,7 +72,7 @@ def plot_indicator(
     indicator: str = "hypervolume",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a box per solver, with every run as a point where they are few.
+    """Draw a box per solver, with every run as a point if there are few.
 
     Args:
         study: What `compare` returned.

@@ -15,7 +15,7 @@ from privmoo.errors import ProblemError
 from privmoo.front.choice import need_solutions, place_of
 from privmoo.front.knees import marked_knee
 from privmoo.front.quantities import Quantity, find
-from privmoo.plot.style import ORANGE, RED, headline, new_figure, wrapped
+from privmoo.plot.style import ORANGE, RED, headline, new_figure, wrap_text
 
 if TYPE_CHECKING:
     from privmoo.front.front import Front
@@ -132,7 +132,7 @@ def plot_parallel(
 ) -> Axes:
     """Draw parallel coordinates: an axis per quantity, a line per solution, up is better.
 
-    Lines that cross between two axes trade one for the other; lines that run side by side have both.
+    Lines that cross between two axes trade one quantity for the other; parallel lines have both.
     They are coloured by the first quantity.
 
     Args:
@@ -185,7 +185,7 @@ def plot_parallel(
                 bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.9, "pad": 0.8},
                 zorder=5,
             )
-    ax.set_xticks(places.tolist(), [wrapped(axis.label, 1.5) for axis in picture.axes])
+    ax.set_xticks(places.tolist(), [wrap_text(axis.label, 1.5) for axis in picture.axes])
     ax.set_yticks([])
     ax.set_ylabel("better →")
     ax.set_xlim(-0.4, n - 0.8)

@@ -24,7 +24,7 @@ class RankingPicture:
         names: Solvers, the best first.
         ranks: Their mean ranks.
         bars: First and last place of solvers that cannot be told apart.
-        critical_difference: How far mean ranks must differ.
+        critical_difference: How much mean ranks must differ for solvers to be told apart.
         title: What it shows, in one line.
     """
 
@@ -74,8 +74,10 @@ def plot_ranking(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     ax.hlines(places, 1, picture.ranks, color="#d8d8d8", lw=1.2, zorder=1)
     ax.plot(picture.ranks, places, "o", color=BLUE, zorder=3)
     for i, (first, last) in enumerate(picture.bars):
-        at = n + 0.25 * (i % 3) - 0.3  # a few rows below the solvers
-        ax.plot([picture.ranks[first], picture.ranks[last]], [at, at], color=RED, lw=3, zorder=2)
+        height = n + 0.25 * (i % 3) - 0.3  # a few rows below the solvers
+        ax.plot(
+            [picture.ranks[first], picture.ranks[last]], [height, height], color=RED, lw=3, zorder=2
+        )
     right = max(n, 1 + picture.critical_difference)
     ax.plot([1, 1 + picture.critical_difference], [-0.8, -0.8], "|-", color="0.3", lw=1.2)
     ax.annotate(

@@ -36,7 +36,7 @@ class RatesPicture:
         rates: Gain per cost of the step to the next one; the area of a step is what it buys.
         average: Gain per cost over the whole trade-off.
         knee: Cost of the knee; None if it is not on the way, or at an end.
-        logarithmic: Whether the axis of the cost needs a logarithm.
+        logarithmic: Whether the axis of the cost is logarithmic.
         x_label: Name and unit of the cost.
         y_label: Name and unit of the rates.
         title: What it shows, in one line.
@@ -76,7 +76,7 @@ def rates_of(front: Front, *, gain: str | None = None, cost: str | None = None) 
     gained, paid = pair.gained, pair.paid
     costs, gains = paid.shown(pair.costs), gained.shown(pair.gains)
     rates = np.abs(np.diff(gains) / np.diff(costs))
-    if paid.sense == "max":  # the dearest has least of it
+    if paid.sense == "max":  # the most expensive solution has the least of it
         costs, rates = costs[::-1], rates[::-1]
     unit = "1 %" if paid.percent else "1"
     bought = f"the next 1 % of {paid.words}" if paid.percent else paid.words

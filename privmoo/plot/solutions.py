@@ -57,9 +57,9 @@ def group_sizes_of(solution: Solution) -> GroupSizesPicture:
     by_size = solution.group_sizes()
     if not len(by_size):
         raise ProblemError("plot_group_sizes: the release has no records")
-    released, groups = int(by_size["records"].sum()), int(by_size["groups"].sum())
+    n_records, groups = int(by_size["records"].sum()), int(by_size["groups"].sum())
     title = (
-        f"{count_noun(released, 'released record')} in {count_noun(groups, 'QI-group')}, "
+        f"{count_noun(n_records, 'released record')} in {count_noun(groups, 'QI-group')}, "
         "by the size of their group"
     )
     sizes, records = by_size.index.to_numpy(float), by_size["records"].to_numpy(float)
@@ -112,7 +112,7 @@ class LossPicture:
     """The loss of every quasi-identifier.
 
     Attributes:
-        names: The quasi-identifiers, the one that loses most first.
+        names: The quasi-identifiers, the one that loses the most first.
         losses: Their losses, as fractions.
         title: What it shows, in one line.
     """

@@ -1,4 +1,4 @@
-"""Style of all pictures: colours that colour-blind readers tell apart, figures, numbers on axes."""
+"""The style of pictures: colours that colour-blind readers can distinguish, figures, numbers on axes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
     "plain_numbers",
     "quiet_grid",
     "whole_numbers",
-    "wrapped",
+    "wrap_text",
 ]
 
 GREY, BLUE, RED, ORANGE = "#c8c8c8", "#1f5fa8", "#c1272d", "#e08a00"
@@ -46,18 +46,18 @@ def new_figure(width: float, height: float, n: int = 1) -> list[Axes]:
     figure, axes = plt.subplots(1, n, figsize=(width, height), layout="constrained", squeeze=False)
     engine = figure.get_layout_engine()
     if n > 1 and engine is not None:
-        engine.set(wspace=0.08)  # type: ignore[call-arg]  # a panel's colour bar is not the next one's
+        engine.set(wspace=0.08)  # type: ignore[call-arg]  # keep colour bars apart
     return list(axes[0])
 
 
-def wrapped(text: str, inches: float) -> str:
+def wrap_text(text: str, inches: float) -> str:
     """Break text into lines.
 
     Args:
         text: The text.
         inches: The length of a line.
 
-    >>> wrapped("k-anonymity against loss", 1.0).splitlines()
+    >>> wrap_text("k-anonymity against loss", 1.0).splitlines()
     ['k-anonymity', 'against loss']
     """
     return "\n".join(textwrap.wrap(text, max(12, int(inches * _PER_INCH))))
@@ -78,7 +78,7 @@ def headline(
         figure, spec = ax.get_figure(root=True), ax.get_subplotspec()
         columns = 1 if spec is None else spec.get_gridspec().ncols // len(spec.colspan)
         inches = 0.92 * (6.4 if figure is None else figure.get_figwidth()) / max(1, columns)
-    ax.set_title(plain(wrapped(text, inches)), fontsize="medium", pad=above)
+    ax.set_title(plain(wrap_text(text, inches)), fontsize="medium", pad=above)
 
 
 def plain(text: str) -> str:

@@ -132,8 +132,8 @@ def _region(pair: Pair, letter: str, first: int, last: int) -> FlatRegion:
     gained, paid = pair.gained, pair.paid
     price = paid.write(abs(float(pair.costs[last] - pair.costs[first])))
     ends = [gained.write(float(pair.gains[i])) for i in (first, last)]
-    more = "more" if paid.sense == "min" else "less"
-    sentence = f"{gained.words} {ends[0]} → {ends[1]} for {price} {more} {paid.words}"
+    direction = "more" if paid.sense == "min" else "less"
+    sentence = f"{gained.words} {ends[0]} → {ends[1]} for {price} {direction} {paid.words}"
     return FlatRegion(letter, first, last, sentence)
 
 
@@ -149,11 +149,12 @@ def plot_trade_off(
 ) -> Axes:
     """Draw what a gain costs, with flat regions marked and magnified (Dewri et al. 2011, Fig. 7).
 
-    Beside the picture stands what `Front.advice` says; below it each flat region is drawn once more on
-    axes of its own.
+    The sentences of `Front.advice` stand beside the picture; below it, each flat region is drawn again
+    on separate axes.
 
     Args:
-        front: The front; of three objectives, what is not dominated in the two chosen is joined up.
+        front: The front; if it has three objectives, the line joins solutions that are not dominated in
+            the two chosen ones.
         gain: What is gained; the first objective that is maximised by default.
         cost: What is paid; the first objective that is minimised by default.
         pick: A solution to mark.
@@ -255,7 +256,7 @@ def _draw(ax: Axes, picture: TradeOffPicture) -> None:
 
 
 def _room(axis: Axis) -> tuple[float, float]:
-    """The range of the front's values, with a margin."""
+    """Return the range of the front's values, with a margin."""
     values = np.log10(axis.values) if axis.logarithmic else axis.values
     margin = 0.05 * (float(np.ptp(values)) or 1.0)
     ends = float(values.min()) - margin, float(values.max()) + margin
@@ -275,7 +276,7 @@ def _words(ax: Axes, sentences: list[tuple[str, str]]) -> None:
 
 
 def _zoom(ax: Axes, picture: TradeOffPicture, region: FlatRegion) -> None:
-    """One flat region on linear axes, with a little of what is on both sides of it."""
+    """Draw one flat region on linear axes, with a little of what is on both sides of it."""
     x, y, along = picture.gain.values, picture.cost.values, picture.along
     ax.plot(x[along], y[along], "o-", color=BLUE, ms=3.5, lw=0.8, zorder=3)
     inside = along[region.first : region.last + 1]

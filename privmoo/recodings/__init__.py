@@ -13,6 +13,7 @@ from privmoo.recodings.blocks import (
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.cells import CellRecoding
 from privmoo.recodings.classes import PartitionRecoding, cluster_recoding, range_recoding
+from privmoo.recodings.means import Means
 from privmoo.recodings.tuples import TupleRecoding
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Candidates",
     "CellRecoding",
     "LevelRecoding",
+    "Means",
     "PartitionRecoding",
     "Recoding",
     "TupleRecoding",

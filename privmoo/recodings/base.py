@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
@@ -48,8 +48,8 @@ class Recoding(ABC):
     """The contract that fronts, releases and the audit rely on.
 
     A recoding is a module of `privmoo.recodings`, or a plug-in: a subclass with a `name`, under which
-    files refer to it. What it publishes is in `columns`; everything that is said or measured of a release
-    goes by the kinds of these columns.
+    files refer to it. Its `columns` say what it publishes; everything that is stated or measured about
+    a release depends on the kinds of these columns.
     """
 
     name: ClassVar[str]
@@ -70,7 +70,7 @@ class Recoding(ABC):
 
     @abstractmethod
     def candidate(self, table: Table) -> Candidates:
-        """Return the recoding as the engine groups it; `table` is the view, or finer."""
+        """Return the recoding in the form that the engine groups; `table` is the view, or a finer one."""
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
@@ -93,13 +93,13 @@ class Recoding(ABC):
     def view(self, table: Table) -> Table:
         """Return the table as the engine must see it.
 
-        Tuples are split where equal records are published differently.
+        Tuples are split if equal records are published differently.
         """
         return table
 
     @property
     def whole_tuples(self) -> bool:
-        """Whether equal records are always published alike, so that counts are enough to release."""
+        """Whether equal records are always published alike, so that counts suffice for a release."""
         return False
 
     def apply(self, table: Table, rows: NDArray[np.int64]) -> pd.DataFrame:
@@ -121,15 +121,16 @@ class Recoding(ABC):
         return {name: labels for name, labels in meanings.items() if labels is not None}
 
     def relative_levels(self) -> dict[str, dict[str, float]]:
-        """Return per quasi-identifier level over height of every label, where labels have levels."""
+        """Return per quasi-identifier the level over height of every label, if labels have levels."""
         levels = {column.name: column.levels() for column in self.columns}
         return {name: labels for name, labels in levels.items() if labels is not None}
 
-    def describe(self, released: Mapping[str, Collection[str]] | None = None) -> dict[str, str]:
+    def describe(self, released: Mapping[str, Mapping[str, int]] | None = None) -> dict[str, str]:
         """Describe in words what becomes of each quasi-identifier.
 
         Args:
-            released: Per quasi-identifier the values that are released; all by default.
+            released: Per quasi-identifier the values that are released, with the number of their records;
+                all by default.
         """
         return {
             column.name: column.describe(None if released is None else released[column.name])
@@ -145,7 +146,7 @@ class Recoding(ABC):
         return {}
 
     def cautions(self) -> tuple[Caution, ...]:
-        """Return what does not follow from it, for the certificate."""
+        """Return what the recoding does not guarantee, for the certificate."""
         return ()
 
     def __repr__(self) -> str:
@@ -160,7 +161,7 @@ def from_json(table: Table, data: Mapping[str, Any]) -> Recoding:
         data: Plain data; `"kind"` names the recoding.
 
     Raises:
-        RecodingError: No recoding has this name, or the data do not fit the table.
+        RecodingError: If no recoding has this name, or if the data do not fit the table.
     """
     kind = data.get("kind")
     try:

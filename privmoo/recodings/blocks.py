@@ -215,7 +215,7 @@ class LevelRecoding(BlockRecoding):
 
 
 def _check_place(qi: QIColumn, place: object, stop: int) -> None:
-    """Refuse what is not a place below `stop`: numpy reads -1 from the end, and true as 1."""
+    """Raise an error if a place is not below `stop`: numpy counts -1 from the end, and reads true as 1."""
     is_whole = isinstance(place, int) and not isinstance(place, bool)
     if not (is_whole and 0 <= place < stop):  # type: ignore[operator]
         raise RecodingError(
@@ -241,7 +241,7 @@ def cut_recoding(table: Table, bits: Sequence[Sequence[int] | NDArray[Any]]) -> 
         bits: Per quasi-identifier a bit for every pair of neighbouring leaves: 1 keeps them apart.
 
     Raises:
-        RecodingError: The bits do not fit the leaves, the tree or the levels of a quasi-identifier.
+        RecodingError: If the bits do not fit the leaves, the tree or the levels of a quasi-identifier.
     """
     if len(bits) != table.n_qis:
         raise RecodingError(f"bits: one string for each of {table.n_qis} QIs, got {len(bits)}")
@@ -276,7 +276,7 @@ def level_recoding(table: Table, levels: Sequence[int] | Mapping[str, int]) -> L
         levels: The levels, in the order of the quasi-identifiers or by name.
 
     Raises:
-        RecodingError: A level is not one that the quasi-identifier may have.
+        RecodingError: If a level is not one that the quasi-identifier may have.
     """
     if isinstance(levels, Mapping):
         levels = [levels[name] for name in table.qi_names]
@@ -295,7 +295,7 @@ def need_hierarchy(qi: QIColumn) -> Hierarchy:
     """Return the hierarchy of a quasi-identifier.
 
     Raises:
-        HierarchyError: It has none.
+        HierarchyError: If it has none.
     """
     if qi.hierarchy is None:
         raise HierarchyError(

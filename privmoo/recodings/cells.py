@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo._util.text_arrays import packed, unpacked
+from privmoo._util.text_arrays import pack_numbers, unpack_numbers
 from privmoo.data.table import Table
 from privmoo.errors import RecodingError
 from privmoo.recodings.base import Caution, Recoding
@@ -38,7 +38,7 @@ class CellRecoding(Recoding):
     Args:
         table: The records.
         columns: What is published of every quasi-identifier.
-        parts: The part of every record, where parts have noise of different scales.
+        parts: The part of every record, if parts have noise of different scales.
         facts: What was done, as plain data, for the certificate.
         cautions: What does not follow from it, for the certificate.
 
@@ -112,26 +112,30 @@ class CellRecoding(Recoding):
         return self._facts
 
     def cautions(self) -> tuple[Caution, ...]:
-        """Return what does not follow, for the certificate."""
+        """Return what a reader must not conclude from the release, for the certificate."""
         return self._cautions
 
     def to_json(self) -> dict[str, Any]:
         """Return the cells as packed numbers, with what was done."""
         columns = {}
         for column in self.columns:
-            stored: dict[str, Any] = {
+            data: dict[str, Any] = {
                 "kind": _STORED[type(column)],
-                "codes": packed(column.codes, "<i4"),
+                "codes": pack_numbers(column.codes, "<i4"),
             }
             if isinstance(column, Noised | Intervals):
                 low, high = column.ends
-                stored |= {"low": packed(low, "<f8"), "high": packed(high, "<f8"), "n": len(low)}
-                stored["scales"] = [] if column.noise is None else list(column.noise.scales)
-            columns[column.name] = stored
+                data |= {
+                    "low": pack_numbers(low, "<f8"),
+                    "high": pack_numbers(high, "<f8"),
+                    "n": len(low),
+                }
+                data["scales"] = [] if column.noise is None else list(column.noise.scales)
+            columns[column.name] = data
         return {
             "kind": self.name,
             "columns": columns,
-            "parts": packed(self.parts, "|i1"),
+            "parts": pack_numbers(self.parts, "|i1"),
             "facts": self._facts,
             "cautions": [caution.to_json() for caution in self._cautions],
         }
@@ -144,12 +148,12 @@ class CellRecoding(Recoding):
             table: The same table.
             data: What `to_json` returned.
         """
-        parts = unpacked(data["parts"], "|i1", table.n_records).astype(np.int8)
+        parts = unpack_numbers(data["parts"], "|i1", table.n_records).astype(np.int8)
         columns = [
             _read_column(table, j, data["columns"][name], parts)
             for j, name in enumerate(table.qi_names)
         ]
-        cautions = [Caution.from_json(stored) for stored in data.get("cautions") or ()]
+        cautions = [Caution.from_json(caution) for caution in data.get("cautions") or ()]
         return cls(table, columns, parts=parts, facts=data.get("facts"), cautions=cautions)
 
     def key(self) -> bytes:
@@ -166,20 +170,20 @@ class CellRecoding(Recoding):
 
 
 def _read_column(
-    table: Table, j: int, stored: Mapping[str, Any], parts: NDArray[np.int8]
+    table: Table, j: int, column_data: Mapping[str, Any], parts: NDArray[np.int8]
 ) -> PublishedColumn:
-    """One column as `CellRecoding.to_json` stored it; a file that cannot be right is refused."""
+    """Return one column as `CellRecoding.to_json` stored it, or raise if the file cannot be right."""
     qi = table.qis[j]
-    kind = stored["kind"]
+    kind = column_data["kind"]
     if kind not in _STORED.values():
         raise RecodingError(f"recoding: {qi.name!r} has cells of an unknown kind")
-    codes = unpacked(stored["codes"], "<i4", table.n_records).astype(np.int32)
+    codes = unpack_numbers(column_data["codes"], "<i4", table.n_records).astype(np.int32)
     column: PublishedColumn
     if kind == "nodes":
         column = Labels.of_nodes(table, j, codes)
     else:
-        low, high = _read_ends(table, j, stored)
-        noise = _read_noise(qi.name, stored["scales"], parts)
+        low, high = _read_ends(table, j, column_data)
+        noise = _read_noise(qi.name, column_data["scales"], parts)
         if kind == "numbers":
             whole = whole_columns(table)[j]
             column = Noised(qi=qi, codes=codes, noise=noise, numbers=low, whole=whole)
@@ -192,19 +196,19 @@ def _read_column(
 
 
 def _read_ends(
-    table: Table, j: int, stored: Mapping[str, Any]
+    table: Table, j: int, column_data: Mapping[str, Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    qi, n_cells = table.qis[j], int(stored["n"])
+    qi, n_cells = table.qis[j], int(column_data["n"])
     if qi.numbers is None or not 0 < n_cells <= table.n_records:
         raise RecodingError(f"recoding: {qi.name!r} has impossible numbers")
-    low, high = (unpacked(stored[end], "<f8", n_cells) for end in ("low", "high"))
+    low, high = (unpack_numbers(column_data[end], "<f8", n_cells) for end in ("low", "high"))
     if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
         raise RecodingError(f"recoding: {qi.name!r} has numbers that are not finite or not ordered")
     return low, high
 
 
-def _read_noise(name: str, stored: Sequence[Any], parts: NDArray[np.int8]) -> Laplace | None:
-    scales = tuple(float(scale) for scale in stored)
+def _read_noise(name: str, noise_data: Sequence[Any], parts: NDArray[np.int8]) -> Laplace | None:
+    scales = tuple(float(scale) for scale in noise_data)
     if not all(0 < scale < np.inf for scale in scales) or len(scales) > _LARGEST_PART:
         raise RecodingError(f"recoding: {name!r} has noise of impossible scales")
     if scales and not 0 <= parts.min() <= parts.max() < len(scales):

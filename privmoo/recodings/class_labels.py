@@ -1,4 +1,4 @@
-"""Labels of records or of distinct tuples, and centres: what classes are made from."""
+"""Labels of records or of distinct tuples, centres and bounds: what classes are made from."""
 
 from __future__ import annotations
 
@@ -10,13 +10,28 @@ from numpy.typing import NDArray
 from privmoo.data.table import Table
 from privmoo.errors import RecodingError
 
-__all__ = ["By", "checked_centres", "checked_labels", "codes_of", "labels_of_tuples"]
+__all__ = [
+    "Bounds",
+    "By",
+    "PublishedEnds",
+    "checked_bounds",
+    "checked_centres",
+    "checked_labels",
+    "codes_of",
+    "labels_of_tuples",
+    "member_bounds",
+    "numbered_by_appearance",
+]
 
 By = Literal["records", "tuples"]
+PublishedEnds = Literal["region", "tight"]
+"""Whose ends the published ranges of classes have: their region's, or their members' own."""
+Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Classes × quasi-identifiers: the first leaf of a range, and the leaf after its last one."""
 
 
 def labels_of_tuples(table: Table, labels: NDArray[Any]) -> NDArray[Any] | None:
-    """Return the label of every tuple; None where equal records have several.
+    """Return the label of every tuple; None if equal records have several.
 
     Args:
         table: The records.
@@ -43,7 +58,7 @@ def codes_of(table: Table, by: By) -> NDArray[Any]:
 
 
 def checked_labels(table: Table, labels: Any, by: str) -> tuple[NDArray[np.int64], By]:
-    """Check labels and reduce them to tuples where equal records stay together.
+    """Check labels and reduce them to tuples if equal records stay together.
 
     Args:
         table: The records.
@@ -58,10 +73,10 @@ def checked_labels(table: Table, labels: Any, by: str) -> tuple[NDArray[np.int64
     if by == "records":
         table.need_records("by='records'", "give labels of tuples, with by='tuples'")
     array = np.asarray(labels)
-    expected = table.n_records if by == "records" else table.n_tuples
-    if array.shape != (expected,) or array.dtype.kind not in "iu" or array.min() < 0:
+    n_expected = table.n_records if by == "records" else table.n_tuples
+    if array.shape != (n_expected,) or array.dtype.kind not in "iu" or array.min() < 0:
         raise RecodingError(
-            f"labels: expected a whole number from 0 for each of {expected} {by}, got {array.dtype} of "
+            f"labels: expected a whole number from 0 for each of {n_expected} {by}, got {array.dtype} of "
             f"shape {array.shape}"
         )
     array = array.astype(np.int64)
@@ -99,6 +114,89 @@ def checked_centres(table: Table, centres: Any, n_classes: int) -> NDArray[np.fl
         if not fits.all():
             raise RecodingError(
                 f"centres: those of {qi.name!r} must be finite numbers, or codes of its "
-                f"{qi.n_leaves} leaves where it has categories"
+                f"{qi.n_leaves} leaves if it has categories"
             )
     return array + 0.0  # no negative zero
+
+
+def member_bounds(codes: NDArray[Any], classes: NDArray[np.int64], n_classes: int) -> Bounds:
+    """Return the smallest range of leaves around the members of every class.
+
+    Args:
+        codes: The leaves of every tuple or record.
+        classes: The class of each.
+        n_classes: The number of classes.
+
+    >>> start, stop = member_bounds(np.array([[2], [5], [4]]), np.array([0, 0, 1]), 2)
+    >>> start.tolist(), stop.tolist()
+    ([[2], [4]], [[6], [5]])
+    """
+    start = np.full((n_classes, codes.shape[1]), np.iinfo(np.int64).max)
+    last = np.zeros_like(start)
+    np.minimum.at(start, classes, codes)
+    np.maximum.at(last, classes, codes)
+    return start, last + 1
+
+
+def checked_bounds(table: Table, bounds: Any, members: Bounds, used: NDArray[np.int64]) -> Bounds:
+    """Check the bounds of regions: ranges of leaves that cover the members of their classes.
+
+    Args:
+        table: The records.
+        bounds: Two matrices, classes × quasi-identifiers: the first leaf, and the leaf after the last.
+        members: The bounds of the members of the classes in use.
+        used: The classes in use, as the rows of `bounds` are numbered.
+
+    Returns:
+        The bounds of the classes in use.
+    """
+    shape = (int(used.max()) + 1, table.n_qis)
+    try:
+        start, stop = (np.asarray(ends) for ends in bounds)
+    except (TypeError, ValueError):
+        raise RecodingError(
+            "bounds: expected two matrices of whole numbers, start and stop"
+        ) from None
+    for ends in (start, stop):
+        if ends.ndim != 2 or ends.shape[1] != shape[1] or len(ends) < shape[0]:
+            raise RecodingError(
+                f"bounds: expected {shape[1]} leaves for each of {shape[0]} classes, got shape "
+                f"{ends.shape}"
+            )
+        if ends.dtype.kind not in "iu":
+            raise RecodingError(f"bounds: leaves must be whole numbers, got {ends.dtype}")
+    start, stop = start[used].astype(np.int64), stop[used].astype(np.int64)
+    n_leaves = np.array([qi.n_leaves for qi in table.qis])
+    is_inside = (start >= 0) & (stop <= n_leaves)
+    does_cover = (start <= members[0]) & (members[1] <= stop)
+    for j, qi in enumerate(table.qis):
+        if not is_inside[:, j].all():
+            raise RecodingError(
+                f"bounds: those of {qi.name!r} must lie within its {qi.n_leaves} leaves, from 0 to "
+                f"{qi.n_leaves}"
+            )
+        if not does_cover[:, j].all():
+            raise RecodingError(
+                f"bounds: those of {qi.name!r} do not cover the members of "
+                f"{int((~does_cover[:, j]).sum())} classes; widen them"
+            )
+    return start, stop
+
+
+def numbered_by_appearance(classes: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Number classes by their first tuples or records.
+
+    Args:
+        classes: The class of every tuple or record.
+
+    Returns:
+        The new numbers, and the old number of every new one.
+
+    >>> labels, old = numbered_by_appearance(np.array([7, 2, 7]))
+    >>> labels.tolist(), old.tolist()
+    ([0, 1, 0], [7, 2])
+    """
+    used, first, places = np.unique(classes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    ranks = np.argsort(order)
+    return ranks[places].astype(np.int32), used[order]

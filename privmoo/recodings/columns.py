@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -26,16 +26,18 @@ __all__ = [
     "RoundedLaplace",
     "Scope",
     "Values",
+    "nearest_leaves",
 ]
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 Scope = Literal["value", "class", "tuple", "record"]
 _WORDS_OF_SCOPE = {
-    "class": "range of each class",
+    "class": "range of each class's members",
     "tuple": "value or node of its hierarchy, tuple by tuple",
     "record": "value or node of its hierarchy, record by record",
 }
+_UNITS = {"class": "classes", "tuple": "tuples", "record": "cells"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +105,7 @@ class PublishedColumn(ABC):
         qi: The quasi-identifier.
         codes: The cell of every unit.
         scope: The unit that has one cell: a `"value"`, a `"class"`, a `"tuple"` or a `"record"`.
-        noise: The distribution of the noise; None without noise or where it is not known.
+        noise: The distribution of the noise; None if there is no noise or if it is not known.
     """
 
     qi: QIColumn
@@ -126,27 +128,31 @@ class PublishedColumn(ABC):
         """Return the published values of some cells."""
 
     @abstractmethod
-    def describe(self, released: Collection[str] | None = None) -> str:
+    def describe(self, released: Mapping[str, int] | None = None) -> str:
         """Describe in words what is published.
 
         Args:
-            released: The values that are released; all values of the column by default. A certificate
-                must not name a value that only suppressed records have.
+            released: The values that are released, with the number of their records; all values of the
+                column by default. A certificate must not name a value that only suppressed records have.
         """
 
     def meanings(self) -> Mapping[str, Sequence[str]] | None:
-        """Return the leaves that every published label stands for; None where values are published."""
+        """Return the leaves that every published label stands for; None if values are published."""
         return None
 
+    @abstractmethod
+    def leaf_ranges(self) -> tuple[IntArray, IntArray]:
+        """Return the first leaf that every cell may stand for, and one after the last."""
+
     def level_shares(self) -> FloatArray | None:
-        """Return level over height of every cell; None where cells are not nodes of a hierarchy."""
+        """Return level over height of every cell; None if cells are not nodes of a hierarchy."""
         return None
 
     def levels(self) -> dict[str, float] | None:
-        """Return level over height of every published label; None where there is none."""
+        """Return level over height of every published label; None if there is none."""
         return None
 
-    def _count(self, released: Collection[str] | None) -> int:
+    def _count(self, released: Mapping[str, int] | None) -> int:
         """The number of different published values."""
         return len(np.unique(self.codes)) if released is None else len(released)
 
@@ -159,13 +165,15 @@ class Labels(PublishedColumn):
         labels: The text of every cell.
         start: The first leaf of every cell.
         stop: The leaf after its last one.
-        shares: Level over height of every cell; None where labels are not of levels.
+        shares: Level over height of every cell; None if labels are not of levels.
+        of_regions: Whether the ranges of classes are the bounds of their regions.
     """
 
     labels: Sequence[str]
     start: IntArray
     stop: IntArray
     shares: FloatArray | None = None
+    of_regions: bool = False
 
     @classmethod
     def of_nodes(
@@ -197,6 +205,11 @@ class Labels(PublishedColumn):
         return len(self.labels)
 
     @property
+    def is_local(self) -> bool:
+        """Whether one value may have several labels, so that labels may overlap."""
+        return self.scope != "value"
+
+    @property
     def widths(self) -> IntArray:
         """The number of leaves of every cell."""
         return np.asarray(self.stop - self.start)
@@ -205,10 +218,11 @@ class Labels(PublishedColumn):
         """Return the labels of some cells."""
         return pd.Series(np.array(self.labels, dtype=object)[codes], dtype="str")
 
-    def describe(self, released: Collection[str] | None = None) -> str:
-        """List the blocks, such as `17–29 | 30–44 | 45–90`, or count the different labels."""
-        if self.scope != "value":
-            return f"{_WORDS_OF_SCOPE[self.scope]} ({self._count(released)} different)"
+    def describe(self, released: Mapping[str, int] | None = None) -> str:
+        """List the blocks, such as `17–29 | 30–44 | 45–90`, or sum up labels that differ by region."""
+        if self.is_local:
+            words = "range of each region" if self.of_regions else _WORDS_OF_SCOPE[self.scope]
+            return f"{words}: {self._spread(released)}"
         labels = [label for label in self.labels if released is None or label in released]
         if self.n_cells == 1 and self.qi.n_leaves > 1:
             return "* (fully suppressed)"
@@ -218,12 +232,39 @@ class Labels(PublishedColumn):
             return f"base intervals as they are ({len(labels)})"
         return " | ".join(labels)
 
+    def _spread(self, released: Mapping[str, int] | None) -> str:
+        """Say how many labels differ, how much of the domain they cover, and which share is unchanged."""
+        cells, records = np.unique(self.codes, return_counts=True)
+        if released is not None:
+            cells = np.array([i for i in cells if self.labels[i] in released], np.int64)
+            records = np.array([released[self.labels[i]] for i in cells], np.int64)
+        if not records.sum():
+            return "nothing is released"
+        widths = self.widths[cells]
+        order = np.argsort(widths, kind="stable")
+        middle = np.searchsorted(np.cumsum(records[order]), records.sum() / 2)
+        low, median, high = (
+            f"{100 * width / self.qi.n_leaves:.3g} %"
+            for width in (widths.min(), widths[order[middle]], widths.max())
+        )
+        units = _UNITS[self.scope] if released is None else "cells"
+        share = f"{100 * records[widths == 1].sum() / records.sum():.4g} %"
+        as_it_is = "unchanged" if self.qi.exact else "in their base interval"
+        cover = f"each covers {low}" if low == high else f"they cover {low} to {high}"
+        half = "" if low == high else f", {median} in the median"
+        different = f"{len(cells):,} different labels" if len(cells) > 1 else "one label"
+        return f"{different}, {cover} of the domain{half}; {share} of {units} {as_it_is}"
+
     def meanings(self) -> dict[str, Sequence[str]]:
         """Return the leaves of every label that is used."""
         return {
             self.labels[cell]: list(self.qi.leaves[self.start[cell] : self.stop[cell]])
             for cell in np.unique(self.codes)
         }
+
+    def leaf_ranges(self) -> tuple[IntArray, IntArray]:
+        """Return the leaves of every label."""
+        return self.start, self.stop
 
     def level_shares(self) -> FloatArray | None:
         """Return level over height of every label."""
@@ -259,7 +300,7 @@ class Values(PublishedColumn):
         values = self.values[codes]
         return pd.Series(values, dtype="str" if values.dtype == object else None)
 
-    def describe(self, released: Collection[str] | None = None) -> str:
+    def describe(self, released: Mapping[str, int] | None = None) -> str:
         """Name the statistic, with the number of values or, for categories, the values."""
         values = [str(value) for value in pd.unique(self.values)]
         count = len(values) if released is None else len(released)
@@ -269,13 +310,22 @@ class Values(PublishedColumn):
             values = [value for value in values if value in released]
         return f"{self.statistic} of each class ({', '.join(sorted(values))})"
 
+    def leaf_ranges(self) -> tuple[IntArray, IntArray]:
+        """Return the leaf of every category, and the leaf nearest to every number."""
+        if self.values.dtype == object or self.qi.numbers is None:
+            place = {leaf: code for code, leaf in enumerate(self.qi.leaves)}
+            leaves = np.array([place[str(value)] for value in self.values], np.int64)
+        else:
+            leaves = nearest_leaves(self.qi.numbers, self.values).astype(np.int64)
+        return leaves, leaves + 1
+
 
 @dataclass(frozen=True, kw_only=True)
 class Noised(PublishedColumn):
     """Numbers with noise.
 
     Attributes:
-        numbers: The number of every cell; None where noise is drawn when the records are written.
+        numbers: The number of every cell; None if noise is drawn when the records are written.
         whole: Whether whole numbers are published.
     """
 
@@ -332,10 +382,15 @@ class Noised(PublishedColumn):
         numbers = self.ends[0][codes]
         return pd.Series(numbers.astype(np.int64) if self.whole else numbers)
 
-    def describe(self, released: Collection[str] | None = None) -> str:
+    def describe(self, released: Mapping[str, int] | None = None) -> str:
         """Say that there is noise, and how many numbers differ if they are drawn."""
         count = f" ({self._count(released)} different)" if self.is_drawn else ""
         return f"number with noise{count}"
+
+    def leaf_ranges(self) -> tuple[IntArray, IntArray]:
+        """Return the leaf that is nearest to every number."""
+        leaves = nearest_leaves(np.asarray(self.qi.numbers), self.ends[0]).astype(np.int64)
+        return leaves, leaves + 1
 
     def level_shares(self) -> FloatArray:
         """Return 0 for every number."""
@@ -407,12 +462,20 @@ class Intervals(PublishedColumn):
         """Return some intervals as text."""
         return pd.Series(np.array(self.labels(), dtype=object)[codes], dtype="str")
 
-    def describe(self, released: Collection[str] | None = None) -> str:
+    def describe(self, released: Mapping[str, int] | None = None) -> str:
         """Say that there is noise, and how many intervals differ."""
         return f"interval of numbers with noise ({self._count(released)} different)"
 
     def meanings(self) -> dict[str, Sequence[str]]:
-        """Return the leaves in every interval, or the nearest leaf where there is none in it."""
+        """Return the leaves in every interval, or the nearest leaf if the interval has none."""
+        order, first, last = self._covered_places()
+        return {
+            label: _LeafRange(self.qi.leaves, order, int(a), int(b))
+            for label, a, b in zip(self.labels(), first, last, strict=True)
+        }
+
+    def _covered_places(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """Return the leaves in the order of their numbers, and which of them every interval covers."""
         numbers = np.asarray(self.qi.numbers)
         order = np.argsort(numbers, kind="stable")[: int((~np.isnan(numbers)).sum())]
         ranked = numbers[order]
@@ -420,18 +483,22 @@ class Intervals(PublishedColumn):
         last = np.searchsorted(ranked, self.high, "right")
         place = np.empty(len(numbers), np.int64)
         place[order] = np.arange(len(order))
-        nearest = place[_nearest(numbers, (self.low + self.high) / 2)]
+        nearest = place[nearest_leaves(numbers, (self.low + self.high) / 2)]
         is_empty = first >= last
         first, last = np.where(is_empty, nearest, first), np.where(is_empty, nearest + 1, last)
-        return {
-            label: _LeafRange(self.qi.leaves, order, int(a), int(b))
-            for label, a, b in zip(self.labels(), first, last, strict=True)
-        }
+        return order, first, last
+
+    def leaf_ranges(self) -> tuple[IntArray, IntArray]:
+        """Return the leaves in every interval, and those between them if the leaves have another order."""
+        order, first, last = self._covered_places()
+        ranges = [order[a:b] for a, b in zip(first, last, strict=True)]
+        low = np.array([leaves.min() for leaves in ranges], np.int64)
+        return low, np.array([leaves.max() + 1 for leaves in ranges], np.int64)
 
     def level_shares(self) -> FloatArray:
         """Return the lowest level at which one node covers both ends, over height."""
         numbers, nodes = np.asarray(self.qi.numbers), self.nodes
-        low, high = (_nearest(numbers, ends) for ends in self.ends)
+        low, high = (nearest_leaves(numbers, ends) for ends in self.ends)
         differ = nodes.start[nodes.ids[:, low]] != nodes.start[nodes.ids[:, high]]
         levels = np.where(self.low == self.high, 0, np.maximum(differ.sum(axis=0), 1))
         return np.asarray(levels / max(nodes.height, 1))
@@ -458,8 +525,16 @@ class _LeafRange(Sequence[str]):
         return self._leaves[self._order[self._range[i]]]
 
 
-def _nearest(numbers: FloatArray, values: FloatArray) -> NDArray[np.intp]:
-    """The place of the nearest number for every value."""
+def nearest_leaves(numbers: FloatArray, values: FloatArray) -> NDArray[np.intp]:
+    """Return the leaf whose number is nearest to every value.
+
+    Args:
+        numbers: The number of every leaf; nan for a missing one.
+        values: The values.
+
+    >>> nearest_leaves(np.array([1.0, 5.0, np.nan]), np.array([2.0, 4.0])).tolist()
+    [0, 1]
+    """
     order = np.argsort(numbers, kind="stable")
     order = order[~np.isnan(numbers[order])]
     ranked = numbers[order]

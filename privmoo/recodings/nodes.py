@@ -81,7 +81,7 @@ def node_cells(table: Table) -> tuple[NodeCells, ...]:
 def numeric_columns(table: Table) -> tuple[NDArray[np.float64] | None, ...]:
     """Return the numbers of every quasi-identifier by row of `Table.originals`; None for categories.
 
-    Text is a category also where it consists of digits: a ZIP code has no noise and no mean. Numbers
+    Text is a category even if it consists of digits: a ZIP code has no noise and no mean. Numbers
     are numbers in columns of any type, as long as all values are.
 
     >>> df = pd.DataFrame({"age": [20, 30], "zip": ["123", "124"]})

@@ -30,7 +30,7 @@ class TupleRecoding(Recoding):
         table: The scanned table.
         levels: Categorical quasi-identifiers × tuples: the level that each is published at.
         noise: The noise of every numeric quasi-identifier, by place.
-        parts: The part of every tuple, where parts have noise of different scales.
+        parts: The part of every tuple, if parts have noise of different scales.
         facts: What was done, as plain data, for the certificate.
         cautions: What does not follow from it, for the certificate.
     """
@@ -118,20 +118,20 @@ class TupleRecoding(Recoding):
         return self._facts
 
     def cautions(self) -> tuple[Caution, ...]:
-        """Return what does not follow, for the certificate."""
+        """Return what a reader must not conclude from the release, for the certificate."""
         return self._cautions
 
     def to_json(self) -> NoReturn:
-        """Raise: a front of the scheme needs single records."""
+        """Raise a TableError: a recoding of a scanned table with noise cannot be stored."""
         raise no_records("recoding with noise")
 
     @classmethod
     def from_json(cls, table: Table, data: Mapping[str, Any]) -> NoReturn:
-        """Raise: such a recoding is not stored.
+        """Raise a TableError: such a recoding is never stored.
 
         Args:
             table: The table.
-            data: Anything.
+            data: What a file contains.
         """
         raise no_records("recoding with noise")
 
@@ -141,10 +141,10 @@ class TupleRecoding(Recoding):
         for column in self._labels:
             digest.update(np.ascontiguousarray(column.codes).tobytes())
         # The text that version 0.1 hashed: a seed gives the same release as before.
-        described = ", ".join(
+        description = ", ".join(
             f"({j}, ColumnNoise(scales={noise.scales!r}, step={noise.step!r}, low={noise.low!r}, "
             f"high={noise.high!r}))"
             for j, noise in sorted(self.noise.items())
         )
-        digest.update(self.parts.tobytes() + f"[{described}]".encode())
+        digest.update(self.parts.tobytes() + f"[{description}]".encode())
         return digest.digest()

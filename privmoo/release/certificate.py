@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime
 import html
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -23,52 +24,80 @@ from privmoo.suppression import Suppression
 
 __all__ = [
     "NOT_GUARANTEED",
+    "OVERLAP",
     "Certificate",
     "Claim",
     "Findings",
     "Homogeneity",
     "caution_text",
     "certify",
+    "columns_unique_together",
+    "earlier_releases",
     "file_facts",
     "k_by_columns",
+    "release_of_similar_table",
     "repeated_release",
     "unique_column",
 ]
 
 NOT_GUARANTEED = (
-    "k and ℓ protect against linking by the quasi-identifiers named here; a column that an attacker "
-    "knows but that was not named a quasi-identifier is not protected.",
+    "k, ℓ, t and the risks count released rows: they say what somebody learns who finds a person's group "
+    "by the quasi-identifiers named here and counts its rows. A column that an attacker knows but that "
+    "was not named a quasi-identifier is not protected.",
+    "An attacker who knows how the recoding was chosen may learn more than these counts say, up to a "
+    "person's sensitive value: that no finer recoding was chosen tells something about the records.",
     "No differential privacy is claimed: an attacker with other knowledge about a person, or with "
     "another release of the same records, may learn more.",
     "Sensitive and insensitive columns are released as they are.",
     "Where a hierarchy was made from the data, the ends of its ranges are values that occur in them; "
     "give the domain yourself if its ends must not be known.",
 )
+OVERLAP = "labels of one column may overlap, such as 20–29 and 25–34"
+"""What holds for every recoding that treats a column differently in different groups."""
+_INTERSECTION = (
+    "whoever holds two different releases of the same people can intersect them, so that the k of each "
+    "does not hold for both together; publish only one"
+)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A value that the optimiser computed, beside what the audit of the released rows measured."""
+    """A value that the optimiser computed, with the one that the audit measured on the released rows.
+
+    Attributes:
+        measure: The name of the measure.
+        parameters: Its parameters.
+        claimed: The value of the optimiser.
+        audited: The value of the audit.
+        of_rows: Whether the released rows alone determine the value; otherwise it depends on the original.
+    """
 
     measure: str
     parameters: dict[str, Any]
     claimed: float
     audited: float
+    of_rows: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return measure, parameters and both values."""
+        return {name: value for name, value in asdict(self).items() if name != "of_rows"}
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What was done to a table, and what was measured on the rows that came out.
+    """A record of what was done to a table, and of what was measured on the released rows.
+
+    The attributes hold all digits. Whatever is written or shown is rounded; see `published`.
 
     Attributes:
-        source: Version, date and size of the original table; nothing that tells its content.
+        source: The version, the date, and the size of the original table; nothing about its content.
         method: The recoding in words, the suppression policy, whether rows were shuffled.
         release: Records, columns with their roles, suppressed records and their share.
         privacy: Privacy and risk, measured from the released rows alone by `privmoo.audit`.
         utility: Utility, recomputed from original, release and hierarchies.
         claims: The optimiser's values that the audit confirmed.
         warnings: What a publisher should look at before publishing.
-        not_guaranteed: What does not follow.
+        not_guaranteed: What a reader must not conclude.
     """
 
     source: dict[str, Any]
@@ -84,9 +113,39 @@ class Certificate:
         """Return the certificate with facts about the file of the release."""
         return replace(self, release={**self.release, **facts})
 
+    def published(self) -> Certificate:
+        """Return the certificate as it may be published.
+
+        What depends on the original records is rounded, so that one record among all hardly changes it.
+        With all digits, somebody who knows all other records could try values for the last one until
+        they fit.
+        """
+        n_records = int(self.source["records"])
+        claims = [
+            claim
+            if claim.of_rows
+            else replace(
+                claim,
+                claimed=_round_fractions(claim.claimed, n_records),
+                audited=_round_fractions(claim.audited, n_records),
+            )
+            for claim in self.claims
+        ]
+        method = dict(self.method)
+        if isinstance(method.get("noise"), list):
+            method["noise"] = [_rounded_share(entry, n_records) for entry in method["noise"]]
+        return replace(
+            self,
+            method=method,
+            utility=_round_fractions(self.utility, n_records),
+            claims=tuple(claims),
+        )
+
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
-        return asdict(self)
+        """Return everything as plain data, rounded as in `published`."""
+        certificate = self.published()
+        claims = tuple(claim.to_dict() for claim in certificate.claims)
+        return {**asdict(certificate), "claims": claims}
 
     def to_json(self, path: str | Path | None = None, *, force: bool = False) -> str:
         """Return JSON text.
@@ -120,18 +179,22 @@ class Certificate:
         return text
 
     def _sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        rounded = self.published()
         yield "Original", list(_flat(self.source))
-        yield "What was done", list(_flat(self.method))
+        yield "What was done", list(_flat(rounded.method))
         yield "Release", list(_flat(self.release))
         yield "Privacy and risk, measured from the released rows alone", list(_flat(self.privacy))
         yield (
-            "Utility, recomputed from original, release and hierarchies",
-            list(_flat(self.utility)),
+            "Utility, recomputed from original, release and hierarchies, and rounded",
+            list(_flat(rounded.utility)),
         )
-        if self.claims:
+        if rounded.claims:
             yield (
                 "Values of the optimisation that the audit confirmed",
-                [(c.measure + _arguments(c.parameters), _number(c.audited)) for c in self.claims],
+                [
+                    (c.measure + _arguments(c.parameters), _number(c.audited))
+                    for c in rounded.claims
+                ],
             )
         if self.warnings:
             yield "Warnings", [("", warning) for warning in self.warnings]
@@ -150,6 +213,36 @@ class Certificate:
             )
             parts.append(f"<h4>{html.escape(title)}</h4><table>{cells}</table>")
         return "".join(parts)
+
+
+def _round_fractions(value: Any, n_records: int) -> Any:
+    """Round the fractions in plain data.
+
+    A mean over n records changes by at most 1 / n with one record, and the last digit that is left is at
+    least ten times that. Whole numbers count groups or rows, and stay as they are.
+
+    Args:
+        value: A number, or mappings and lists of numbers.
+        n_records: The number of original records.
+
+    >>> _round_fractions({"loss": 0.18742, "k": 5, "il": 12.3456}, 30_162), _round_fractions(0.18742, 500)
+    ({'loss': 0.187, 'k': 5, 'il': 12.3}, 0.2)
+    """
+    if isinstance(value, Mapping):
+        return {name: _round_fractions(entry, n_records) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_round_fractions(entry, n_records) for entry in value]
+    if not isinstance(value, float) or not math.isfinite(value):
+        return value
+    digits = min(3, max(1, math.floor(math.log10(max(n_records, 1))) - 1))
+    return round(value, digits) if abs(value) <= 1 else float(f"{value:.{digits}g}")
+
+
+def _rounded_share(noise: Mapping[str, Any], n_records: int) -> dict[str, Any]:
+    """Round the share of numbers that noise left unchanged."""
+    name = "share unchanged"
+    share = {name: _round_fractions(noise[name], n_records)} if name in noise else {}
+    return {**noise, **share}
 
 
 def _arguments(parameters: dict[str, Any]) -> str:
@@ -187,12 +280,12 @@ def _number(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Homogeneity:
-    """How many records are in groups where all have the same sensitive value.
+    """The share of records in groups whose records all have the same sensitive value.
 
     Attributes:
         shares: The share of records, per sensitive attribute.
-        columns: The quasi-identifiers that the groups are by: all, or those without noise where groups
-            by all of them cannot be counted.
+        columns: The quasi-identifiers that form the groups: all, or those without noise if groups by
+            all of them cannot be counted.
     """
 
     shares: Mapping[str, float]
@@ -200,11 +293,11 @@ class Homogeneity:
 
     @classmethod
     def of(cls, audit: Audit, columns: Sequence[str]) -> Homogeneity:
-        """Return what an audit says.
+        """Return the shares that an audit measured.
 
         Args:
             audit: The audit.
-            columns: The quasi-identifiers that it goes by.
+            columns: The quasi-identifiers by which it forms groups.
         """
         sensitive = audit.to_dict().get("sensitive", {})
         return cls({name: of["homogeneity"] for name, of in sensitive.items()}, columns)
@@ -212,20 +305,20 @@ class Homogeneity:
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """What was done to a table and measured on its release, as plain data.
+    """The contents of a certificate as plain data: what was done, and what was measured.
 
     Attributes:
         table: The original.
-        recoding: What the quasi-identifiers became.
+        recoding: The recoding of the quasi-identifiers.
         suppression: The policy.
         n_released: The number of released records.
-        labels: Per quasi-identifier the values that are released.
+        labels: Per quasi-identifier the values that are released, with the number of their records.
         privacy: Privacy and risk, by the audit.
         utility: Utility, by the audit.
         homogeneity: How many records are in groups with one sensitive value.
         claims: The optimiser's values that the audit confirmed.
         warnings: What a publisher should look at.
-        shuffled: Whether the rows changed their order.
+        shuffled: Whether the rows were shuffled.
         method: Further facts, such as problem and algorithm.
     """
 
@@ -233,7 +326,7 @@ class Findings:
     recoding: Recoding
     suppression: Suppression
     n_released: int
-    labels: Mapping[str, set[str]]
+    labels: Mapping[str, Mapping[str, int]]
     privacy: Mapping[str, Any]
     utility: Mapping[str, Any]
     homogeneity: Homogeneity
@@ -296,10 +389,11 @@ def _method(findings: Findings) -> dict[str, Any]:
 
 def _units_of_loss(table: Table, utility: Mapping[str, Any]) -> dict[str, Any]:
     if "loss" in utility:
-        occurring = " that occur" if table.domain == "observed" else ""
+        # How many values the data have may tell of one that only suppressed records have.
         return {
             "loss_is_counted_in": {
-                qi.name: f"{qi.n_leaves} {'values' if qi.exact else 'base intervals'}{occurring}"
+                qi.name: f"{'' if qi.of_data else f'{qi.n_leaves} '}"
+                f"{'values' if qi.exact else 'base intervals'}{' of the data' if qi.of_data else ''}"
                 for qi in table.qis
             }
         }
@@ -309,7 +403,7 @@ def _units_of_loss(table: Table, utility: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _method_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts of a scheme, in words where a number alone would not be understood.
+    """Return the facts of a scheme, in words if a number alone would not be understood.
 
     Files of version 0.1 have the words already.
     """
@@ -323,6 +417,10 @@ def _method_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
             facts_in_words["levels"] = {
                 name: _levels(levels) for name, levels in facts["levels"].items()
             }
+        if "range_ends" in facts:
+            facts_in_words["range_ends"] = _RANGE_ENDS[facts["range_ends"]]
+        if isinstance(facts.get("means"), Mapping):
+            facts_in_words["means"] = _means(**facts["means"])
         if isinstance(facts.get("noise"), list):
             noise = [_noise(entry) for entry in facts["noise"]]
             facts_in_words["noise"] = noise or "none: there is no numeric quasi-identifier"
@@ -331,6 +429,25 @@ def _method_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
             "recoding: its facts cannot be put into words; is its file damaged?"
         ) from None
     return facts_in_words
+
+
+_RANGE_ENDS = {
+    "region": "the bounds of each region, not the extremes of its members",
+    "tight": "the smallest and the largest value of each group's members, or the lowest node above them",
+}
+
+
+def _means(
+    *, step: Any = None, noise: Any = None, exact: bool = False
+) -> dict[str, dict[str, float]] | str:
+    if exact:
+        return "exact, to nine digits of the column's range"
+    published = {}
+    if noise is not None:
+        published["scale of Laplace noise"] = noise
+    if step is not None:
+        published["rounded to multiples of"] = step
+    return published
 
 
 def _levels(levels: Any) -> Any:
@@ -351,11 +468,11 @@ def _noise(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def k_by_columns(k: int, k_without_noise: int, exact: Sequence[str]) -> dict[str, int]:
-    """State k for two attackers: one who knows all quasi-identifiers, one who ignores noised ones.
+    """State k for two attackers: one who knows all quasi-identifiers, one who ignores those with noise.
 
     Args:
-        k: On all quasi-identifiers.
-        k_without_noise: On those without noise.
+        k: The k on all quasi-identifiers.
+        k_without_noise: The k on those without noise.
         exact: The quasi-identifiers without noise.
     """
     return {
@@ -365,7 +482,7 @@ def k_by_columns(k: int, k_without_noise: int, exact: Sequence[str]) -> dict[str
 
 
 def file_facts(name: str, *, spreadsheets: bool) -> dict[str, Any]:
-    """State what the certificate says of the file of a release.
+    """Return the facts about the file of a release for its certificate.
 
     Args:
         name: The name of the file.
@@ -373,7 +490,10 @@ def file_facts(name: str, *, spreadsheets: bool) -> dict[str, Any]:
     """
     facts = {"file": name}
     if spreadsheets:
-        facts["formulas"] = "texts that begin with = + - @ ' have an apostrophe before them"
+        facts["formulas"] = (
+            "where = + - @ or ' begins a text, or follows a semicolon, bar, tab or line break in it, an "
+            "apostrophe stands before it"
+        )
     return facts
 
 
@@ -381,7 +501,7 @@ def file_facts(name: str, *, spreadsheets: bool) -> dict[str, Any]:
 
 
 def unique_column(role: str, name: str) -> str:
-    """Warn of a column that is released as it is and names nearly everybody.
+    """Warn of a column that is released as it is and has a different value in nearly every record.
 
     Args:
         role: The role of the column.
@@ -393,11 +513,62 @@ def unique_column(role: str, name: str) -> str:
     )
 
 
+def columns_unique_together(names: Sequence[str]) -> str:
+    """Warn of columns that are released as they are and together nearly identify every record."""
+    several = f"{', '.join(map(repr, names[:-1]))} and {names[-1]!r}"
+    return (
+        f"insensitive columns {several} together are nearly unique in every record: whoever knows them "
+        "may find people whatever the quasi-identifiers say; make one of them identifying or a "
+        "quasi-identifier"
+    )
+
+
+def release_of_similar_table() -> str:
+    """Warn of an earlier release of a table with nearly the same records."""
+    return (
+        "a table with nearly the same records was released before: whoever holds both releases sees which "
+        "groups have changed and reads off the people who were added or removed; publish only one"
+    )
+
+
 def repeated_release(number: int) -> str:
     """Warn that this is not the first release of the same table."""
+    return f"this is release number {number} of the same table: {_INTERSECTION}"
+
+
+def earlier_releases(sources: Sequence[str]) -> str:
+    """Warn of earlier releases of the same people.
+
+    Args:
+        sources: What was released, such as "solution 3 of this run".
+    """
+    return f"{' and '.join(sources)} was released before: {_INTERSECTION}"
+
+
+def values_alike(name: str, number: int) -> str:
+    """Warn of sensitive values that count as different but look the same to a reader.
+
+    Args:
+        name: The sensitive column.
+        number: How many values are alike.
+    """
     return (
-        f"this is release number {number} of the same table: releases that differ can be "
-        "intersected, so that k of each does not hold for both together"
+        f"{number:,} values of {name!r} differ from another one only in letter case, spaces or spelling, "
+        "or read as missing: they count as different here, and whoever takes them for one finds less "
+        "diversity."
+    )
+
+
+def _missing_values(name: str, are_unknown: bool) -> str:
+    """State what missing sensitive values count as."""
+    if are_unknown:
+        return (
+            f"{name!r} has missing values. Measures of diversity count each as the most frequent value of "
+            "its group, whatever it hides; measures of distance compare the values that are present."
+        )
+    return (
+        f"{name!r} has missing values, which count as a value like any other: a group of one value and of "
+        "missing ones looks diverse."
     )
 
 
@@ -413,6 +584,14 @@ def _remarks(findings: Findings) -> list[str]:
                 f"{100 * share:.3g} % of the records are in {groups} where all have the same value of "
                 f"{name!r}: whoever finds a person's group learns it."
             )
+    for name, measures in findings.privacy.get("sensitive", {}).items():
+        if measures.get("values_alike"):
+            remarks.append(values_alike(name, measures["values_alike"]))
+    remarks += [
+        _missing_values(name, attribute.unknown is not None)
+        for name, attribute in table.sensitive.items()
+        if attribute.has_missing
+    ]
     if table.subjects is not None and table.sensitive:
         remarks.append(
             "k and the risks count persons; ℓ, t and the other measures of sensitive values count rows, "
@@ -465,8 +644,58 @@ def _numbers_as_text(*, column: str) -> str:
     return f"{column!r} holds numbers as text, so it was published in categories without noise."
 
 
+def _domain_of_data(*, columns: Sequence[str]) -> str:
+    return (
+        f"The domain of {', '.join(map(repr, columns))} was taken from the data: the ends of its ranges "
+        "come from values that occur in them, the outermost ones the extremes of real people. Declare the "
+        "domain, as in Hierarchy.ordered(range(0, 121)), if they must not be known."
+    )
+
+
+def _class_means(*, step: Any = None, noise: Any = None) -> str:
+    if step is None and noise is None:
+        return (
+            "The mean of a group gives away its last member: whoever knows the numbers of all others "
+            "in a group computes that of the last one exactly. Round means or add noise to them, as in "
+            "Means(step=5), if members may know each other."
+        )
+    limits = []
+    if step is not None:
+        limits.append(
+            f"within ± n/2 times the step ({_per_column(step)}) by which means are rounded"
+        )
+    if noise is not None:
+        limits.append(f"up to noise of n times the scale ({_per_column(noise)})")
+    return (
+        "Means are not exact. Whoever knows the numbers of all others in a group of n still computes "
+        f"that of the last one {', and '.join(limits)}; a column that is not named here is exact. "
+        "The groups were formed from the original data, so noise on means is not differential privacy."
+    )
+
+
+def _per_column(values: Any) -> str:
+    if not isinstance(values, Mapping):
+        return f"{values:.6g} for all numbers"
+    return ", ".join(f"{name!r}: {value:.6g}" for name, value in values.items())
+
+
 _CAUTIONS: dict[str, Callable[..., str]] = {
     "sentence": lambda text: text,
+    "tight_ranges": lambda: (
+        "Ranges are tight: each end of a range is the value, or the base interval, of a real person in its "
+        "group, and a node has members in at least two of its parts. Often a single person of the group is "
+        "at an end, and is singled out by it. Bounds of regions (publish='region') do not show that."
+    ),
+    "local_recoding": lambda: (
+        f"Every group has its own ranges and nodes, which were drawn from the data, so {OVERLAP}: whoever "
+        "knows a person's quasi-identifiers and the method can often tell which group is that person's, "
+        "and may conclude that a finer division would have broken a limit or lost more."
+    ),
+    "domain_of_data": _domain_of_data,
+    "class_means": _class_means,
+    "interval_ends": lambda: (
+        "Both ends of an interval are numbers of real people in its cluster, with their noise."
+    ),
     "noise_is_not_dp": lambda: (
         "Laplace noise was added to single values. This is not ε-differential privacy of the release: "
         "which records violate and which cluster they are in was read from the original data, categories "
@@ -479,6 +708,11 @@ _CAUTIONS: dict[str, Callable[..., str]] = {
     "numbers_as_text": _numbers_as_text,
     "rounding_undoes_noise": _rounding_undoes_noise,
     "bounds_of_data": _bounds_of_data,
+    "seeded_noise": lambda: (
+        "The noise was drawn with a seed that somebody chose. Whoever knows the seed and the method can "
+        "try out guesses of the original records, and undo the noise once they are right. Keep the seed "
+        "secret, or leave it out."
+    ),
     "shared_noise": lambda: (
         "All solutions of one front share the draws of their noise: two of them published together would "
         "give it away. Publish one."

@@ -1,4 +1,4 @@
-"""The check of a release: what the optimiser claims, beside what the audit measures."""
+"""The check of a release: what the optimiser claims against what the audit measures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from privmoo.measures.disclosure import DisclosureRisk
 from privmoo.release.certificate import Claim
 from privmoo.release.utility import ReleasedRows
 
-__all__ = ["AuditedValues", "audited_value", "confirm"]
+__all__ = ["AuditedValues", "confirm"]
 
 _TOLERANCE = 1e-9
 _UTILITY_NAMES = {
@@ -33,14 +33,15 @@ class AuditedValues:
     Args:
         rows: The released rows.
         audit: The audit of the released rows.
+        utility: The utility of the released rows.
     """
 
-    def __init__(self, rows: ReleasedRows, audit: Audit) -> None:
-        self._rows, self._audit = rows, audit
+    def __init__(self, rows: ReleasedRows, audit: Audit, utility: Mapping[str, Any]) -> None:
+        self._rows, self._audit, self._utility = rows, audit, utility
         self._risks: dict[tuple[str, ...] | None, dict[str, NDArray[np.float64]]] = {}
 
     def __call__(self, m: Measure) -> float | None:
-        """Return the audit's value of a measure; None where only the optimiser can know it."""
+        """Return the audit's value of a measure; None if only the optimiser can know it."""
         if m.stage == "before":
             return None
         if isinstance(m, DisclosureRisk):
@@ -49,10 +50,10 @@ class AuditedValues:
                 self._risks[names] = self._rows.disclosure(names)
             risks = self._risks[names].values()
             return max(float(r.max() if m.aggregate == "max" else r.mean()) for r in risks)
-        return audited_value(m, self._audit, self._rows.utility)
+        return _audited_value(m, self._audit, self._utility)
 
 
-def audited_value(m: Measure, audit: Audit, utility: Mapping[str, Any]) -> float | None:
+def _audited_value(m: Measure, audit: Audit, utility: Mapping[str, Any]) -> float | None:
     """Return the audit's value of a measure.
 
     Args:
@@ -61,7 +62,7 @@ def audited_value(m: Measure, audit: Audit, utility: Mapping[str, Any]) -> float
         utility: The utility recomputed from the released rows.
 
     Returns:
-        The value, or None where only the optimiser can know it.
+        The value, or None if only the optimiser can know it.
     """
     if m.stage == "before":
         return None
@@ -85,7 +86,7 @@ def confirm(
         measures: What the optimiser measured.
         claims: Its values by `Measure.key`; computed again if not given.
         groups: The QI-groups before and after suppression.
-        audited: Returns the audit's value of a measure, or None where it has none.
+        audited: Returns the audit's value of a measure, or None if there is none.
 
     Returns:
         The values that the audit confirmed.
@@ -108,5 +109,5 @@ def confirm(
                     f"{m.name}: the optimiser claims {value:.10g}, the audit of the released rows "
                     f"measures {measured:.10g}; nothing is released"
                 )
-        confirmed.append(Claim(m.name, m.parameters, claimed, measured))
+        confirmed.append(Claim(m.name, m.parameters, claimed, measured, m.audited))
     return tuple(confirmed)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from privmoo.data.likeness import Likeness
 from privmoo.data.table import Table
 from privmoo.hierarchy.canonical import canonical
 from privmoo.measures.base import Measure
@@ -18,6 +21,8 @@ from privmoo.release.certificate import (
     Findings,
     Homogeneity,
     certify,
+    columns_unique_together,
+    release_of_similar_table,
     repeated_release,
     unique_column,
 )
@@ -27,12 +32,11 @@ from privmoo.release.plan import ReleasePlan
 __all__ = [
     "Evidence",
     "ReleaseWarning",
-    "certified",
+    "certify_plan",
     "released_labels",
     "sensitive_hierarchies",
 ]
 
-_releases: dict[str, set[bytes]] = {}
 _lock = threading.Lock()
 
 
@@ -40,18 +44,39 @@ class ReleaseWarning(UserWarning):
     """Something a publisher should look at before publishing."""
 
 
+@dataclass
+class _Earlier:
+    """The releases of one table in this process."""
+
+    keys: set[bytes] = field(default_factory=set)
+    likeness: Likeness | None = None
+
+    def count(self, key: bytes) -> int:
+        """Add a release and return which one it is, counted from 1.
+
+        The same rows once more reveal nothing new and do not count.
+        """
+        number = len(self.keys - {key}) + 1
+        self.keys.add(key)
+        return number
+
+
+_releases: dict[str, _Earlier] = {}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What was measured on released rows, wherever they are.
+    """The measurements of released rows, wherever they are.
 
     Attributes:
         n_records: The number of released records.
         privacy: Privacy and risk, by the audit.
         utility: Utility, by the audit.
         homogeneity: How many records are in groups with one sensitive value.
-        audited: Returns the audit's value of a measure, or None where it has none.
-        labels: Per quasi-identifier the values that are released.
+        audited: Returns the audit's value of a measure, or None if there is none.
+        labels: Per quasi-identifier the values that are released, with the number of their records.
         unique: The columns whose values are nearly all different.
+        unique_together: Insensitive columns whose combinations of values are nearly all different.
         key: Bytes that are equal for releases of the same rows, whatever their order.
     """
 
@@ -60,13 +85,14 @@ class Evidence:
     utility: Mapping[str, Any]
     homogeneity: Homogeneity
     audited: Callable[[Measure], float | None]
-    labels: Mapping[str, set[str]]
+    labels: Mapping[str, Mapping[str, int]]
     unique: Sequence[str]
+    unique_together: Sequence[str]
     key: bytes
 
 
-def certified(plan: ReleasePlan, evidence: Evidence, *, shuffled: bool) -> Certificate:
-    """Confirm the claims of a plan, warn of what a publisher should look at, and certify.
+def certify_plan(plan: ReleasePlan, evidence: Evidence, *, shuffled: bool) -> Certificate:
+    """Confirm the claims of a plan, warn of what a publisher should look at, and write the certificate.
 
     Args:
         plan: What was to be released.
@@ -99,37 +125,52 @@ def certified(plan: ReleasePlan, evidence: Evidence, *, shuffled: bool) -> Certi
 
 
 def _warnings(table: Table, evidence: Evidence) -> list[str]:
-    """Columns that are released as they are and name nearly everybody, and earlier releases."""
+    """Warn of columns that are released as they are and nearly unique, and of earlier releases."""
     sentences = [
         unique_column(role, name)
         for role in ("insensitive", "sensitive")
         for name in table.columns_of(role)
         if name in evidence.unique
     ]
-    number = _number_of_release(table.content, evidence.key)
-    return sentences if number == 1 else [*sentences, repeated_release(number)]
-
-
-def _number_of_release(content: str, key: bytes) -> int:
-    """Which release of the same data it is in this process, counted from 1.
-
-    The same rows once more tell nothing new and do not count.
-    """
+    if evidence.unique_together:
+        sentences.append(columns_unique_together(evidence.unique_together))
     with _lock:
-        earlier = _releases.setdefault(content, set())
-        number = len(earlier - {key}) + 1
-        earlier.add(key)
-    return number
+        number = _releases.setdefault(table.content, _Earlier()).count(evidence.key)
+        if number > 1:
+            sentences.append(repeated_release(number))
+        if table.has_records and _resembles_another(table):
+            sentences.append(release_of_similar_table())
+    return sentences
 
 
-def released_labels(table: Table, frame: pd.DataFrame) -> dict[str, set[str]]:
-    """Return per quasi-identifier the labels that are released.
+def _resembles_another(table: Table) -> bool:
+    """Return whether another table with nearly the same records was released in this process."""
+    current = _releases[table.content]
+    if current.likeness is None:
+        current.likeness = Likeness.of(table)
+    others = [earlier.likeness for earlier in _releases.values() if earlier is not current]
+    return any(like is not None and current.likeness.resembles(like) for like in others)
+
+
+def released_labels(
+    table: Table, frame: pd.DataFrame, rows: NDArray[np.int64]
+) -> dict[str, dict[str, int]]:
+    """Count the records of every released label, per quasi-identifier.
 
     Args:
         table: The original.
         frame: The released rows.
+        rows: The row of `Table.originals` of every released row.
     """
-    return {name: {canonical(value) for value in frame[name].unique()} for name in table.qi_names}
+    records = table.originals.row_weights[rows]
+    labels: dict[str, dict[str, int]] = {}
+    for name in table.qi_names:
+        codes, values = pd.factorize(frame[name], use_na_sentinel=False)
+        counts = np.bincount(codes, records, len(values)).astype(np.int64).tolist()
+        labels[name] = {}
+        for label, n in zip(map(canonical, values), counts, strict=True):
+            labels[name][label] = labels[name].get(label, 0) + n
+    return labels
 
 
 def sensitive_hierarchies(table: Table) -> dict[str, list[list[str]]]:

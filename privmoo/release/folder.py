@@ -32,8 +32,8 @@ def write_folder(
 ) -> list[Path]:
     """Write parts and certificate, all or none.
 
-    Pieces and parts lie in a hidden folder beside the target until all is known to be right. One that a
-    killed process left there is removed.
+    Parts lie in a hidden folder beside the target until all is known to be right. One that a killed
+    process left there is removed.
 
     Args:
         target: The folder of the parts; the certificate goes beside it.
@@ -49,7 +49,7 @@ def write_folder(
     _check(target, force=force)
     for path in (as_json, as_text):
         check_place(path, force=force)
-    with named_errors(target), temporary_folder(target.parent, f".{target.name}.") as room:
+    with named_errors(target), temporary_folder(target.parent) as room:
         parts = room / f"parts{target.suffix}"
         parts.mkdir()
         facts["sha256"] = dict(write_rows(parts))
@@ -85,13 +85,13 @@ def _put_back(path: Path, content: bytes | None) -> None:
 
 
 def _check(target: Path, *, force: bool) -> None:
-    """A folder is replaced only if nothing but parts is in it."""
+    """Raise unless a folder that would be replaced contains nothing but parts."""
     if target.is_dir() and not target.is_symlink():
         if not force:
-            raise FileError(f"{target}: exists already", hint=REPLACE)
+            raise FileError(f"{target} exists already", hint=REPLACE)
         if any(not _PART.fullmatch(path.name) for path in target.iterdir()):
             raise FileError(
-                f"{target}: is a folder with other files than parts of a release; choose another name"
+                f"{target} is a folder with other files than parts of a release; choose another name"
             )
         return
     check_place(target, force=force)

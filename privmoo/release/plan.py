@@ -26,7 +26,7 @@ _COMPUTED = {"labels", "counts", "target"}
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """How a recoding was found.
+    """The origin of a recoding: how it was found.
 
     Attributes:
         claims: The optimiser's values by `Measure.key`; computed again if not given.
@@ -39,14 +39,14 @@ class Origin:
 
 @dataclass(frozen=True)
 class ReleasePlan:
-    """What is to be released of a table.
+    """A plan of a release: a table, its recoding, and the records to publish.
 
     Attributes:
         table: The original.
         recoding: What the quasi-identifiers become.
         policy: Which records are left out.
         published: Which records are published, where a solution chose them itself.
-        measures: What the optimiser measured; audited ones are compared with the audit.
+        measures: The measures of the optimiser; audited ones are compared with the audit.
         origin: How the recoding was found.
     """
 
@@ -72,13 +72,12 @@ class ReleasePlan:
         Args:
             table: The original.
             recoding: What the quasi-identifiers become.
-            suppression: The policy, or of every record whether it is published; none is left out by
-                default.
+            suppression: A policy, or a mask of the records that are published; by default all are.
             measures: What the optimiser measured.
             origin: How the recoding was found.
 
         Raises:
-            ReleaseError: The recoding is not one, or does not allow to leave out single records.
+            ReleaseError: The recoding is not a `Recoding`, or single records cannot be left out of it.
         """
         if recodings_in(recoding) != [recoding]:
             raise ReleaseError(
@@ -136,7 +135,7 @@ class ReleasePlan:
 
 
 def _checked_mask(table: Table, published: Any) -> NDArray[np.bool_]:
-    """A mask of records, or an error where it is not one."""
+    """Return a mask of records, or raise if it is not one."""
     mask = np.asarray(published)
     if mask.dtype != np.bool_ or mask.shape != (table.n_records,):
         raise ReleaseError(
@@ -147,6 +146,6 @@ def _checked_mask(table: Table, published: Any) -> NDArray[np.bool_]:
 
 
 def check_seed(seed: object) -> None:
-    """Raise unless the seed of a release is None or a whole number from 0."""
+    """Raise unless the seed of a release is None or a whole number of at least 0."""
     if seed is not None:
         whole_number("seed", seed, at_least=0, error=ReleaseError)

@@ -1,4 +1,4 @@
-"""Release: the anonymised table, made once, audited before anyone sees it."""
+"""Release: the anonymised table, audited before anyone sees it."""
 
 from __future__ import annotations
 
@@ -12,26 +12,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo._util.digest import row_hashes
 from privmoo._util.files import replacing
 from privmoo._util.wording import count_noun
-from privmoo.audit import Audit, audit, group_sizes, nearly_unique
-from privmoo.data.memory import MemorySource
-from privmoo.data.source import CopyPlan
 from privmoo.data.table import Table
+from privmoo.errors import AuditError, ReleaseError
 from privmoo.measures.base import Measure
 from privmoo.recodings.base import Recoding
-from privmoo.release.certificate import Certificate, Homogeneity, k_by_columns
-from privmoo.release.check import AuditedValues
-from privmoo.release.evidence import (
-    Evidence,
-    ReleaseWarning,
-    certified,
-    released_labels,
-    sensitive_hierarchies,
-)
-from privmoo.release.plan import Origin, ReleasePlan, check_seed
-from privmoo.release.utility import ReleasedRows
+from privmoo.release.certificate import Certificate
+from privmoo.release.copy import copy_rows, write_draft
+from privmoo.release.draft import Draft
+from privmoo.release.evidence import Evidence, ReleaseWarning, certify_plan
+from privmoo.release.plan import Origin, ReleasePlan
 from privmoo.suppression import Suppression
 
 __all__ = [
@@ -40,7 +31,6 @@ __all__ = [
     "ReleaseWarning",
     "in_a_line",
     "make_release",
-    "released_frame",
 ]
 
 
@@ -49,8 +39,8 @@ class Release:
     """The anonymised table with its certificate; made by `make_release` or `Solution.release`.
 
     Attributes:
-        frame: The released rows: generalised quasi-identifiers, other columns as they were,
-            identifying columns and suppressed records gone, a new index, rows shuffled.
+        frame: The released rows, shuffled, with a new index. Quasi-identifiers are generalised, other
+            columns are as they were; identifying columns and suppressed records are left out.
         certificate: What was done and what was measured.
     """
 
@@ -62,7 +52,9 @@ class Release:
     """Per quasi-identifier and released label, the original values it stands for; a number or value that
     stands for itself, such as the mean of a cluster, has no entry."""
     recoding: Recoding | None = field(repr=False, default=None)
-    """What made it: never to be published with it."""
+    """The recoding that made it; never publish it with the rows."""
+    draft: Draft | None = field(repr=False, default=None)
+    """The rows before they were copied, with the originals: never to be published with it."""
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -74,8 +66,7 @@ class Release:
             path: The file.
             force: Whether a file that exists is replaced.
         """
-        with replacing(path, force=force) as temporary:
-            self.frame.to_csv(temporary, index=False)
+        self._write_rows(path, ".csv", force=force)
 
     def to_parquet(self, path: str | Path, *, force: bool = False) -> None:
         """Write the rows as Parquet, whole or not at all.
@@ -84,25 +75,72 @@ class Release:
             path: The file.
             force: Whether a file that exists is replaced.
         """
+        self._write_rows(path, ".parquet", force=force)
+
+    def _write_rows(self, path: str | Path, kind: str, *, force: bool) -> None:
         with replacing(path, force=force) as temporary:
-            self.frame.to_parquet(temporary, index=False)
+            rows = temporary.with_name(f"rows{kind}")
+            evidence, _ = copy_rows(self._draft(), rows)
+            self._confirm_certificate(evidence)
+            rows.replace(temporary)
+
+    def _draft(self) -> Draft:
+        if self.draft is None:
+            raise ReleaseError(
+                "release: it has only rows and certificate, as after pickling; make it again "
+                "with Solution.release or make_release"
+            )
+        return self.draft
+
+    def _confirm_certificate(self, evidence: Evidence) -> Certificate:
+        """Return the certificate, or raise if it contradicts what was measured on a file."""
+        certificate = self.certificate
+        for measured, stated in (
+            (evidence.privacy, certificate.privacy),
+            (evidence.utility, certificate.utility),
+        ):
+            if repr(measured) != repr(stated):  # not-a-number is equal to itself here
+                raise AuditError(
+                    "release: the written rows are not those of the certificate; nothing is released"
+                )
+        return certificate
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Keep only rows and certificate, so that a pickled release contains nothing of the original.
+
+        Left out are the draft with the original records, the number that each row had there, the recoding,
+        which may say the class of every original record, the original values behind labels, and the digits
+        of the certificate that are not published.
+        """
+        return {
+            **vars(self),
+            "rows": np.empty(0, dtype=np.int64),
+            "meanings": {},
+            "recoding": None,
+            "draft": None,
+            "certificate": self.certificate.published(),
+        }
 
     def write(
         self, path: str | Path, *, force: bool = False, spreadsheets: bool = False
     ) -> list[Path]:
         """Write rows (`.csv` or `.parquet`) and certificate (`.json`, `.txt`): all files or none.
 
-        The rows are read back before any file is moved into place: nothing is published whose groups on
-        the disk are smaller than certified. The certificate names the file and its SHA-256.
+        The rows are read back and audited before any file is moved into place: nothing is published
+        that differs from the certificate. The certificate names the file and its SHA-256.
 
         Args:
             path: Where the rows go; the certificate goes beside them.
             force: Whether files that exist are replaced.
             spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
         """
-        from privmoo.release.files import write
-
-        return write(self, Path(path), force=force, spreadsheets=spreadsheets)
+        return write_draft(
+            self._draft(),
+            Path(path),
+            self._confirm_certificate,
+            force=force,
+            spreadsheets=spreadsheets,
+        )
 
     def __repr__(self) -> str:
         return in_a_line(self.certificate.privacy, self.certificate.utility)
@@ -139,18 +177,17 @@ def make_release(
     shuffle: bool = True,
     seed: int | None = None,
 ) -> Release:
-    """Recode a table, leave out what the policy says, audit the result, and certify it.
+    """Recode a table, leave out the records that the policy names, audit the result and certify it.
 
     Args:
         table: The original records.
         recoding: What the quasi-identifiers become.
-        suppression: The policy, or of every record whether it is published; no record is left out by
-            default.
-        measures: What the optimiser measured; audited ones are compared with the audit.
+        suppression: A policy, or a mask of the records to publish; by default all are published.
+        measures: The measures of the optimiser; audited ones are compared with the audit.
         origin: How the recoding was found: claimed values, and facts for the certificate.
-        shuffle: Whether rows change their order (their order links records to other files).
-        seed: For the order; by default nobody can repeat it. It is mixed with the data, so that the
-            seed alone does not bring the original order back.
+        shuffle: Whether the rows are shuffled; their original order would link records to other files.
+        seed: Seeds the order; by default the order is random and cannot be repeated. It is mixed with
+            the data, so the seed alone does not restore the original order.
 
     Raises:
         AuditError: An audited measure and the audit disagree; nothing is released.
@@ -166,73 +203,10 @@ def make_release(
     (['20–21', '40–41'], ['age'])
     """
     table.need_records("a release in memory", "use write(path)")
-    check_seed(seed)
     plan = ReleasePlan.of(
         table, recoding, suppression=suppression, measures=list(measures), origin=origin
     )
-    order = plan.kept(plan.view.row_tuple)
-    if shuffle:
-        order = _shuffled(table, recoding, order, seed)
-    rows = ReleasedRows(table, released_frame(table, recoding, order), recoding, order)
-    certificate = certified(plan, _evidence(rows), shuffled=shuffle)
-    return Release(rows.frame, certificate, order, recoding.meanings(), recoding)
-
-
-def _evidence(rows: ReleasedRows) -> Evidence:
-    """What the audit measures on released rows in memory."""
-    table, frame = rows.table, rows.frame
-    audited = _audit(rows)
-    privacy = audited.to_dict()
-    noised = rows.recoding.noised()
-    exact = [name for name in table.qi_names if name not in noised]
-    if noised and exact:  # two attackers, two numbers
-        k_without_noise = int(group_sizes(frame, exact).min())
-        privacy["k_on"] = k_by_columns(audited.k, k_without_noise, exact)
-    as_they_are = [*table.columns_of("insensitive"), *table.columns_of("sensitive")]
-    return Evidence(
-        n_records=len(frame),
-        privacy=privacy,
-        utility=rows.utility,
-        homogeneity=Homogeneity.of(audited, table.qi_names),
-        audited=AuditedValues(rows, audited),
-        labels=released_labels(table, frame),
-        unique=[str(name) for name in nearly_unique(frame, as_they_are)],
-        key=np.sort(row_hashes(frame)).tobytes(),
-    )
-
-
-def _audit(rows: ReleasedRows) -> Audit:
-    """The audit of released rows in memory."""
-    table, subject = rows.table, rows.table.subject_name
-    return audit(
-        rows.frame,
-        quasi_identifiers=table.qi_names,
-        sensitive=list(table.sensitive),
-        subject=None if subject is None else table.frame[subject].to_numpy()[rows.order],
-        target=table.target_name if table.target_name not in table.qi_names else None,
-        hierarchies=sensitive_hierarchies(table),
-    )
-
-
-def released_frame(table: Table, recoding: Recoding, order: NDArray[np.int64]) -> pd.DataFrame:
-    """Return the columns that a release has, of some records in an order.
-
-    Args:
-        table: The original.
-        recoding: What the quasi-identifiers become.
-        order: The original row of every released row.
-    """
-    recoded = recoding.apply(table, order)
-    values = {name: recoded[name] for name in table.qi_names}
-    plan = CopyPlan(rows=order, values=values, columns=table.released_columns)
-    return MemorySource(table.records.frame).released(plan)
-
-
-def _shuffled(
-    table: Table, recoding: Recoding, rows: NDArray[np.int64], seed: int | None
-) -> NDArray[np.int64]:
-    if seed is None:
-        return np.random.default_rng().permutation(rows)
-    # Another order for another recoding: rows of two releases must not be linked by their places.
-    secrets = [int(table.fingerprint, 16), int.from_bytes(recoding.key(), "big")]
-    return np.random.default_rng([seed, *secrets]).permutation(rows)
+    draft = Draft.of(plan, seed=seed, shuffle=shuffle)
+    certificate = certify_plan(plan, draft.evidence(draft.counts_in_memory()), shuffled=shuffle)
+    rows = draft.rows
+    return Release(rows.frame, certificate, rows.order, recoding.meanings(), recoding, draft)

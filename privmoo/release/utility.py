@@ -55,7 +55,7 @@ class ReleasedRows:
 
     @property
     def records(self) -> IntArray | None:
-        """The records that every original row stands for; None where every row is one record."""
+        """The records that every original row stands for; None if every row is one record."""
         return self.table.originals.weights
 
     @property
@@ -124,7 +124,7 @@ class ReleasedRows:
         return {**distances, **classes}
 
     def _utility_of_cells(self) -> dict[str, Any]:
-        """What can be measured record by record, whatever the columns are."""
+        """Return what can be measured record by record, whatever the columns are."""
         table, original = self.table, self._original_values()
         n, weights = table.n_records, np.array([qi.weight for qi in table.qis])
         levels = mean_levels(self.frame, self.recoding.relative_levels(), table.qi_names).to_numpy()
@@ -168,7 +168,7 @@ class ReleasedRows:
         return unchanged
 
     def loss_per_column(self) -> pd.Series[float]:
-        """Compute the loss of every column alone; a suppressed record has lost all.
+        """Compute the loss of every column alone; a suppressed record counts as completely lost.
 
         A label loses (leaves - 1) / (all leaves - 1). Values such as means lose their distance to the
         originals over the column's own deviation. A number with noise, or an interval, loses the width

@@ -35,12 +35,13 @@ class _Kind:
     single: bool = False
     real: bool = False
     spread: bool = False
+    offspring: bool = False
 
 
 # Not C-TAEA: pymoo's never comes back when the first population has fewer distinct candidates than
 # directions.
 _KINDS = {
-    "nsga2": _Kind("moo.nsga2:NSGA2", spread=True),
+    "nsga2": _Kind("moo.nsga2:NSGA2", spread=True, offspring=True),
     "nsga3": _Kind("moo.nsga3:NSGA3", directions=True),
     "unsga3": _Kind("moo.unsga3:UNSGA3", directions=True),
     "spea2": _Kind("moo.spea2:SPEA2"),
@@ -49,7 +50,7 @@ _KINDS = {
     "age-moea2": _Kind("moo.age2:AGEMOEA2"),
     "rvea": _Kind("moo.rvea:RVEA", directions=True),
     "cmopso": _Kind("moo.cmopso:CMOPSO", ("sampling",), real=True),
-    "ga": _Kind("soo.nonconvex.ga:GA", single=True),
+    "ga": _Kind("soo.nonconvex.ga:GA", single=True, offspring=True),
     "de": _Kind("soo.nonconvex.de:DE", ("sampling",), single=True, real=True),
     "pso": _Kind("soo.nonconvex.pso:PSO", ("sampling", "repair"), single=True, real=True),
     "random": _Kind(
@@ -90,10 +91,10 @@ def make_algorithm(
     NSGA-II gets `SpreadSurvival`, so that small k are searched as well as large ones.
 
     Args:
-        problem: What it is to solve.
+        problem: The problem to solve.
         name: One of `algorithm_names()`; NSGA-II by default, or GA if there is one objective.
         population: Its size; the problem's default if not given.
-        options: Further arguments of the pymoo class; they win over the problem's operators.
+        options: Further arguments of the pymoo class; they take precedence over the problem's operators.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -113,6 +114,8 @@ def make_algorithm(
         arguments["ref_dirs"] = reference_directions(problem.n_obj, size)
     operators = problem.default_operators()
     arguments |= {part: operators[part] for part in kind.operators if part in operators}
+    if kind.offspring and problem.default_offspring is not None:
+        arguments["n_offsprings"] = min(problem.default_offspring, size)
     if kind.spread:
         arguments["survival"] = SpreadSurvival()
     algorithm: type[Algorithm] = load_object(f"pymoo.algorithms.{kind.path}")
@@ -212,7 +215,7 @@ def why_not_reproducible(algorithm: Algorithm, n_infeasible: int) -> str | None:
     """
     names = {cls.__name__ for cls in type(algorithm).__mro__}
     if names & _NEVER_REPRODUCIBLE:
-        return f"pymoo's {type(algorithm).__name__} draws random numbers beside its seed"
+        return f"pymoo's {type(algorithm).__name__} draws random numbers that do not depend on the seed"
     if names & _TIES_MATTER and n_infeasible:
         return (
             f"pymoo's {type(algorithm).__name__} orders equally infeasible candidates differently "

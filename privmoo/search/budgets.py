@@ -14,13 +14,13 @@ __all__ = ["Evaluations", "Generations", "RunBudget", "RunState", "Seconds", "St
 
 @dataclass
 class RunState:
-    """Where a run stands after a generation.
+    """The state of a run after a generation.
 
     Attributes:
         generation: Generations done.
         evaluations: Candidates evaluated, those answered from the cache included.
         seconds: Time used, that of an interrupted part included.
-        hypervolume: Gives the share of the ideal box that the front so far dominates.
+        hypervolume: Returns the share of the ideal box that the front so far dominates.
     """
 
     generation: int
@@ -30,7 +30,7 @@ class RunState:
 
 
 class RunBudget(ABC):
-    """When a run ends; `a | b` ends when either does.
+    """Base of all budgets, which decide when a run ends; `a | b` ends when either does.
 
     >>> Generations(250) | Seconds(60)
     Generations(250) | Seconds(60)
@@ -40,10 +40,23 @@ class RunBudget(ABC):
 
     @abstractmethod
     def fraction(self, state: RunState) -> float:
-        """How much of the budget is used: at 1 the run ends. Called once after every generation."""
+        """Return how much of the budget is used; the run ends at 1. It is called after every generation."""
 
     def fresh(self) -> RunBudget:
-        """The budget as a new run needs it."""
+        """Return the budget for a new run, without what it remembers of an earlier one."""
+        return self
+
+    def share(self, fraction: float) -> RunBudget:
+        """Return a part of the budget, for one of several runs; a budget without a size stays as it is."""
+        return self
+
+    def rest(self, used: RunState) -> RunBudget:
+        """Return what a run has left over for others; a budget without a size is the same.
+
+        >>> used = RunState(generation=4, evaluations=800, seconds=2.5, hypervolume=float)
+        >>> Generations(10).rest(used), Seconds(60).rest(used)
+        (Generations(6), Seconds(57.5))
+        """
         return self
 
     def __or__(self, other: RunBudget) -> RunBudget:
@@ -52,7 +65,7 @@ class RunBudget(ABC):
 
 @dataclass(frozen=True)
 class Generations(RunBudget):
-    """A number of generations; a plain integer means the same.
+    """A number of generations; `budget=250` is short for `Generations(250)`.
 
     >>> Generations(250)
     Generations(250)
@@ -64,8 +77,16 @@ class Generations(RunBudget):
         whole_number("budget", self.number)
 
     def fraction(self, state: RunState) -> float:
-        """Share of the generations done."""
+        """Return the share of the generations that are done."""
         return state.generation / self.number
+
+    def share(self, fraction: float) -> RunBudget:
+        """Return a share of the generations, at least one."""
+        return Generations(max(1, round(self.number * fraction)))
+
+    def rest(self, used: RunState) -> RunBudget:
+        """Return the generations that are left, at least one."""
+        return Generations(max(1, self.number - used.generation))
 
     def __repr__(self) -> str:
         return f"Generations({self.number})"
@@ -85,8 +106,16 @@ class Evaluations(RunBudget):
         whole_number("budget", self.number)
 
     def fraction(self, state: RunState) -> float:
-        """Share of the evaluations done."""
+        """Return the share of the evaluations that are done."""
         return state.evaluations / self.number
+
+    def share(self, fraction: float) -> RunBudget:
+        """Return a share of the evaluations, at least one."""
+        return Evaluations(max(1, round(self.number * fraction)))
+
+    def rest(self, used: RunState) -> RunBudget:
+        """Return the evaluations that are left, at least one."""
+        return Evaluations(max(1, self.number - used.evaluations))
 
     def __repr__(self) -> str:
         return f"Evaluations({self.number})"
@@ -94,7 +123,7 @@ class Evaluations(RunBudget):
 
 @dataclass(frozen=True)
 class Seconds(RunBudget):
-    """A time; the generation in which it ends is completed.
+    """A time in seconds; the generation in which it runs out is completed.
 
     How many generations fit differs from run to run: `front.run["reproducible"]` is False, and
     `Generations(front.run["generations"])` repeats such a run.
@@ -110,21 +139,29 @@ class Seconds(RunBudget):
         positive("budget", self.number)
 
     def fraction(self, state: RunState) -> float:
-        """Share of the time used."""
+        """Return the share of the time that is used."""
         return state.seconds / self.number
+
+    def share(self, fraction: float) -> RunBudget:
+        """Return a share of the time."""
+        return Seconds(self.number * fraction)
+
+    def rest(self, used: RunState) -> RunBudget:
+        """Return the time that is left; a moment if there is none, in which a run has one generation."""
+        return Seconds(max(1e-3, self.number - used.seconds))
 
     def __repr__(self) -> str:
         return f"Seconds({self.number:g})"
 
 
 class Stalled(RunBudget):
-    """Until the hypervolume stalls.
+    """A search that ends when the hypervolume stalls.
 
     Args:
-        generations: Ends when the hypervolume, as a share of the ideal box, grew by less than
-            `tolerance` over this many generations.
-        tolerance: That share.
-        at_most: Ends after this many generations anyway.
+        generations: The run ends when the hypervolume, as a share of the ideal box, has grown by less
+            than `tolerance` over this many generations.
+        tolerance: The least growth that counts as progress.
+        at_most: The run ends after this many generations in any case.
 
     >>> Stalled(30)
     Stalled(30, tolerance=0.0001, at_most=10000)
@@ -139,11 +176,11 @@ class Stalled(RunBudget):
         self._history: list[float] = []
 
     def fresh(self) -> RunBudget:
-        """The same without a memory."""
+        """Return an equal budget that has seen no run yet."""
         return Stalled(self.generations, tolerance=self.tolerance, at_most=self.at_most)
 
     def fraction(self, state: RunState) -> float:
-        """1 when it stalls; before, the share of the largest number of generations."""
+        """Return 1 when the search stalls, and before that the share of `at_most` that is done."""
         self._history.append(state.hypervolume())
         if len(self._history) > self.generations:
             before = self._history[-1 - self.generations]
@@ -164,6 +201,12 @@ class _Either(RunBudget):
     def fresh(self) -> RunBudget:
         return _Either(tuple(part.fresh() for part in self.parts))
 
+    def share(self, fraction: float) -> RunBudget:
+        return _Either(tuple(part.share(fraction) for part in self.parts))
+
+    def rest(self, used: RunState) -> RunBudget:
+        return _Either(tuple(part.rest(used) for part in self.parts))
+
     def fraction(self, state: RunState) -> float:
         return max(part.fraction(state) for part in self.parts)
 
@@ -172,7 +215,7 @@ class _Either(RunBudget):
 
 
 def parts_of(budget: RunBudget) -> tuple[RunBudget, ...]:
-    """The budgets that one is joined of.
+    """Return the budgets that a joined budget consists of.
 
     >>> parts_of(Generations(250) | Seconds(60))
     (Generations(250), Seconds(60))
@@ -181,7 +224,7 @@ def parts_of(budget: RunBudget) -> tuple[RunBudget, ...]:
 
 
 def as_budget(budget: object) -> RunBudget:
-    """A budget, or a number of generations, as a budget.
+    """Return a budget as it is, and a number as that many generations.
 
     >>> as_budget(250)
     Generations(250)

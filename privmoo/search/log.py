@@ -4,7 +4,7 @@ It holds what candidates were worth, by the key of their recoding, and when each
 Continuing means running again from the seed and answering from the log, so that nothing of the
 algorithm's state is stored: no code, no pickles.
 
-What is checked: that the log is of the same table, problem (as `problem.describe()` tells it),
+What is checked: that the log is of the same table, problem (as described by `problem.describe()`),
 algorithm, seed and start, and that no byte has changed by accident. Checksums keep nobody from writing
 a false log on purpose: search and front believe its values, so continue only logs that you trust. What
 a false value cannot do is to reach a release: there the rows are measured anew, and one whose audited
@@ -22,7 +22,7 @@ import json
 import os
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.errors import CheckpointError, Hint
+from privmoo.evaluation.climb import Measured
 from privmoo.evaluation.evaluator import Observer
 
 __all__ = ["RunLog"]
@@ -40,12 +41,13 @@ _MAGIC = b"privmoo run log 1\n"
 _FRAME = struct.Struct("<cQII")
 _BATCH = struct.Struct("<II")
 _GENERATION = struct.Struct("<Qd")
-_HEADER, _EVALUATIONS, _PROGRESS = b"H", b"E", b"G"
+_STAIRS_BATCH = struct.Struct("<III")
+_HEADER, _EVALUATIONS, _STAIRS, _PROGRESS = b"H", b"E", b"S", b"G"
 _LONGEST_HEADER = 16 << 20
 
 
 class RunLog(Observer):
-    """What a run has evaluated, kept in a file; open it with the identity of the run.
+    """A file of everything that a run has evaluated; open it with the identity of the run.
 
     Args:
         path: The file; made if it does not exist.
@@ -56,6 +58,7 @@ class RunLog(Observer):
         header: The identity as the file has it.
         keys: Keys of the candidates that were in the file.
         values: Their values.
+        stairs: By the key of a recoding, the thresholds and values of its steps that were measured.
         seconds: Time used until the end of each generation that the file knows.
 
     >>> import tempfile
@@ -72,6 +75,7 @@ class RunLog(Observer):
         self.width = width
         self.keys: list[bytes] = []
         self.values = np.empty((0, width))
+        self.stairs: dict[bytes, Measured] = {}
         self.seconds: list[float] = []
         self.header = identity
         self._file: IO[bytes] | None = None
@@ -97,25 +101,25 @@ class RunLog(Observer):
 
     @staticmethod
     def seed_in(path: str | Path) -> int | None:
-        """The seed that a log was begun with; None if there is no log yet."""
-        file = Path(path)
-        if not file.is_file() or not file.stat().st_size:
-            return None
-        with file.open("rb") as stream:
-            header = _header(file, stream)
-        seed = None if header is None else header.get("seed")
+        """Return the seed that a log was begun with; None if there is no log yet."""
+        seed = _identity_in(Path(path)).get("seed")
         return seed if isinstance(seed, int) else None
+
+    @staticmethod
+    def secret_in(path: str | Path) -> str | None:
+        """Return the secret of the search space that a log was begun with; None if it had none."""
+        secret = _identity_in(Path(path)).get("secret")
+        return secret if isinstance(secret, str) else None
 
     @staticmethod
     def generations_in(path: str | Path) -> int:
         """Return how many generations a log contains; 0 if there is no log."""
-        file = Path(path)
-        if not file.is_file():
-            return 0
-        with file.open("rb") as stream:
-            if _header(file, stream) is None:
-                return 0
-            return sum(kind == _PROGRESS for kind, _ in _records(file, stream))
+        return len(_generations_in(Path(path)))
+
+    @staticmethod
+    def seconds_in(path: str | Path) -> float:
+        """Return the time that all generations of a log took; 0 if there is no log."""
+        return max((seconds for _, seconds in _generations_in(Path(path))), default=0.0)
 
     def on_values(self, keys: Sequence[bytes], values: NDArray[np.float64]) -> None:
         """Append the values of new candidates.
@@ -137,6 +141,13 @@ class RunLog(Observer):
             rows = list(group)
             content = _BATCH.pack(len(rows), length) + b"".join(keys[i] for i in rows)
             self._append(_EVALUATIONS, content + values[rows].astype("<f8").tobytes())
+
+    def on_stairs(self, stairs: Mapping[bytes, Measured]) -> None:
+        """Append the steps that were measured of new recodings, by their keys."""
+        for key, (thresholds, values) in stairs.items():
+            shape = _STAIRS_BATCH.pack(len(key), *thresholds.shape)
+            numbers = thresholds.astype("<f8").tobytes() + values.astype("<f8").tobytes()
+            self._append(_STAIRS, shape + key + numbers)
 
     def end_generation(self, generation: int, seconds: float) -> None:
         """Append that a generation ended; those already in the file are left as they are.
@@ -191,6 +202,8 @@ class RunLog(Observer):
         for kind, content in _records(self.path, stream):
             if kind == _EVALUATIONS:
                 batches.append(self._batch(content))
+            elif kind == _STAIRS:
+                self._read_stairs(content)
             elif kind == _PROGRESS and len(content) == _GENERATION.size:
                 generation, seconds = _GENERATION.unpack(content)
                 if generation != len(self.seconds) + 1:
@@ -215,6 +228,19 @@ class RunLog(Observer):
                     return values.astype(np.float64)
         raise _damaged(self.path, "a batch of evaluations has the wrong size or values")
 
+    def _read_stairs(self, content: bytes) -> None:
+        if len(content) >= _STAIRS_BATCH.size:
+            length, n, width = _STAIRS_BATCH.unpack_from(content)
+            begin = _STAIRS_BATCH.size + length
+            if len(content) == begin + 8 * n * (width + self.width):
+                numbers = np.frombuffer(content, "<f8", offset=begin).astype(np.float64)
+                if np.isfinite(numbers).all():
+                    thresholds = numbers[: n * width].reshape(n, width)
+                    values = numbers[n * width :].reshape(n, self.width)
+                    self.stairs[content[_STAIRS_BATCH.size : begin]] = thresholds, values
+                    return
+        raise _damaged(self.path, "the steps of a staircase have the wrong size or values")
+
     def _check(self, header: dict[str, Any], identity: dict[str, Any]) -> None:
         for part, what in (
             ("table", "another table"),
@@ -223,7 +249,10 @@ class RunLog(Observer):
             ("algorithm", "another algorithm or other settings of it"),
             ("seed", "another seed"),
             ("start", "another start"),
+            ("polish", "a run with another polish or focus"),
         ):
+            if part == "polish" and part not in header:
+                continue
             mine = json.loads(json.dumps(identity.get(part)))
             if header.get(part) != mine:
                 seeds = f" ({header.get(part)}, not {mine})" if part == "seed" else ""
@@ -231,6 +260,25 @@ class RunLog(Observer):
                     f"checkpoint: {str(self.path)!r} belongs to {what}{seeds}",
                     hint=Hint("undo the change", parameter="checkpoint"),
                 )
+
+
+def _generations_in(file: Path) -> list[tuple[int, float]]:
+    """The number of every generation in a log, and the time used at its end."""
+    if not file.is_file():
+        return []
+    with file.open("rb") as stream:
+        if _header(file, stream) is None:
+            return []
+        records = _records(file, stream)
+        return [_GENERATION.unpack(content) for kind, content in records if kind == _PROGRESS]
+
+
+def _identity_in(file: Path) -> dict[str, Any]:
+    """Return the identity that a log was begun with; empty if there is no log yet."""
+    if not file.is_file() or not file.stat().st_size:
+        return {}
+    with file.open("rb") as stream:
+        return _header(file, stream) or {}
 
 
 def _lock(path: Path, file: IO[bytes]) -> None:
@@ -263,7 +311,7 @@ def _damaged(path: Path, why: str) -> CheckpointError:
 
 
 def _header(path: Path, stream: IO[bytes]) -> dict[str, Any] | None:
-    """The first record; None if a killed process did not even finish that."""
+    """Return the first record; None if a killed process did not even finish that."""
     magic = stream.read(len(_MAGIC))
     if magic != _MAGIC:
         if _MAGIC.startswith(magic):
@@ -288,7 +336,7 @@ def _header(path: Path, stream: IO[bytes]) -> dict[str, Any] | None:
 
 
 def _records(path: Path, stream: IO[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Whole records from here on; what is torn off at the end is passed over."""
+    """Yield the complete records from here on; a torn one at the end is skipped."""
     size = os.fstat(stream.fileno()).st_size
     while True:
         frame = stream.read(_FRAME.size)

@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,8 @@ from pymoo.core.population import Population
 from pymoo.core.sampling import Sampling
 from pymoo.termination.max_gen import MaximumGenerationTermination
 
-from privmoo._util.checks import whole_number
+from privmoo import registry
+from privmoo._util.checks import flag, whole_number
 from privmoo._util.dominance import share_of_box
 from privmoo._util.versions import versions
 from privmoo.errors import InfeasibleError, PrivmooError, ProblemError
@@ -40,9 +41,14 @@ from privmoo.search.algorithms import (
 )
 from privmoo.search.budgets import Generations, RunBudget, RunState, as_budget
 from privmoo.search.log import RunLog
+from privmoo.search.polish import Polish
 from privmoo.search.progress import Progress
+from privmoo.search.slices import Focus, read_focus
 
-__all__ = ["optimize"]
+__all__ = ["can_focus", "optimize"]
+
+FIRST_POLISHED = 20
+"""After so many generations, every second one is a batch of the local search."""
 
 _under_way: set[int] = set()
 _lock = threading.Lock()
@@ -54,9 +60,11 @@ def optimize(
     budget: int | RunBudget | None = None,
     *,
     seed: int | None = None,
-    progress: bool = True,
+    progress: bool | Progress = True,
     checkpoint: str | Path | None = None,
     start: Front | NDArray[Any] | Sequence[Recoding] | None = None,
+    polish: bool | None = None,
+    focus: Focus | None = None,
 ) -> Front:
     """Search for the front of a problem.
 
@@ -64,18 +72,29 @@ def optimize(
     algorithm kept it or not. Ctrl-C ends the run after the current generation and returns what was
     found; a second Ctrl-C raises.
 
+    A recoding counts as one evaluation, with all thresholds within its budget. The operators of regions and
+    free classes search locally while they make a child; `front.run["passes"]` says how often they went
+    over the table, which is what an evaluation does once.
+
     Args:
-        problem: What to solve.
+        problem: The problem to solve.
         algorithm: A name of `algorithm_names()` or a pymoo algorithm with its own operators. By
             default NSGA-II (GA for one objective) with the problem's operators and population.
         budget: A number of generations, or `Generations(…)`, `Evaluations(…)`, `Seconds(…)`,
             `Stalled(…)`, or several joined by `|`. By default the problem's.
-        seed: Makes the run repeatable; drawn and recorded in `front.run` if not given.
-        progress: Whether to show front size, hypervolume and time left.
+        seed: Makes the run repeatable; if not given, one is drawn and recorded in `front.run`.
+        progress: Whether to show front size, hypervolume and time left; or where to show it, if the
+            search is a part of a longer one.
         checkpoint: A file to log evaluations in. The same call with the same file continues a run
             that was stopped or killed, with the same front as if it had not been.
         start: A front, decision vectors or recodings such as baselines to start from: they are all
             considered for the front, and up to half of the first population is taken from them.
+        polish: Whether half of the budget, from generation 21 on, goes to a local search around the best
+            trade-offs so far. By default it does where the algorithm is the default one and the space
+            knows moves.
+        focus: The values of objectives that matter most, such as `{"k": (3, 50)}`: the local search spends
+            most of its effort on them, and regions and free classes are made for them more often. By
+            default k from 2 to 100 and ℓ from 1.5 to 5. It turns the local search on for any algorithm.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -90,7 +109,15 @@ def optimize(
             f"problem: must be an AnonymizationProblem such as Cuts(table, …), got "
             f"{type(problem).__name__}"
         )
+    limits = read_focus(problem, focus)
+    if algorithm is None and start is None and "families" in problem.space.kinds:
+        search: Callable[..., Front] = registry.load("views", "search_families")
+        return search(
+            problem, budget=budget, seed=seed, progress=progress, checkpoint=checkpoint, focus=focus
+        )
     limit = Generations(problem.default_generations) if budget is None else as_budget(budget)
+    # What matters most is held by the local search, whatever the algorithm.
+    polish = algorithm is None or bool(limits) if polish is None else flag("polish", polish)
     if algorithm is None or isinstance(algorithm, str):
         algorithm = make_algorithm(problem, algorithm)
     check_algorithm(algorithm, problem)
@@ -102,7 +129,23 @@ def optimize(
     # A copy, because runs leave their state in an algorithm, and in default operators that pymoo's
     # algorithms share.
     run = _Run(problem, copy.deepcopy(algorithm), limit.fresh(), seed, rows, recodings)
+    run.focus = limits
+    if polish and _has_moves(problem):
+        size = _batch_size(run.algorithm, problem)
+        run.polish = Polish(problem, run.archive, seed=seed, batch=size, focus=limits)
+    if limits and run.polish is None and not problem.space.uses_focus:
+        reason = "its space knows no moves" if polish else "polish=False turns that off"
+        raise ProblemError(f"focus: the local search holds it, but {reason}; leave focus out")
     return run.front(progress=progress, checkpoint=checkpoint)
+
+
+def can_focus(problem: AnonymizationProblem) -> bool:
+    """Return whether a search of a problem can hold some values of objectives better than others."""
+    return problem.space.uses_focus or _has_moves(problem)
+
+
+def _has_moves(problem: AnonymizationProblem) -> bool:
+    return len(problem.neighbours(_somewhere(problem))) > 0
 
 
 class _Run:
@@ -125,36 +168,50 @@ class _Run:
         self.recodings = recodings
         self.archive = Archive(problem.n_obj)
         self.description = describe_algorithm(algorithm)
+        self.polish: Polish | None = None
+        self.focus: Focus = {}
         self.stopped = False
         self._box: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
-    def front(self, *, progress: bool, checkpoint: str | Path | None) -> Front:
+    def front(self, *, progress: bool | Progress, checkpoint: str | Path | None) -> Front:
         began = time.perf_counter()
         with ExitStack() as open_things:
             open_things.enter_context(_alone(self.problem))
+            open_things.callback(setattr, self.problem.space, "focus", self.problem.space.focus)
+            self.problem.space.focus = self.focus
+            self.problem.space.passes = 0.0
             log = None
             observers: list[Observer] = [self.archive]
             if checkpoint is not None:
                 log = open_things.enter_context(self._log(checkpoint))
                 observers.append(log)
+                if "polish" not in log.header:  # begun without, as by version 0.1: so it goes on
+                    self.polish = None
+            if self.polish is not None:
+                observers.append(self.polish)
             open_things.enter_context(self.problem.evaluator.observed_by(*observers))
-            # pymoo's NSGA-III silences all warnings of the process; it shall not.
+            if log is not None:
+                self.problem.evaluator.recall_stairs(log.stairs)
+            # pymoo's NSGA-III silences all warnings of the process; undo that.
             open_things.enter_context(warnings.catch_warnings())
-            display = Progress(shown=progress, what=type(self.algorithm).__name__)
-            open_things.callback(display.close)
+            if isinstance(progress, Progress):
+                display = progress
+            else:
+                display = Progress(shown=progress, what=type(self.algorithm).__name__)
+                open_things.callback(display.close)
             fraction = self._search(display, log, began)
         if not len(self.archive) and not self.recodings:
             if self.stopped:
                 raise KeyboardInterrupt
-            raise InfeasibleError(
-                nothing_feasible(self.problem, int(self.algorithm.evaluator.n_eval))
-            )
+            raise InfeasibleError(nothing_feasible(self.problem, self._evaluations))
         facts = self._facts(time.perf_counter() - began, fraction, log)
         archive = self.archive
-        # Judged quietly: observers have heard of these candidates.
-        evaluation = self.problem.evaluator.judge(np.array(archive.rows)) if len(archive) else None
         front = Front.judged(
-            self.problem, evaluation, known=self.recodings, run=facts, dominated=archive.dominated()
+            self.problem,
+            archive.evaluation(),
+            known=self.recodings,
+            run=facts,
+            dominated=archive.dominated(),
         )
         return replace(front, infeasible=self.problem.minimised(archive.infeasible()))
 
@@ -163,7 +220,8 @@ class _Run:
         fraction = 0.0
         with _stop_signal() as stop:
             while True:
-                self.algorithm.next()
+                if not self._polished():
+                    self.algorithm.next()
                 state = self._state(log, began)
                 if log is not None:
                     log.end_generation(state.generation, state.seconds)
@@ -181,6 +239,14 @@ class _Run:
                     self.stopped = True
                     display.say(f"stopped by hand after generation {state.generation}")
                     return fraction
+
+    def _polished(self) -> bool:
+        """Evaluate a batch of neighbours of the archive, if it is time for that and there are any."""
+        if self.polish is None or not len(self.archive):
+            return False
+        # By the number of the generation alone: a longer run begins like a shorter one.
+        coming = self._generations + 1
+        return coming > FIRST_POLISHED and coming % 2 == 0 and self.polish.next()
 
     def _set_up(self) -> None:
         self._mirror = _Mirror(
@@ -203,7 +269,7 @@ class _Run:
             self.problem.evaluate(self.start, return_as_dictionary=True)
 
     def _state(self, log: RunLog | None, began: float) -> RunState:
-        generation = int(self.algorithm.n_iter) - 1
+        generation = self._generations
         elapsed = time.perf_counter() - began
         if log is not None:
             seconds = log.seconds
@@ -213,9 +279,19 @@ class _Run:
                 self._offset = elapsed - (time.perf_counter() - began)
             else:
                 elapsed += self._offset
-        return RunState(
-            generation, int(self.algorithm.evaluator.n_eval), elapsed, self._hypervolume
-        )
+        return RunState(generation, self._evaluations, elapsed, self._hypervolume)
+
+    @property
+    def _generations(self) -> int:
+        """Generations of the algorithm, and batches of the local search."""
+        rounds = 0 if self.polish is None else self.polish.rounds
+        return int(self.algorithm.n_iter or 1) - 1 + rounds
+
+    @property
+    def _evaluations(self) -> int:
+        """Recodings that were evaluated; one with all its thresholds counts once."""
+        polished = 0 if self.polish is None else self.polish.evaluations
+        return int(self.algorithm.evaluator.n_eval) + polished
 
     def _hypervolume(self) -> float:
         F = self.archive.F
@@ -235,7 +311,11 @@ class _Run:
         return share_of_box(F, *self._box)
 
     def _log(self, path: str | Path) -> RunLog:
-        problem = self.problem
+        problem, space = self.problem, self.problem.space
+        secret = RunLog.secret_in(path)
+        if secret is not None and space is not None:
+            space.resume(secret)
+        secret = None if space is None else space.secret
         identity = {
             "table": problem.table.fingerprint,
             "problem": problem.describe(),
@@ -245,7 +325,12 @@ class _Run:
             "start": None if self.start is None else _digest(self.start),
             "known": [recoding.key().hex() for recoding in self.recodings],
             "versions": versions(),
+            **({} if secret is None else {"secret": secret}),
         }
+        if self.polish is not None:
+            identity["polish"] = self.polish.describe()
+        elif self.focus:
+            identity["focus"] = {name: list(pair) for name, pair in self.focus.items()}
         log = RunLog(path, identity, width=problem.evaluator.cache.width)
         self._replayed, self._offset = len(log.seconds), 0.0
         problem.evaluator.recall(log.keys, log.values)
@@ -253,7 +338,7 @@ class _Run:
 
     def _facts(self, seconds: float, fraction: float, log: RunLog | None) -> dict[str, Any]:
         reason = why_not_reproducible(self.algorithm, self.archive.n_infeasible)
-        generations = int(self.algorithm.n_iter) - 1
+        generations = self._generations
         if reason is None and self.stopped:
             reason = f"it was stopped by hand; repeat it with Generations({generations})"
         if reason is None and not self.budget.reproducible:
@@ -266,7 +351,9 @@ class _Run:
             "seed": self.seed,
             "budget": repr(self.budget),
             "generations": generations,
-            "evaluations": int(self.algorithm.evaluator.n_eval),
+            "evaluations": self._evaluations,
+            **({"passes": round(passes)} if (passes := self.problem.space.passes) else {}),
+            "polish": None if self.polish is None else self.polish.describe(),
             "infeasible": self.archive.n_infeasible,
             "seconds": round(seconds, 3),
             "stopped_by_hand": self.stopped,
@@ -298,16 +385,27 @@ class _StartSampling(Sampling):  # type: ignore[misc]
 
     def do(self, problem: Any, n_samples: int, *args: Any, **kwargs: Any) -> Any:
         if isinstance(self.sampling, Population):
-            drawn = self.sampling.get("X")
+            samples = self.sampling.get("X")
         elif isinstance(self.sampling, np.ndarray):
-            drawn = np.atleast_2d(self.sampling)
+            samples = np.atleast_2d(self.sampling)
         else:
-            drawn = self.sampling.do(problem, n_samples, *args, **kwargs).get("X")
-        n = min(len(self.rows), max(1, len(drawn) // 2))
+            samples = self.sampling.do(problem, n_samples, *args, **kwargs).get("X")
+        n = min(len(self.rows), max(1, len(samples) // 2))
         spread = np.linspace(0, len(self.rows) - 1, n).round().astype(np.intp)
-        mixed = drawn.copy()
-        mixed[-n:] = self.rows[spread].astype(drawn.dtype)
+        mixed = samples.copy()
+        mixed[-n:] = self.rows[spread].astype(samples.dtype)
         return Population.new(X=mixed)
+
+
+def _somewhere(problem: AnonymizationProblem) -> NDArray[Any]:
+    """Return some decision vector: the lowest bounds of all variables."""
+    low, _ = problem.bounds()
+    return np.zeros(problem.n_var) if low is None else np.asarray(low)
+
+
+def _batch_size(algorithm: Algorithm, problem: AnonymizationProblem) -> int:
+    size = getattr(algorithm, "pop_size", None)
+    return int(size) if isinstance(size, int) and size > 0 else problem.default_population
 
 
 def _start_from(algorithm: Algorithm, rows: NDArray[Any], problem: AnonymizationProblem) -> None:
@@ -334,7 +432,7 @@ def read_start(problem: AnonymizationProblem, start: Any) -> tuple[Any, list[Rec
 
 
 def _known(start: Any) -> list[Recoding]:
-    """The recodings among what a search starts from: those given, or those that a front was given."""
+    """Return the recodings that a search starts from: those passed, or those of a front that was passed."""
     if isinstance(start, Front):
         return [s.recoding for s, r in zip(start, start.recodings or (), strict=False) if r]
     return recodings_in(start)
@@ -376,7 +474,7 @@ def _alone(problem: AnonymizationProblem) -> Iterator[None]:
 
 @contextmanager
 def _stop_signal() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C sets; the second raises as usual."""
+    """Yield an event that the first Ctrl-C sets; the second raises as usual."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stop

@@ -22,8 +22,8 @@ class Progress:
     """Shows generations, front size, hypervolume and time left.
 
     Args:
-        shown: False shows nothing.
-        what: The name in front.
+        shown: Whether anything is shown.
+        what: The name at the beginning of the line.
 
     >>> progress = Progress(shown=False)
     >>> progress.update(0.5, generation=1, front=3, hypervolume=lambda: 0.1)
@@ -39,6 +39,7 @@ class Progress:
         self._bar: Any = None
         self._as_lines = False
         self._waiting: threading.Timer | None = None
+        self._part, self._n_parts = 0, 1
         if not shown:
             return
         if _in_notebook() or _in_terminal():
@@ -50,6 +51,16 @@ class Progress:
         )
         self._waiting.daemon = True
         self._waiting.start()
+
+    def begin_part(self, what: str, part: int, n_parts: int) -> None:
+        """Show the progress of one of several searches from now on, as a part of the whole.
+
+        Args:
+            what: The name at the beginning of the line.
+            part: The number of the part, counted from 0.
+            n_parts: The number of parts.
+        """
+        self.what, self._part, self._n_parts = what, part, n_parts
 
     def update(
         self, fraction: float, *, generation: int, front: int, hypervolume: Callable[[], float]
@@ -66,7 +77,7 @@ class Progress:
             return
         self._stop_waiting()
         now = time.perf_counter()
-        used_share = min(fraction, 1.0)
+        used_share = (self._part + min(fraction, 1.0)) / self._n_parts
         due = (
             int(used_share * _LINES) > self._lines if self._as_lines else now - self._last >= _EVERY
         )
@@ -74,30 +85,30 @@ class Progress:
             return
         self._last = now
         elapsed = now - self._began
-        left = elapsed * (1 - used_share) / used_share if used_share > 0 else 0.0
+        remaining = elapsed * (1 - used_share) / used_share if used_share > 0 else 0.0
         text = f"front {front}, hypervolume {hypervolume():.4f}"
         if self._bar is not None:
             self._bar.n = round(100 * used_share)
             self._bar.set_description_str(f"{self.what} generation {generation}", refresh=False)
-            self._bar.unit = f"{text}, {_clock(left)} left"
+            self._bar.unit = f"{text}, {_clock(remaining)} left"
             self._bar.refresh()
             return
         self._lines = int(used_share * _LINES)
         print(
             f"{self.what}: generation {generation} ({used_share:.0%}), {text}, {_clock(elapsed)} used, "
-            f"{_clock(left)} left",
+            f"{_clock(remaining)} left",
             file=sys.stderr,
         )
 
     def say(self, sentence: str) -> None:
-        """Say something beside the bar."""
+        """Print a line without disturbing the bar."""
         if self._bar is not None:
             self._bar.write(sentence, file=sys.stderr)
         elif self._as_lines:
             print(sentence, file=sys.stderr)
 
     def close(self) -> None:
-        """Leave the last state standing."""
+        """End the display; its last state stays visible."""
         self._stop_waiting()
         if self._bar is not None:
             self._bar.close()
@@ -120,7 +131,7 @@ def _in_notebook() -> bool:
 
 
 def _in_terminal() -> bool:
-    """Whether there is a terminal with room for a bar; some, as of containers, have no width."""
+    """Return whether there is a terminal with room for a bar; those of containers may have no width."""
     if not sys.stderr.isatty():
         return False
     try:

@@ -18,7 +18,7 @@ _DECADES = 2.0
 
 
 def by_decades(F: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Objectives that span more than two decades, by their logarithm; the others as they are.
+    """Return objectives that span more than two decades by their logarithm, the others as they are.
 
     >>> by_decades(np.array([[-1.0, 0.5], [-1000.0, 0.6]])).round(1).tolist()
     [[-0.0, 0.5], [-3.0, 0.6]]

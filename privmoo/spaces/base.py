@@ -3,49 +3,71 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.data.table import Table
+from privmoo._util.threads import thread_count
+from privmoo.data.table import Table, check_table
 from privmoo.errors import ProblemError
-from privmoo.evaluation.evaluator import Evaluation, Evaluator
+from privmoo.evaluation.evaluator import Evaluation
 from privmoo.recodings.base import Recoding
 from privmoo.recodings.candidates import Candidates
 from privmoo.suppression import Suppression
+from privmoo.suppression.staircase import Staircase
 
-__all__ = ["SearchSpace", "row_keys"]
+__all__ = ["NOISE", "SECRET", "SearchSpace", "row_keys"]
+
+Result = TypeVar("Result")
+NOISE = "noise"
+"""The parameter of a space that tells its noise apart."""
+SECRET = "secret"  # noqa: S105  # a word, not a password
+"""What that parameter begins with, where the seed of the noise is a secret."""
 
 
 class SearchSpace:
     """The decision vectors of a problem and what they mean.
 
-    A space of your own defines `bounds`, `candidates`, `recoding` and `operators`;
-    `AnonymizationProblem(table, space=..., objectives=[...])` then is a problem that any pymoo algorithm
+    A subclass defines `bounds`, `candidates`, `recoding` and `operators`.
+    `AnonymizationProblem(table, space=..., objectives=[...])` is then a problem that any pymoo algorithm
     can solve.
 
     Args:
         table: The records.
 
     Attributes:
-        kinds: What the variables are, such as `("cuts",)`: operators ask for the kind that they work on.
+        kinds: The kinds of the variables, such as `("cuts",)`: operators ask for the kind that they
+            work on.
         variable_type: `bool`, `int` or `float`.
-        chunk: How many decision vectors become candidates at once, where candidates are large; None for
-            all of a population.
-        view: The table as candidates group it, which is finer than the table where candidates split
-            equal records.
+        chunk: How many decision vectors become candidates at once if candidates are large; None for the
+            whole population.
+        view: The table as candidates group it; it is finer than the table if candidates split equal
+            records.
+        threads: How many threads decode and search; all cores by default.
+        focus: By objective, the least and the largest value that matters most in the present run; operators
+            aim there more often than elsewhere.
+        passes: How often the local searches of operators have gone over the table in the present run,
+            which an evaluation does once.
     """
 
     kinds: ClassVar[tuple[str, ...]] = ()
     variable_type: ClassVar[type] = float
     chunk: int | None = None
+    uses_focus: ClassVar[bool] = False
+    """Whether the operators of the space read `focus`."""
+    staircase: Staircase | None = None
+    """What thresholds are about, where decision vectors choose them instead of a policy."""
 
     def __init__(self, table: Table) -> None:
-        if not isinstance(table, Table):
-            raise ProblemError(f"table: must be a privmoo Table, got {type(table).__name__}")
+        check_table(table)
         self.table = table
         self.view = table
+        self.threads = thread_count()
+        self.focus: Mapping[str, tuple[float, float]] = {}
+        self.passes = 0.0
 
     # What a space defines
 
@@ -80,7 +102,7 @@ class SearchSpace:
         return row_keys(self.clean(X))
 
     def valid(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which decision vectors are recodings at all; the others are infeasible."""
+        """Return which decision vectors are valid recodings; the others are infeasible."""
         return np.ones(len(X), dtype=np.bool_)
 
     def adopt(self, recoding: Recoding) -> Recoding:
@@ -97,9 +119,9 @@ class SearchSpace:
         Raises:
             ProblemError: The space has no decision vectors for such recodings.
         """
+        search = f"a search over {self.kinds[0]}" if self.kinds else "this search"
         raise ProblemError(
-            f"start: a search over {self.kinds[0] if self.kinds else type(self).__name__} cannot start "
-            "from recodings; give decision vectors or a front"
+            f"start: {search} cannot start from recodings; give decision vectors or a front"
         )
 
     def published(self, x: NDArray[Any]) -> NDArray[np.bool_] | None:
@@ -110,27 +132,71 @@ class SearchSpace:
         """Return the suppression policy that a decision vector chooses; None if it chooses none."""
         return None
 
-    def companions(self, X: NDArray[Any], evaluator: Evaluator) -> Evaluation | None:
-        """Return the candidates that can be judged along with decision vectors at no cost.
+    def stair_keys(self, X: NDArray[Any]) -> list[bytes]:
+        """Return one key per decision vector, equal where all but the choice of records is the same."""
+        return self.keys(X)
+
+    def step_rows(
+        self, X: NDArray[Any], thresholds: NDArray[np.float64]
+    ) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+        """Return the steps of staircases as decision vectors, and the thresholds that these do not contain.
 
         Args:
-            X: The decision vectors that were evaluated.
-            evaluator: What judges the companions.
+            X: The decision vectors of the recodings, one row per step.
+            thresholds: Steps × thresholds.
         """
-        return None
+        return X, thresholds
+
+    def learn(self, steps: Evaluation) -> None:
+        """Take note of the evaluated steps of a run."""
+
+    def neighbours(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Return the decision vectors that are one small move away; none if the space has no moves."""
+        return np.asarray(x)[None][:0]
 
     def begin_run(self) -> None:
         """Forget what the space remembers of an earlier run."""
 
     def limit_threads(self, threads: int) -> None:
         """Use this many threads from now on."""
+        self.threads = threads
+
+    def each(self, function: Callable[..., Result], *arguments: Sequence[Any]) -> list[Result]:
+        """Call a function for each of several arguments, in threads; results are in their order.
+
+        Args:
+            function: The function.
+            *arguments: Its arguments, side by side.
+        """
+        if self.threads == 1 or len(arguments[0]) < 2:
+            return list(map(function, *arguments))
+        with ThreadPoolExecutor(max_workers=self.threads) as pool:
+            return list(pool.map(function, *arguments))
 
     def parameters(self) -> dict[str, Any]:
         """Return the arguments that reproduce the space, as plain data.
 
-        Saved fronts and checkpoints tell spaces of one class apart by them.
+        They distinguish spaces of one class in saved fronts and checkpoints. An entry `NOISE` is for
+        such files only: certificates and reports do not state it.
         """
         return {}
+
+    def pymoo_variables(self) -> dict[str, Any]:
+        """Return the variables as pymoo's `Problem` takes them."""
+        low, high = self.bounds
+        return {"n_var": len(low), "xl": low, "xu": high, "vtype": self.variable_type}
+
+    @property
+    def secret(self) -> str | None:
+        """The secret that recodings depend on besides the decision vectors; None if there is none."""
+        return None
+
+    def resume(self, secret: str) -> None:
+        """Take over the secret of a space whose run is continued."""
+        raise ProblemError(
+            f"checkpoint: the run was begun with secret noise, but {type(self).__name__} has none; give "
+            "the problem that it was begun with"
+        )
 
     @property
     def n_variables(self) -> int:

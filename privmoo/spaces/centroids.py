@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo._util.checks import choice, whole_number
-from privmoo._util.threads import thread_count
 from privmoo.data.facts import value_numbers
 from privmoo.data.points import Scale, Space
 from privmoo.data.table import Table
@@ -17,7 +16,7 @@ from privmoo.errors import ProblemError
 from privmoo.kernels.balance import balance, improve
 from privmoo.kernels.clusters import centres_of_clusters, merge_equal
 from privmoo.kernels.nearest import nearest_centroids
-from privmoo.kernels.partition import Partition, Units, fill, new_partition
+from privmoo.kernels.partition import Partition, fill, new_partition
 from privmoo.operators import (
     CentroidMutation,
     CentroidSampling,
@@ -30,18 +29,20 @@ from privmoo.operators import (
 from privmoo.recodings.base import Recoding
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.classes import PartitionRecoding, cluster_recoding, mean_facts
+from privmoo.recodings.means import Means
 from privmoo.spaces.base import SearchSpace
+from privmoo.spaces.classes import Published, fitting_recoding, rounding_of
+from privmoo.spaces.units import cut_up
 
 __all__ = ["Assignment", "CentroidSpace", "Classes", "Published", "check_clusters"]
 
 Assignment = Literal["balanced", "nearest"]
-Published = Literal["mean", "centroid"]
 _MOST_BYTES = 1 << 30
 _PASSES = 4  # of moving records to better clusters; more gain little
 
 
 class Classes(NamedTuple):
-    """What one decision vector makes of a table."""
+    """The classes that one decision vector makes of a table."""
 
     labels: NDArray[np.int32]
     """The class of every unit of the space's view."""
@@ -62,12 +63,13 @@ class CentroidSpace(SearchSpace):
         table: The records.
         n_clusters: The largest number of clusters.
         k: The smallest size of a cluster.
-        scale: Of the distance.
+        scale: The scale of distances.
         assignment: `"balanced"` or `"nearest"`.
         split: With `"balanced"`, how many records of a distinct tuple can go to other clusters one by one;
             the others of that tuple stay together.
         release: `"mean"`: mean and mode of the cluster; `"centroid"`: the decision variables.
-        threads: The number of threads that assign records; all cores by default.
+        means: How means are published, such as `Means(step=5)`; exactly by default. Noise is refused: a
+            search would choose among its draws.
 
     >>> import pandas as pd
     >>> table = Table(pd.DataFrame({"age": [20, 21, 22, 60]}), quasi_identifiers=["age"])
@@ -89,10 +91,11 @@ class CentroidSpace(SearchSpace):
         assignment: Assignment = "balanced",
         split: int = 8,
         release: Published = "mean",
-        threads: int | None = None,
+        means: Means | Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(table)
         choice("release", release, ("mean", "centroid"))
+        self.means = rounding_of(table, means, release)
         choice("assignment", assignment, ("balanced", "nearest"))
         split = whole_number("split", split, at_least=0)
         if assignment == "balanced" and split > 0:
@@ -103,13 +106,16 @@ class CentroidSpace(SearchSpace):
         self.n_clusters, self.k, self.scale, self.split = n_clusters, k, scale, split
         self.assignment: Assignment = assignment
         self.release: Published = release
-        self.threads = threads or thread_count()
         self.coordinates = Space.of(table, scale)
         self.numeric = self.coordinates.numeric
         spread = np.where(self.numeric, self.coordinates.points.var(axis=0), -1.0)
         self._lead = int(spread.argmax()) if self.numeric.any() else -1
         self._foresee_memory()
-        self.view, self._units, self._by_lead = self._cut_up()
+        self.view, self._units = cut_up(
+            table, self.coordinates, split if assignment == "balanced" else 0
+        )
+        keys = self._units.points[:, max(self._lead, 0)] * (self._lead >= 0)
+        self._by_lead = np.argsort(keys, kind="stable")
         self.low = self.coordinates.low * self.coordinates.units
         self.high = np.where(
             self.numeric,
@@ -136,10 +142,10 @@ class CentroidSpace(SearchSpace):
         )
 
     def clean(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Return rows within bounds, categories and sizes rounded: rows that mean the same look the same.
+        """Return rows within bounds, with rounded categories and sizes: rows that mean the same are equal.
 
-        The order of a category's codes is arbitrary; a method that moves along it, as a particle swarm
-        does, passes through categories that have nothing to do with either end.
+        The order of a category's codes is arbitrary. A method that moves along it, such as a particle
+        swarm, passes through unrelated categories.
         """
         low, high = self.bounds
         rows = np.clip(np.atleast_2d(np.asarray(X, dtype=np.float64)), low, high)
@@ -194,7 +200,7 @@ class CentroidSpace(SearchSpace):
         return np.asarray(rows * self.coordinates.units)
 
     def draw_records(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.int64]:
-        """Return the tuples of random records; whatever the order of records, where tuples stay whole.
+        """Return the tuples of random records; if tuples stay whole, the order of records does not matter.
 
         Args:
             rng: The source of randomness.
@@ -205,11 +211,11 @@ class CentroidSpace(SearchSpace):
             return self.table.row_tuple[drawn].astype(np.int64)
         return np.searchsorted(np.cumsum(self.table.weights), drawn, side="right")
 
-    def unused(self, matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def is_unused(self, matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which places of a row's centroids repeat the first one."""
-        same = (matrix == matrix[0]).all(axis=1)
-        same[0] = False
-        return np.asarray(same)
+        is_duplicate = (matrix == matrix[0]).all(axis=1)
+        is_duplicate[0] = False
+        return np.asarray(is_duplicate)
 
     def vary_demands(self, X: NDArray[np.float64], rng: np.random.Generator, prob: float) -> None:
         """Change the demands of some rows, by a step or to any other value, in place.
@@ -231,22 +237,25 @@ class CentroidSpace(SearchSpace):
 
         Args:
             X: One row per candidate.
-            release: Whether classes release means and modes or centroids; as the space by default.
+            release: Whether classes release means and modes or centroids; by default what the space
+                publishes, with means as it rounds them.
         """
         published = release or self.release
         matrices, demands = self.matrices(X), self.demands_of(X).tolist()
 
         def one(i: int) -> Classes:
             labels = self._assign(matrices[i], *demands[i])
-            return self._classes(labels, matrices[i], published)
+            classes = self._classes(labels, matrices[i], published)
+            if self.means is None or release is not None:
+                return classes
+            rounded = self.means.of(self.table, classes.centres)
+            merge_equal(classes.labels, rounded)
+            return Classes(classes.labels, rounded)
 
-        if self.threads == 1 or len(matrices) == 1:
-            return [one(i) for i in range(len(matrices))]
-        with ThreadPoolExecutor(max_workers=self.threads) as pool:
-            return list(pool.map(one, range(len(matrices))))
+        return self.each(one, range(len(matrices)))
 
-    def merged(self, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Return a decision vector whose clusters are large enough, made by merging those that are not.
+    def merge_small(self, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Merge clusters that are too small, and return the decision vector.
 
         Small clusters join others where that costs least, and centroids become means; since records
         then go to the nearest mean, a cluster can become small again, so this is repeated. A row whose
@@ -276,7 +285,7 @@ class CentroidSpace(SearchSpace):
         """Return the classes of decision vectors as the engine groups them."""
         decoded = self.decode(X)
         labels = np.stack([classes.labels for classes in decoded])
-        if self.release == "mean":
+        if self.release == "mean" and self.means is None:
             return Candidates(labels=labels)
         return Candidates(labels=labels, centres=np.stack([c.centres for c in decoded]))
 
@@ -285,28 +294,18 @@ class CentroidSpace(SearchSpace):
         [classes] = self.decode(np.asarray(x)[None])
         centres = None if self.release == "mean" else classes.centres
         if self.view is self.table:
-            return cluster_recoding(self.table, classes.labels, by="tuples", centres=centres)
+            return cluster_recoding(
+                self.table, classes.labels, by="tuples", centres=centres, means=self.means
+            )
         labels = classes.labels[self.view.row_tuple]
-        return cluster_recoding(self.table, labels, centres=centres)
+        return cluster_recoding(self.table, labels, centres=centres, means=self.means)
 
     def adopt(self, recoding: Recoding) -> PartitionRecoding:
-        """Return classes found elsewhere as this space releases them: ranges become means."""
-        if not isinstance(recoding, PartitionRecoding):
-            raise ProblemError(
-                f"start: expected classes such as baselines give, got {type(recoding).__name__}"
-            )
-        if recoding.n_records != self.table.n_records:
-            raise ProblemError(
-                f"start: the classes cover {recoding.n_records:,} records, but the table has "
-                f"{self.table.n_records:,}"
-            )
-        if not self.table.has_records:
-            tuple_labels = recoding.labels_for(self.table)
-            if recoding.publishes == "ranges":
-                return cluster_recoding(self.table, tuple_labels, by="tuples")
-        elif recoding.publishes == "ranges":
-            return cluster_recoding(self.table, recoding.labels)
-        return recoding
+        """Return classes found elsewhere as this space releases them: ranges become means.
+
+        If the space rounds means, those of the classes are rounded too.
+        """
+        return fitting_recoding(self.table, recoding, self.means)
 
     def encode(self, recoding: Recoding) -> NDArray[np.float64]:
         """Return the decision vector nearest to classes found elsewhere, such as a baseline's."""
@@ -318,12 +317,9 @@ class CentroidSpace(SearchSpace):
         size = max(self.k, int(classes.sizes.min()))
         return self.from_centres(classes.centres[order], size=size)
 
-    def limit_threads(self, threads: int) -> None:
-        """Assign records with this many threads."""
-        self.threads = threads
-
     def parameters(self) -> dict[str, Any]:
         """Return what makes classes of centroids."""
+        rounding = {} if self.means is None else {"means": self.means.to_json()}
         return {
             "n_clusters": self.n_clusters,
             "k": self.k,
@@ -331,10 +327,11 @@ class CentroidSpace(SearchSpace):
             "release": self.release,
             "assignment": self.assignment,
             "split": self.split,
+            **rounding,
         }
 
     def operators(self) -> dict[str, Any]:
-        """Centroids from the data, exchange of clusters, Lloyd steps, splits and merges."""
+        """Return centroid sampling, cluster exchange, and mutation by Lloyd steps, splits and merges."""
         return {
             "sampling": CentroidSampling(),
             "crossover": ClusterExchange(),
@@ -354,7 +351,9 @@ class CentroidSpace(SearchSpace):
         return partition.labels
 
     def _nearest(self, matrix: NDArray[np.float64]) -> NDArray[np.int32]:
-        places = np.flatnonzero(~self.unused(matrix))  # the others attract nothing, and cost time
+        places = np.flatnonzero(
+            ~self.is_unused(matrix)
+        )  # the others attract nothing, and cost time
         scaled = np.ascontiguousarray(matrix[places] / self.coordinates.units)
         labels = np.empty(self.table.n_tuples, np.int32)
         nearest_centroids(self.coordinates.points, self.numeric, self._lead, scaled, labels)
@@ -399,50 +398,6 @@ class CentroidSpace(SearchSpace):
                 f"values, of which {widest!r} has {widths[widest]:,}; use fewer clusters, fewer values, or "
                 "assignment='nearest'"
             )
-
-    def _cut_up(self) -> tuple[Table, Units, NDArray[np.int64]]:
-        """The table in units, and the units in the order of the leading number."""
-        table = self.table
-        view, owners = table, np.arange(table.n_tuples)
-        if self.assignment == "balanced" and self.split > 0:
-            order = np.argsort(table.row_tuple, kind="stable")
-            starts = np.cumsum(table.weights) - table.weights
-            rank = np.empty(table.n_records, np.int64)
-            rank[order] = np.arange(table.n_records) - np.repeat(starts, table.weights)
-            view = table.split(np.minimum(rank, self.split))
-            owners = np.empty(view.n_tuples, np.int64)
-            owners[view.row_tuple] = table.row_tuple
-        points = self.coordinates.points[owners]
-        numbers, categories = np.flatnonzero(self.numeric), np.flatnonzero(~self.numeric)
-        leaves = [table.qis[j].n_leaves for j in categories]
-        attributes = list(view.sensitive.values())
-        n_values = np.array([a.n_values for a in attributes], dtype=np.int64)
-        entries = []
-        for s, a in enumerate(attributes):
-            owner = np.repeat(np.arange(view.n_tuples), np.diff(a.offsets))
-            value = a.codes + n_values[:s].sum()
-            entries.append(np.column_stack([owner, np.full(len(owner), s), value, a.counts]))
-        joined = np.concatenate([np.empty((0, 4), np.int64), *entries]).astype(np.int64)
-        joined = joined[np.argsort(joined[:, 0], kind="stable")]
-        units = Units(
-            points=points,
-            weights=view.weights.astype(np.int64),
-            owners=owners,
-            numbers=numbers,
-            categories=categories,
-            category_starts=_starts(leaves),
-            n_values=n_values,
-            entry_starts=_starts(np.bincount(joined[:, 0], minlength=view.n_tuples).tolist()),
-            entry_attributes=np.ascontiguousarray(joined[:, 1]),
-            entry_values=np.ascontiguousarray(joined[:, 2]),
-            entry_counts=np.ascontiguousarray(joined[:, 3]),
-        )
-        keys = points[:, self._lead] if self._lead >= 0 else np.zeros(len(points))
-        return view, units, np.argsort(keys, kind="stable")
-
-
-def _starts(lengths: list[int]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
 def check_clusters(table: Table, n_clusters: Any, k: Any) -> int:

@@ -13,13 +13,16 @@ from privmoo.data.columns import QIColumn
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.hierarchy import Hierarchy
-from privmoo.kernels.cuts import blocks_of, nearest_cuts, valid_cuts
+from privmoo.kernels.cuts import Switches, blocks_of, nearest_cuts, valid_cuts
 from privmoo.operators import CutMutation, CutSampling, HashDuplicates, LunacekCrossover
 from privmoo.recodings.blocks import BlockRecoding, need_hierarchy
 from privmoo.recodings.candidates import Candidates
 from privmoo.spaces.base import SearchSpace
 
 __all__ = ["CutSpace"]
+
+_REACH = 3
+"""The farthest that a boundary is shifted, in leaves."""
 
 
 class CutSpace(SearchSpace):
@@ -46,6 +49,7 @@ class CutSpace(SearchSpace):
         begin: The first bit at or below every switch; switches are in pre-order.
         stop: One past the last bit at or below it.
         switch_offsets: Where the switches of each quasi-identifier begin, and their number.
+        switches: All of these arrays together, for kernels.
 
     >>> import pandas as pd
     >>> from privmoo.hierarchy import Hierarchy
@@ -79,19 +83,30 @@ class CutSpace(SearchSpace):
             part.begin += bit
             part.stop += bit
 
-        def joined(name: str) -> NDArray[Any]:
+        def join(name: str) -> NDArray[Any]:
             return _frozen(np.concatenate([getattr(part, name) for part in parts]))
 
-        self.fixed_one: NDArray[np.bool_] = joined("one")
-        self.fixed_zero: NDArray[np.bool_] = joined("zero")
-        self.owner: NDArray[np.int64] = joined("owner")
-        self.parent: NDArray[np.int64] = joined("parent")
-        self.begin: NDArray[np.int64] = joined("begin")
-        self.stop: NDArray[np.int64] = joined("stop")
+        self.fixed_one: NDArray[np.bool_] = join("one")
+        self.fixed_zero: NDArray[np.bool_] = join("zero")
+        self.owner: NDArray[np.int64] = join("owner")
+        self.parent: NDArray[np.int64] = join("parent")
+        self.begin: NDArray[np.int64] = join("begin")
+        self.stop: NDArray[np.int64] = join("stop")
         self.first: NDArray[np.int64] = _frozen(np.unique(self.owner, return_index=True)[1])
         self.switch_offsets: NDArray[np.int64] = _frozen(switches)
         _frozen(self.offsets)
         _frozen(self.constrained)
+        self.switches = Switches(
+            fixed_one=self.fixed_one,
+            fixed_zero=self.fixed_zero,
+            owner=self.owner,
+            first=self.first,
+            parent=self.parent,
+            begin=self.begin,
+            stop=self.stop,
+            offsets=self.switch_offsets,
+            bit_offsets=self.offsets,
+        )
 
     @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -149,7 +164,7 @@ class CutSpace(SearchSpace):
         return [row.tobytes() for row in packed]
 
     def operators(self) -> dict[str, Any]:
-        """Tree-aware sampling, Lunacek crossover, valid mutation, duplicates by hash."""
+        """Return tree-aware sampling, Lunacek crossover, valid mutation, and duplicates by hash."""
         return {
             "sampling": CutSampling(),
             "crossover": LunacekCrossover(),
@@ -157,13 +172,45 @@ class CutSpace(SearchSpace):
             "eliminate_duplicates": HashDuplicates(),
         }
 
+    def neighbours(self, x: npt.ArrayLike) -> NDArray[np.bool_]:
+        """Return the cuts one move away: a node opened or closed, a bit flipped, a boundary shifted.
+
+        >>> import pandas as pd
+        >>> from privmoo.hierarchy import Hierarchy
+        >>> df = pd.DataFrame({"age": [1, 2, 3]})
+        >>> space = CutSpace(Table(df, quasi_identifiers={"age": Hierarchy.ordered()}))
+        >>> space.neighbours([True, False]).astype(int).tolist()
+        [[0, 0], [1, 1], [0, 1]]
+        """
+        [row] = self.bits(np.asarray(x)[None])
+        fixed = self.fixed_one | self.fixed_zero
+        is_open = row[self.first]
+        reachable = is_open | (self.parent < 0) | is_open[self.parent]
+        rows = []
+        for switch in np.flatnonzero(~fixed[self.first] & reachable):
+            moved = row.copy()
+            part = slice(self.begin[switch], self.stop[switch])
+            if is_open[switch]:
+                moved[part] &= self.fixed_one[part]
+            else:
+                moved[part] |= self.owner[part] == switch
+            rows.append(moved)
+        for a, b, tree in zip(self.offsets[:-1], self.offsets[1:], self.constrained, strict=True):
+            if tree:
+                continue
+            for bit in a + np.flatnonzero(row[a:b] & ~fixed[a:b]):
+                for place in range(max(a, bit - _REACH), min(b, bit + _REACH + 1)):
+                    if not row[place] and not fixed[place]:
+                        moved = row.copy()
+                        moved[bit], moved[place] = False, True
+                        rows.append(moved)
+        return np.array(rows, dtype=np.bool_).reshape(len(rows), self.n_bits)
+
     def valid(self, X: npt.ArrayLike) -> NDArray[np.bool_]:
         """Return which rows are valid cuts and respect the fixed bits."""
         rows = self.bits(X)
         result = np.empty(len(rows), np.bool_)
-        valid_cuts(
-            rows, self.fixed_one, self.fixed_zero, self.owner, self.first, self.parent, result
-        )
+        valid_cuts(rows, self.switches, result)
         return result
 
     def repair(self, X: npt.ArrayLike) -> NDArray[np.bool_]:
@@ -179,9 +226,7 @@ class CutSpace(SearchSpace):
         """
         rows = self.bits(X)
         result = np.empty(rows.shape, np.bool_)
-        nearest_cuts(
-            rows, self.fixed_one, self.fixed_zero, self.owner, self.first, self.parent, result
-        )
+        nearest_cuts(rows, self.switches, result)
         return result
 
     def finest(self) -> NDArray[np.bool_]:

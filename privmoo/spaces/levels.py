@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privmoo._util.checks import fraction
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
-from privmoo.evaluation.evaluator import Evaluation, Evaluator
+from privmoo.evaluation.evaluator import Evaluation
 from privmoo.groups.grouper import Grouper
 from privmoo.operators import (
     BestThreshold,
@@ -27,9 +27,8 @@ from privmoo.operators.elite import Elite
 from privmoo.recodings.blocks import BlockRecoding, level_recoding, need_hierarchy
 from privmoo.recodings.candidates import Candidates
 from privmoo.spaces.base import SearchSpace
-from privmoo.spaces.staircase import Staircase
-from privmoo.suppression import BelowThreshold, Suppression
-from privmoo.suppression.staircase import Stairs
+from privmoo.suppression import BelowThreshold, Budget, Suppression
+from privmoo.suppression.staircase import most_suppressed
 
 __all__ = ["LevelSpace", "RecordLevelSpace", "ThresholdLevelSpace"]
 
@@ -43,10 +42,11 @@ class LevelSpace(SearchSpace):
     Attributes:
         lowest: The lowest level of every quasi-identifier.
         highest: The highest one.
-        kinds: `"levels"`, and what decision vectors choose beside them: `"threshold"`, the least size of
+        kinds: `"levels"`, and what decision vectors choose besides them: `"threshold"`, the least size of
             a published group, or `"records"`, one bit per record.
         max_suppression: The largest share of records that such a choice may leave out; None if decision
-            vectors choose nothing beside the levels.
+            vectors choose nothing besides the levels.
+        elite: The vectors of levels behind the best trade-offs of the current run.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200"]}),
@@ -65,7 +65,7 @@ class LevelSpace(SearchSpace):
         self.hierarchies = [need_hierarchy(qi) for qi in table.qis]
         self.lowest = np.array([qi.min_level for qi in table.qis], dtype=np.int64)
         self.highest = np.array([qi.max_level for qi in table.qis], dtype=np.int64)
-        self.staircase = Staircase()
+        self.elite = Elite()
 
     @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -82,11 +82,6 @@ class LevelSpace(SearchSpace):
         """The number of vectors of levels."""
         return math.prod(self.n_levels.tolist())
 
-    @property
-    def elite(self) -> Elite:
-        """The vectors of levels behind the best trade-offs of the current run."""
-        return self.staircase.elite
-
     def levels(self, X: NDArray[Any]) -> NDArray[np.int64]:
         """Return the levels in decision vectors: rounded, and within bounds."""
         rows = np.atleast_2d(np.asarray(X))[:, : self.table.n_qis]
@@ -102,7 +97,7 @@ class LevelSpace(SearchSpace):
         return rows
 
     def check(self, levels: NDArray[Any]) -> None:
-        """Raise where a level is out of range."""
+        """Raise if a level is out of range."""
         outside = (levels < self.lowest) | (levels > self.highest)
         if outside.any():
             j = int(np.flatnonzero(outside.any(axis=0))[0])
@@ -135,35 +130,38 @@ class LevelSpace(SearchSpace):
         self.check(np.atleast_2d(levels))
         return np.asarray(levels, dtype=np.int64)
 
-    def stair_rows(
-        self, levels: NDArray[np.int64], sizes: NDArray[np.int64], stairs: Stairs
-    ) -> NDArray[np.int64]:
-        """Return the decision vectors of several thresholds of one vector of levels.
+    def neighbours(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Return the decision vectors with one other level."""
+        row = np.asarray(x)
+        here = self.levels(row)[0]
+        moves = [
+            (j, level)
+            for j, (low, high) in enumerate(zip(self.lowest, self.highest, strict=True))
+            for level in range(low, high + 1)
+            if level != here[j]
+        ]
+        rows = np.tile(row, (len(moves), 1))
+        rows[:, : len(here)] = here
+        if moves:
+            places, levels = np.array(moves).T
+            rows[np.arange(len(moves)), places] = levels
+        return rows
 
-        Args:
-            levels: One level per quasi-identifier.
-            sizes: The thresholds.
-            stairs: The staircase of the levels.
-        """
-        return np.tile(levels, (len(sizes), 1))
+    def stair_keys(self, X: NDArray[Any]) -> list[bytes]:
+        """Return the levels themselves."""
+        return [row.tobytes() for row in np.ascontiguousarray(self.levels(X))]
 
-    def companions(self, X: NDArray[Any], evaluator: Evaluator) -> Evaluation | None:
-        """Return all thresholds of the levels, where decision vectors choose one.
-
-        Args:
-            X: The decision vectors that were evaluated.
-            evaluator: What judges the companions.
-        """
-        if self.max_suppression is None:
-            return None
-        return self.staircase.follow(self, X, evaluator)
+    def learn(self, steps: Evaluation) -> None:
+        """Consider the levels of evaluated steps for the elite."""
+        feasible = steps.feasible
+        self.elite.add(self.levels(steps.X[feasible]), steps.F[feasible])
 
     def begin_run(self) -> None:
-        """Forget which levels were followed by their thresholds, and the elite."""
-        self.staircase = Staircase()
+        """Forget the elite."""
+        self.elite = Elite()
 
     def operators(self) -> dict[str, Any]:
-        """Levels of all heights, gene by gene from either parent, steps up and down."""
+        """Return sampling at all heights, crossover gene by gene, and mutation by steps up and down."""
         return {
             "sampling": LevelSampling(),
             "crossover": LevelCrossover(),
@@ -173,7 +171,7 @@ class LevelSpace(SearchSpace):
 
 
 class ThresholdLevelSpace(LevelSpace):
-    """Vectors of levels and a threshold: groups that are smaller are left out.
+    """Vectors of levels with a threshold; smaller groups are left out.
 
     Args:
         table: The records; every quasi-identifier needs a hierarchy.
@@ -185,6 +183,7 @@ class ThresholdLevelSpace(LevelSpace):
     def __init__(self, table: Table, max_suppression: float = 1.0) -> None:
         super().__init__(table)
         self.max_suppression = fraction("max_suppression", max_suppression)
+        self.staircase = _UpToShare(float(self.max_suppression), by="k")
 
     @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -221,20 +220,19 @@ class ThresholdLevelSpace(LevelSpace):
         """
         return np.append(super().from_levels(levels), 1 if threshold is None else int(threshold))
 
-    def stair_rows(
-        self, levels: NDArray[np.int64], sizes: NDArray[np.int64], stairs: Stairs
-    ) -> NDArray[np.int64]:
-        """Return the levels with each of the thresholds.
+    def step_rows(
+        self, X: NDArray[Any], thresholds: NDArray[np.float64]
+    ) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+        """Return the levels with their thresholds.
 
         Args:
-            levels: One level per quasi-identifier.
-            sizes: The thresholds.
-            stairs: The staircase of the levels.
+            X: The decision vectors of the recodings, one row per step.
+            thresholds: Steps × thresholds.
         """
-        return np.column_stack([np.tile(levels, (len(sizes), 1)), sizes])
+        return np.column_stack([self.levels(X), thresholds.astype(np.int64)]), None
 
     def operators(self) -> dict[str, Any]:
-        """As for all levels, with steps from the best trade-offs; no levels come twice."""
+        """Return the operators of levels, with steps from the best trade-offs; levels are not repeated."""
         return {
             **super().operators(),
             "mutation": EliteSteps(LevelMutation(step=0.7)),
@@ -256,6 +254,7 @@ class RecordLevelSpace(LevelSpace):
     def __init__(self, table: Table, *, stairs: bool = True) -> None:
         super().__init__(table)
         self.stairs = stairs
+        self.staircase = _UpToShare(1.0, by="k") if stairs else None
         self._grouper: Grouper | None = None
 
     @property
@@ -318,33 +317,29 @@ class RecordLevelSpace(LevelSpace):
             published[part] = sizes >= thresholds[part, None]
         return np.concatenate([levels, published], axis=1)
 
-    def stair_rows(
-        self, levels: NDArray[np.int64], sizes: NDArray[np.int64], stairs: Stairs
-    ) -> NDArray[np.int64]:
-        """Return the levels with the records that each of the thresholds publishes.
+    def step_rows(
+        self, X: NDArray[Any], thresholds: NDArray[np.float64]
+    ) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+        """Return the levels with the records that their thresholds publish.
 
         Args:
-            levels: One level per quasi-identifier.
-            sizes: The thresholds.
-            stairs: The staircase of the levels.
+            X: The decision vectors of the recodings, one row per step.
+            thresholds: Steps × thresholds.
         """
-        record_sizes = stairs.tuple_sizes[self.table.row_tuple]
-        bits = (record_sizes >= sizes[:, None]).astype(np.int64)
-        return np.concatenate([np.tile(levels, (len(sizes), 1)), bits], axis=1)
-
-    def companions(self, X: NDArray[Any], evaluator: Evaluator) -> Evaluation | None:
-        """Return all thresholds of the levels, unless the space was made without stairs.
-
-        Args:
-            X: The decision vectors that were evaluated.
-            evaluator: What judges the companions.
-        """
-        return super().companions(X, evaluator) if self.stairs else None
+        return self.publishing(self.levels(X), thresholds[:, 0]), None
 
     def operators(self) -> dict[str, Any]:
-        """Steps up and down in the lattice, records by the best threshold of the levels."""
+        """Return steps up and down in the lattice, with records chosen by the best threshold."""
         return {
             **super().operators(),
             "mutation": BestThreshold(EliteSteps(LevelMutation(step=0.7))),
             "eliminate_duplicates": NewLevels(self) if self.stairs else HashDuplicates(),
         }
+
+
+class _UpToShare(Budget):
+    """A budget that agrees with the constraint on the share of suppressed records."""
+
+    def limit(self, n_records: int) -> int:
+        """Return the largest number of records whose share is within the limit."""
+        return most_suppressed(self.fraction, n_records)

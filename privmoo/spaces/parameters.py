@@ -56,8 +56,8 @@ class ParameterSpace(SearchSpace):
 
     A scheme's own space defines `candidates` and `recoding`.
 
-    Whole parameters are whole numbers in a row of floats, and real ones have three digits: no privacy
-    hangs on the fourth, and equal parameters are found equal.
+    Whole parameters are whole numbers in a row of floats. Real ones have three digits: privacy does not
+    depend on the fourth, and equal parameters compare equal.
 
     Args:
         table: The records.
@@ -98,7 +98,7 @@ class ParameterSpace(SearchSpace):
         return [p.name for p in self.variables]
 
     def clean(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Return rows within bounds, whole where they must be, real ones with three digits."""
+        """Return rows within bounds, with whole parameters rounded and three digits for the others."""
         rows = np.clip(np.atleast_2d(np.asarray(X, np.float64)), self.low, self.high)
         with np.errstate(divide="ignore", invalid="ignore"):
             power = 10.0 ** (_DIGITS - 1 - np.floor(np.log10(np.abs(rows))))
@@ -132,7 +132,7 @@ class ParameterSpace(SearchSpace):
         return self.clean(rows)
 
     def operators(self) -> dict[str, Any]:
-        """Parameters spread evenly, blended and moved on their scales."""
+        """Return evenly spread sampling, and crossover and mutation on the scales of the parameters."""
         return {
             "sampling": ParameterSampling(),
             "crossover": ParameterCrossover(),

@@ -14,7 +14,7 @@ _WORDS = ((0.06, "negligible"), (0.14, "small"), (0.21, "medium"), (math.inf, "l
 
 
 def a12(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
-    """Return the chance that a value of the first sample is above one of the second, ties half.
+    """Return the chance that a value of the first sample is above one of the second; ties count half.
 
     Vargha and Delaney 2000, equation 14.
 
@@ -32,7 +32,7 @@ def a12(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
 
 
 def effect_word(value: float) -> str:
-    """Return the word for an A12.
+    """Return the word for the size of an effect, given its A12.
 
     >>> effect_word(0.5), effect_word(0.95), effect_word(0.4)
     ('negligible', 'large', 'small')

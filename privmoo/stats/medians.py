@@ -11,7 +11,7 @@ __all__ = ["interquartile_range", "median"]
 
 
 def median(values: NDArray[np.float64]) -> float:
-    """Return the median, also where values are infinite; NaN without values."""
+    """Return the median, even if values are infinite; NaN if there are no values."""
     if not len(values):
         return math.nan
     ordered = np.sort(values)
@@ -20,7 +20,7 @@ def median(values: NDArray[np.float64]) -> float:
 
 
 def interquartile_range(values: NDArray[np.float64]) -> float:
-    """Return the interquartile range, as boxes are drawn; infinite where a quarter of the values is.
+    """Return the interquartile range, as in a box plot; infinite if a quarter of the values is.
 
     >>> interquartile_range(np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
     2.0

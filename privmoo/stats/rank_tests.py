@@ -19,7 +19,7 @@ _EXACT = 60  # values of both sides together up to which the exact distribution 
 def pair_p(
     first: Values, second: Values, *, constant: tuple[bool, bool] = (False, False)
 ) -> tuple[float, str]:
-    """Return the two-sided p-value that two solvers do not differ, and the name of the test.
+    """Return the two-sided p-value of the hypothesis that two solvers are equal, and the name of the test.
 
     The test is Mann–Whitney's for two samples of runs. A deterministic solver has one value for all
     seeds: the other's runs are then tested against that value (sign test), and two such solvers need no
@@ -28,7 +28,7 @@ def pair_p(
     Args:
         first: Values of the runs of the first solver.
         second: Values of the runs of the second.
-        constant: Which of the two is deterministic.
+        constant: For each of the two, whether it is deterministic.
 
     >>> pair_p(np.array([1.0, 2.0, 3.0, 4.0]), np.array([5.0, 6.0, 7.0, 8.0]))
     (0.02857142857142857, 'Mann-Whitney')
@@ -54,29 +54,29 @@ def pair_p(
 
 
 def _exact_p(ranks: Values, n: int) -> float:
-    """The share of all choices of n ranks whose sum is as far from the mean as that of the first n.
+    """Return the share of all choices of n ranks whose sum is as far from the mean as that of the first n.
 
-    Right with ties too, where the normal approximation calls three runs against three significant.
+    It is correct with ties, too; the normal approximation calls three runs against three significant.
     """
-    whole = np.rint(2 * ranks).astype(np.int64)  # tied ranks are halves
-    # By how many are chosen, and their sum.
-    ways = np.zeros((n + 1, int(whole.sum()) + 1), np.int64)
+    double_ranks = np.rint(2 * ranks).astype(np.int64)  # tied ranks are halves
+    # Indexed by how many ranks are chosen, and by their sum.
+    ways = np.zeros((n + 1, int(double_ranks.sum()) + 1), np.int64)
     ways[0, 0] = 1
-    for value in whole:
+    for value in double_ranks:
         ways[1:, value:] += ways[:-1, :-value].copy()
     # Twice the distance from the mean n (N + 1), so that all numbers are whole.
-    away = np.abs(np.arange(ways.shape[1]) - n * (len(ranks) + 1))
-    far = away >= away[whole[:n].sum()]
-    return float(ways[n, far].sum() / ways[n].sum())
+    distances = np.abs(np.arange(ways.shape[1]) - n * (len(ranks) + 1))
+    is_extreme = distances >= distances[double_ranks[:n].sum()]
+    return float(ways[n, is_extreme].sum() / ways[n].sum())
 
 
 def smallest_p(n: int, m: int, *, test: str = "Mann-Whitney") -> float:
     """Return the smallest p-value that a test can give for two sample sizes.
 
     Args:
-        n: Runs of the first solver.
-        m: Runs of the second.
-        test: `"Mann-Whitney"`, or `"sign"` where one solver is deterministic and has one value, against
+        n: The number of runs of the first solver.
+        m: The number of runs of the second.
+        test: `"Mann-Whitney"`, or `"sign"` if one solver is deterministic and has one value, against
             which the runs of the other are tested.
 
     >>> smallest_p(3, 3), smallest_p(5, 1, test="sign")
@@ -86,5 +86,5 @@ def smallest_p(n: int, m: int, *, test: str = "Mann-Whitney") -> float:
 
 
 def check_alpha(alpha: float) -> None:
-    """Raise a ProblemError where a value is not a level of significance."""
+    """Raise a ProblemError if a value is not a level of significance."""
     fraction("alpha", alpha, above_zero=True, below_one=True)

@@ -38,7 +38,7 @@ class Ranking:
     def groups(self) -> list[tuple[str, ...]]:
         """Return the largest groups of neighbours in rank that cannot be told apart.
 
-        Where Friedman's test shows no difference at all, that is one group of all solvers.
+        If Friedman's test shows no difference at all, all solvers form one group.
 
         >>> Ranking({"a": 1.0, "b": 1.5, "c": 3.0}, 10, 0.01, 1.0).groups()
         [('a', 'b')]
@@ -91,7 +91,7 @@ def rank(values: pd.DataFrame, *, larger: bool, alpha: float = 0.05) -> Ranking:
 
 
 def _friedman(ranks: NDArray[np.float64]) -> float:
-    """The p-value of Friedman's test, corrected for ties."""
+    """Return the p-value of Friedman's test, corrected for ties."""
     n, k = ranks.shape
     ties = sum(
         float((counts**3 - counts).sum())

@@ -57,7 +57,7 @@ def foreign_code(value: Any) -> list[Any]:
     """Describe operators and functions of other packages by their code and private attributes.
 
     Args:
-        value: An algorithm, with all that it holds.
+        value: An algorithm and everything it refers to.
     """
     descriptions: list[Any] = []
     seen: set[int] = set()
@@ -77,11 +77,13 @@ def foreign_code(value: Any) -> list[Any]:
             if not _is_versioned(part):
                 descriptions.append(described_function(part))
         elif not isinstance(part, np.ndarray | Problem | type) and hasattr(part, "__dict__"):
-            held = sorted(vars(part).items())
+            attributes = sorted(vars(part).items())
             if not _is_versioned(type(part)):
-                hidden = {key: described(v) for key, v in held if key.startswith("_")}
-                descriptions.append({"hidden": hidden, "code": _code_of(type(part))})
-            for _, entry in held:
+                private_attributes = {
+                    key: described(v) for key, v in attributes if key.startswith("_")
+                }
+                descriptions.append({"hidden": private_attributes, "code": _code_of(type(part))})
+            for _, entry in attributes:
                 _visit(entry, depth - 1)
 
     _visit(value, 5)
@@ -99,18 +101,18 @@ def _is_versioned(thing: Any) -> bool:
 
 
 def _code_of(cls: type) -> dict[str, Any]:
-    """The methods and plain attributes that a class and its foreign parents define."""
+    """Return the methods and plain attributes that a class and its foreign parents define."""
     parents = [parent for parent in cls.__mro__ if not _is_versioned(parent)]
-    defined = {
+    definitions = {
         key: v for parent in reversed(parents) for key, v in vars(parent).items() if key[:2] != "__"
     }
-    defined |= {
+    definitions |= {
         key: vars(parent)[key]
         for parent in reversed(parents)
         for key in ("__init__", "__call__")
         if key in vars(parent)
     }
-    inner = {key: getattr(v, "__func__", getattr(v, "fget", v)) for key, v in defined.items()}
+    inner = {key: getattr(v, "__func__", getattr(v, "fget", v)) for key, v in definitions.items()}
     return {key: _content(v) for key, v in sorted(inner.items())}
 
 

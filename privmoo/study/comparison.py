@@ -52,8 +52,9 @@ def compare(
     """Run every solver on every problem with every seed, and compare their fronts.
 
     All have the same budget: what an algorithm evaluates beyond it, to complete a generation, does not
-    count. Candidates that violate a constraint never count, nor does a point twice. A deterministic
-    solver runs once. A run that fails is reported in `study.failures`, and the others go on.
+    count. Candidates that violate a constraint never count, and a point counts only once. A
+    deterministic solver runs once. A run that fails is reported in `study.failures`, and the others go
+    on.
 
     Args:
         problems: One problem, a list of problems, or problems by name.
@@ -65,9 +66,10 @@ def compare(
         jobs: Processes of one thread each; as many as cores by default. With 1 the runs are done in this
             process, one after the other, with all its threads.
         client: A Dask client, to run on its cluster instead.
-        folder: Where finished runs are kept: the same call continues a study that was stopped. Runs are
-            identified by problem, solver, seed, budget and versions; of functions, operators, problems
-            and measures of yours their own code counts, not that of the functions they call.
+        folder: Where finished runs are kept, for their owner only (mode 0600, and 0700 of a new
+            folder): the same call continues a study that was stopped. Runs are identified by problem,
+            solver, seed, budget and versions; for user-defined functions, operators, problems and
+            measures, their own code counts, not that of the functions they call.
         progress: Whether to show a bar.
 
     >>> import pandas as pd, privmoo as pm
@@ -81,15 +83,15 @@ def compare(
     >>> study.frame[["solver", "seed", "front", "evaluations"]].to_numpy().tolist()
     [['small', 0, 4, 200], ['small', 1, 4, 200], ['chance', 0, 4, 200], ['chance', 1, 4, 200]]
     """
-    named = _named(problems)
-    chosen = as_solvers(solvers)
+    entries = _problems_by_name(problems)
+    solver_list = as_solvers(solvers)
     limit = Limit.of(budget)
     numbers = read_seeds(seeds)
     check_jobs(jobs)
-    tasks, settings = _tasks(named, chosen, limit, numbers)
+    tasks, settings = _tasks(entries, solver_list, limit, numbers)
     store = _RunFolder(None if folder is None else Path(folder))
-    outcomes = {i: outcome for i, task in enumerate(tasks) if (outcome := store.get(task, named))}
-    left = [task for i, task in enumerate(tasks) if i not in outcomes]
+    outcomes = {i: outcome for i, task in enumerate(tasks) if (outcome := store.get(task, entries))}
+    open_tasks = [task for i, task in enumerate(tasks) if i not in outcomes]
     place = {task.key + task.problem + task.solver.name: i for i, task in enumerate(tasks)}
     with run_bar("compare", len(tasks), len(outcomes), visible=progress) as bar:
 
@@ -98,10 +100,12 @@ def compare(
             store.put(task, outcome)
             bar.update()
 
-        run_tasks(left, named, _take, jobs=jobs, client=client)
+        run_tasks(open_tasks, entries, _take, jobs=jobs, client=client)
     return Study(
-        problems=tuple(_studied(name, problem) for name, problem in named.items()),
-        solvers=tuple(StudiedSolver(s.name, s.deterministic, settings[s.name]) for s in chosen),
+        problems=tuple(_study_entry(name, problem) for name, problem in entries.items()),
+        solvers=tuple(
+            StudiedSolver(s.name, s.deterministic, settings[s.name]) for s in solver_list
+        ),
         outcomes=tuple(outcomes[i] for i in range(len(tasks))),
         settings={
             "seeds": numbers,
@@ -113,21 +117,21 @@ def compare(
     )
 
 
-def _named(problems: Any) -> dict[str, AnonymizationProblem]:
+def _problems_by_name(problems: Any) -> dict[str, AnonymizationProblem]:
     if isinstance(problems, Mapping):
-        named = list(problems.items())
+        pairs = list(problems.items())
     else:
         several = problems if isinstance(problems, list | tuple) else [problems]
-        named = [(type(problem).__name__, problem) for problem in several]
-    for _, problem in named:
+        pairs = [(type(problem).__name__, problem) for problem in several]
+    for _, problem in pairs:
         if not isinstance(problem, AnonymizationProblem):
             raise ProblemError(
                 f"problems: must be problems such as Cuts(table, …), got {type(problem).__name__}"
             )
-    if not named:
+    if not pairs:
         raise ProblemError("problems: none given; name at least one")
-    check_names([name for name, _ in named], "problems")
-    return dict(named)
+    check_names([name for name, _ in pairs], "problems")
+    return dict(pairs)
 
 
 def check_jobs(jobs: Any) -> None:
@@ -167,9 +171,7 @@ def run_tasks(
 def read_seeds(seeds: Any) -> list[int]:
     """Return a list of seeds; a number stands for that many seeds from 0."""
     if is_whole(seeds):
-        if seeds < 1:
-            raise ProblemError(f"seeds: at least one run per solver is needed, got {seeds}")
-        return list(range(int(seeds)))
+        return list(range(whole_number("seeds", seeds)))
     try:
         numbers = list(seeds)
     except TypeError:
@@ -177,9 +179,7 @@ def read_seeds(seeds: Any) -> list[int]:
     if not numbers:
         raise ProblemError("seeds: at least one run per solver is needed, got none")
     for seed in numbers:
-        if not is_whole(seed) or seed < 0:
-            raise ProblemError(f"seeds: must be whole numbers of at least 0, got {seed!r}")
-        if seed > _LARGEST:
+        if whole_number("seeds", seed, at_least=0) > _LARGEST:
             raise ProblemError(f"seeds: must be below 2**63, got {seed!r}")
     if len(set(numbers)) < len(numbers):
         raise ProblemError("seeds: one is given twice, which would count the same run twice")
@@ -192,7 +192,7 @@ def _tasks(
     limit: Limit,
     seeds: Sequence[int],
 ) -> tuple[list[Task], dict[str, dict[str, Any]]]:
-    """All runs, and the settings of every solver by problem; a mistake shows now, not after hours."""
+    """Return all runs, and the settings of every solver by problem; raise before any run begins."""
     tasks: list[Task] = []
     settings: dict[str, dict[str, Any]] = {}
     for solver in solvers:
@@ -201,18 +201,18 @@ def _tasks(
             solver.check(problem, limit)
             settings[solver.name][name] = plain(solver.describe(problem))
     for name, problem in problems.items():
-        described = plain(problem.describe())
+        description = plain(problem.describe())
         code = problem_code(problem)
         if code:
-            described = {**described, "own_code": plain(code)}
+            description = {**description, "own_code": plain(code)}
         for solver in solvers:
-            identity = {"problem": described, "solver": settings[solver.name][name]}
+            identity = {"problem": description, "solver": settings[solver.name][name]}
             for seed in [None] if solver.deterministic else seeds:
                 tasks.append(Task.of(name, solver, seed, limit, identity))
     return tasks, settings
 
 
-def _studied(name: str, problem: AnonymizationProblem) -> StudiedProblem:
+def _study_entry(name: str, problem: AnonymizationProblem) -> StudiedProblem:
     worst = tuple(float(value) for value in problem.reference_point)
     description = plain(problem.describe())
     return StudiedProblem(name, quantities_of(problem), problem.n_obj, worst, description)
@@ -234,7 +234,8 @@ class _RunFolder:
         self.folder = folder
         if folder is not None:
             try:
-                folder.mkdir(parents=True, exist_ok=True)
+                # Runs are computed from people's records: nobody else may read them.
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as problem:
                 raise ProblemError(
                     f"folder: {str(folder)!r} cannot be made ({problem.strerror})"
@@ -266,7 +267,7 @@ class _RunFolder:
             outcome: Its outcome.
         """
         if self.folder is not None and outcome.status != "failed":
-            with replacing(self._path(task), force=True) as temporary:
+            with replacing(self._path(task), force=True, private=True) as temporary:
                 temporary.write_bytes(outcome.to_bytes())
 
     def _path(self, task: Task) -> Path:

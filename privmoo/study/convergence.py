@@ -49,8 +49,8 @@ def convergence(study: Study, indicator: str, problem: str | None) -> pd.DataFra
     if not parts:
         return pd.DataFrame(columns=["problem", "solver", "seed", by, indicator])
     frame = pd.concat(parts, ignore_index=True)
-    whole = {"seed": "Int64"} | ({by: "int64"} if by == "evaluations" else {})
-    return frame.astype(whole)
+    integer_types = {"seed": "Int64"} | ({by: "int64"} if by == "evaluations" else {})
+    return frame.astype(integer_types)
 
 
 def _values(
@@ -68,13 +68,13 @@ def _values(
         return np.full(len(steps), last)
     values = np.full(len(steps), np.nan)
     if len(outcome.at):
-        at = outcome.at if by == "evaluations" else outcome.seconds
+        positions = outcome.at if by == "evaluations" else outcome.seconds
         recorded = np.array(
             [
                 box.measure(indicator, no_points),
                 *(box.measure(indicator, F) for F in outcome.fronts()),
             ]
         )
-        values = recorded[np.searchsorted(at, steps, side="right")]
+        values = recorded[np.searchsorted(positions, steps, side="right")]
     values[-1] = last
     return values

@@ -11,7 +11,7 @@ from typing import Any
 from privmoo.errors import CheckpointError, ProblemError
 from privmoo.problem import AnonymizationProblem
 from privmoo.study.outcomes import Outcome
-from privmoo.study.processes import pickled, pickled_problems
+from privmoo.study.processes import pickle_value, pickled_problems
 from privmoo.study.tasks import Task, failed_outcome, run_pickled
 
 __all__ = ["on_cluster"]
@@ -48,9 +48,9 @@ def on_cluster(
             f"client: must be a dask.distributed.Client, got {type(client).__name__}"
         )
     cluster = _Cluster(tasks, problems, take, client)
-    left, alone = list(range(len(tasks))), 0
-    while left:
-        group = left[:1] if alone else left
+    waiting, alone = list(range(len(tasks))), 0
+    while waiting:
+        group = waiting[:1] if alone else waiting
         lost_tasks = cluster.attempt(group)
         if alone == _ALONE and lost_tasks:
             task = tasks[lost_tasks[0]]
@@ -62,7 +62,7 @@ def on_cluster(
             alone += 1
         else:
             alone = 0
-        left = sorted({*left[len(group) :], *lost_tasks})
+        waiting = sorted({*waiting[len(group) :], *lost_tasks})
 
 
 class _Cluster:
@@ -77,7 +77,7 @@ class _Cluster:
     ) -> None:
         self.tasks, self.take, self.client = tasks, take, client
         self._problems = pickled_problems(problems)
-        self._content = [pickled(task, f"solver {task.solver.name!r}") for task in tasks]
+        self._content = [pickle_value(task, f"solver {task.solver.name!r}") for task in tasks]
         self._attempts = 0
 
     def attempt(self, group: Sequence[int]) -> list[int]:
@@ -93,7 +93,7 @@ class _Cluster:
         try:
             pending = set(futures)
             while pending:
-                ended = _ended(pending)
+                ended = _wait_for_some(pending)
                 if not ended and not all(self.client.who_has(scattered).values()):
                     ended = set(pending)  # no worker has the problem any more
                 pending -= ended
@@ -123,8 +123,8 @@ class _Cluster:
         }
 
 
-def _ended(futures: set[Any]) -> set[Any]:
-    """The futures that ended within some seconds."""
+def _wait_for_some(futures: set[Any]) -> set[Any]:
+    """Return the futures that ended within some seconds."""
     from distributed import wait
 
     with contextlib.suppress(
@@ -138,7 +138,7 @@ def _ended(futures: set[Any]) -> set[Any]:
 
 
 def _outcome(future: Any, task: Task) -> Outcome | None:
-    """The outcome of a run; None if it was lost with the workers that had the problem."""
+    """Return the outcome of a run; None if it was lost with the workers that had the problem."""
     if future.status == "error":
         error = future.exception()
         return failed_outcome(task, f"{type(error).__name__}: {error}")

@@ -33,7 +33,7 @@ def check_indicator(name: str) -> str:
 
 
 def better(name: str) -> int:
-    """Return 1 where a larger value of the indicator is better, else -1."""
+    """Return 1 if a larger value of the indicator is better, otherwise -1."""
     return 1 if INDICATORS[check_indicator(name)] == "max" else -1
 
 

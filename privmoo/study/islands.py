@@ -32,7 +32,7 @@ from privmoo.study.tasks import Task
 
 __all__ = ["optimize_islands"]
 
-_CARRIED = ("values", "X", "dominated", "infeasible", "recodings")
+_CARRIED = ("values", "X", "dominated", "infeasible", "recodings", "thresholds")
 
 
 def optimize_islands(
@@ -76,6 +76,7 @@ def optimize_islands(
             f"{type(problem).__name__}"
         )
     limit = Generations(problem.default_generations) if budget is None else as_budget(budget)
+    polish = algorithm is None
     if not isinstance(algorithm, Algorithm):
         algorithm = make_algorithm(problem, algorithm)
     check_algorithm(algorithm, problem)
@@ -83,7 +84,7 @@ def optimize_islands(
     check_jobs(jobs)
     read_start(problem, start)
     name = type(problem).__name__
-    island = _Island(algorithm, limit, start)
+    island = _Island(algorithm, limit, start, polish=polish)
     # A key of its own for every call: Dask would take an equal one for the same run.
     call = {"call": secrets.token_hex(16)}
     tasks = [Task.of(name, island, seed, Limit(), call) for seed in numbers]
@@ -103,16 +104,18 @@ def optimize_islands(
             stopped = True
             if not any(outcome.status == "ok" for outcome in outcomes.values()):
                 raise
-    ended = {seed: outcomes[seed] for seed in numbers if seed in outcomes}
-    return _merged(problem, numbers, ended, stopped, time.perf_counter() - began)
+    outcome_by_seed = {seed: outcomes[seed] for seed in numbers if seed in outcomes}
+    return _merge_fronts(problem, numbers, outcome_by_seed, stopped, time.perf_counter() - began)
 
 
 class _Island(Solver):
     """A search whose whole front is sent back."""
 
-    def __init__(self, algorithm: Algorithm, budget: RunBudget, start: Any) -> None:
+    def __init__(
+        self, algorithm: Algorithm, budget: RunBudget, start: Any, *, polish: bool
+    ) -> None:
         super().__init__("island")
-        self.source, self.budget, self.start = algorithm, budget, start
+        self.source, self.budget, self.start, self.polish = algorithm, budget, start, polish
 
     def solve(
         self, problem: AnonymizationProblem, seed: int, recorder: Recorder
@@ -126,59 +129,67 @@ class _Island(Solver):
         """
         try:
             front = optimize(
-                problem, self.source, self.budget, seed=seed, progress=False, start=self.start
+                problem,
+                self.source,
+                self.budget,
+                seed=seed,
+                progress=False,
+                start=self.start,
+                polish=self.polish,
             )
         except InfeasibleError:
             return None, {}
-        whole = {"run": dict(front.run), **{name: getattr(front, name) for name in _CARRIED}}
+        fields = {"run": dict(front.run), **{name: getattr(front, name) for name in _CARRIED}}
         return front, {
-            "front": base64.b64encode(pickle.dumps(whole)).decode("ascii"),
+            "front": base64.b64encode(pickle.dumps(fields)).decode("ascii"),
             "stopped_by_hand": bool(front.run["stopped_by_hand"]),
         }
 
 
 def _front(problem: AnonymizationProblem, outcome: Outcome) -> Front:
-    whole = pickle.loads(base64.b64decode(outcome.facts["front"]))  # noqa: S301  # our own worker's
+    fields = pickle.loads(base64.b64decode(outcome.facts["front"]))  # noqa: S301  # our own worker's
     return Front(
         quantities=quantities_of(problem),
         n_objectives=problem.n_obj,
         description=problem.describe(),
         problem=problem,
         table=problem.table,
-        **whole,
+        **fields,
     )
 
 
-def _merged(
+def _merge_fronts(
     problem: AnonymizationProblem,
     seeds: list[int],
-    ended: dict[int, Outcome],
+    outcome_by_seed: dict[int, Outcome],
     stopped: bool,
     seconds: float,
 ) -> Front:
-    failed = [
+    failures = [
         {"seed": seed, "error": outcome.error}
-        for seed, outcome in ended.items()
+        for seed, outcome in outcome_by_seed.items()
         if outcome.status == "failed"
     ]
-    for failure in failed:
+    for failure in failures:
         warnings.warn(
             f"optimize_islands: the search with seed {failure['seed']} failed ({failure['error']}); the "
             "others are kept",
             RuntimeWarning,
             stacklevel=3,
         )
-    fronts = [_front(problem, outcome) for outcome in ended.values() if outcome.status == "ok"]
-    if not fronts and failed:
+    fronts = [
+        _front(problem, outcome) for outcome in outcome_by_seed.values() if outcome.status == "ok"
+    ]
+    if not fronts and failures:
         raise ProblemError(
-            f"optimize_islands: all searches failed, that with seed {failed[0]['seed']} with "
-            f"{failed[0]['error']}"
+            f"optimize_islands: all searches failed, that with seed {failures[0]['seed']} with "
+            f"{failures[0]['error']}"
         )
     if not fronts:
         raise InfeasibleError(nothing_feasible(problem, len(seeds)))
     runs = [dict(front.run) for front in fronts]
     why = next((run["why_not_reproducible"] for run in runs if not run["reproducible"]), None)
-    if failed or stopped:
+    if failures or stopped:
         why = "not all searches ended"
     return replace(
         fronts[0].merge(*fronts[1:]),
@@ -194,7 +205,7 @@ def _merged(
             "reproducible": why is None,
             "why_not_reproducible": why,
             "merged": runs,
-            "failed": failed,
+            "failed": failures,
             "versions": versions(),
         },
     )

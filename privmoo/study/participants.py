@@ -52,7 +52,7 @@ class StudiedSolver:
 
 
 def check_name(name: object, what: str) -> None:
-    """Raise where a name does not fit in a cell of a table.
+    """Raise if a name does not fit in a cell of a table.
 
     Args:
         name: The name.
@@ -63,7 +63,7 @@ def check_name(name: object, what: str) -> None:
 
 
 def check_names(names: Sequence[str], what: str) -> None:
-    """Raise where a name occurs twice, or does not fit in a table.
+    """Raise if a name occurs twice, or does not fit in a table.
 
     Args:
         names: The names.

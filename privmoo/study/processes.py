@@ -18,7 +18,7 @@ from privmoo.study.outcomes import Outcome
 from privmoo.study.tasks import Task, failed_outcome, run
 from privmoo.study.worker import read, write
 
-__all__ = ["here", "in_processes", "pickled", "pickled_problems"]
+__all__ = ["here", "in_processes", "pickle_value", "pickled_problems"]
 
 Take = Callable[[Task, Outcome], None]
 _WORK = "from privmoo.study.worker import main; main()"
@@ -38,7 +38,7 @@ def here(tasks: Sequence[Task], problems: Mapping[str, AnonymizationProblem], ta
         take(task, run(task, copy.copy(problems[task.problem])))
 
 
-def pickled(value: Any, what: str) -> bytes:
+def pickle_value(value: Any, what: str) -> bytes:
     """Pickle a value with the functions that were written in a notebook.
 
     Args:
@@ -58,7 +58,7 @@ def pickled(value: Any, what: str) -> bytes:
 
 def pickled_problems(problems: Mapping[str, AnonymizationProblem]) -> dict[str, bytes]:
     """Pickle problems; what they have evaluated and who observes them stays here."""
-    return {name: pickled(problem, f"problem {name!r}") for name, problem in problems.items()}
+    return {name: pickle_value(problem, f"problem {name!r}") for name, problem in problems.items()}
 
 
 def in_processes(
@@ -76,8 +76,8 @@ def in_processes(
         take: Called with every task and its outcome, in the order in which they end.
         jobs: The number of processes.
     """
-    sent = pickled_problems(problems)
-    waiting = [(task, pickled(task, f"solver {task.solver.name!r}")) for task in tasks][::-1]
+    pickles = pickled_problems(problems)
+    waiting = [(task, pickle_value(task, f"solver {task.solver.name!r}")) for task in tasks][::-1]
     lock = threading.Lock()
     errors: list[BaseException] = []
     workers = [_Worker() for _ in range(jobs)]
@@ -89,7 +89,7 @@ def in_processes(
                     if not waiting or errors:
                         return
                     task, content = waiting.pop()
-                outcome = worker.run(task, sent[task.problem], content)
+                outcome = worker.run(task, pickles[task.problem], content)
                 with lock:
                     if outcome is not None:
                         take(task, outcome)
@@ -186,7 +186,7 @@ class _Worker:
 
 
 def _message(answer: bytes) -> str:
-    """The sentence that a worker gave instead of an outcome; empty if there is none."""
+    """Return the sentence that a worker gave instead of an outcome; empty if there is none."""
     try:
         return str(pickle.loads(answer))  # noqa: S301  # from our own worker
     except Exception:  # whatever pickle raises for other bytes

@@ -120,10 +120,10 @@ class Recorder(Observer):
     def on_evaluation(self, evaluation: Evaluation) -> None:
         """Take a batch of judged candidates; companions count with the candidate that brought them."""
         total = len(evaluation)
-        late = self.limit.seconds is not None and self.used > self.limit.seconds
+        is_over_time = self.limit.seconds is not None and self.used > self.limit.seconds
         allowed = math.inf if self.limit.evaluations is None else self.limit.evaluations
         begin = 0
-        while begin < total and not late and self.evaluations + begin < allowed:
+        while begin < total and not is_over_time and self.evaluations + begin < allowed:
             room = min(self._next, allowed) - self.evaluations - begin
             end = int(min(total, begin + room))
             self._add(evaluation, slice(begin, end))
@@ -139,8 +139,11 @@ class Recorder(Observer):
 
     def _add(self, evaluation: Evaluation, rows: slice | NDArray[np.bool_]) -> None:
         X, F, G = evaluation.X[rows], evaluation.F[rows], evaluation.G[rows]
+        extras = {"values": evaluation.values[rows]}
+        if evaluation.thresholds is not None:
+            extras["thresholds"] = evaluation.thresholds[rows]
         if len(F):
-            self.archive.add(X, {"F": F, "G": G})
+            self.archive.add(X, {"F": F, "G": G, **extras})
 
     def _keep(self, evaluations: int) -> None:
         self.at.append(evaluations)

@@ -75,7 +75,8 @@ def save(study: Study, path: str | Path, *, force: bool = False) -> None:
     # Rows and columns of every array of every run; one-dimensional ones have no columns.
     shapes = [[_shape(part[name]) for name in _ARRAYS] for part in parts]
     arrays["shapes"] = np.array(shapes, np.int64).reshape(len(parts), len(_ARRAYS), 2)
-    with replacing(path, force=force) as temporary:
+    # Values of all solutions and the fingerprints of the tables are for the publisher only.
+    with replacing(path, force=force, private=True) as temporary:
         pack(temporary, head, arrays, name="study", small=True)
 
 
@@ -180,15 +181,15 @@ def _outcomes(
             part = packed.arrays[name][ends[i, j] - sizes[i, j] : ends[i, j]]
             rows, columns = shapes[i, j]
             arrays[name] = part if columns < 0 else part.reshape(columns, rows).T
-        arrays["F"] = _minimised(arrays["values"], entry, problems)
+        arrays["F"] = _minimised_objectives(arrays["values"], entry, problems)
         outcomes.append(Outcome.of(packed, entry, arrays))
     return tuple(outcomes)
 
 
-def _minimised(
+def _minimised_objectives(
     values: NDArray[Any], entry: Any, problems: Mapping[str, StudiedProblem]
 ) -> NDArray[Any]:
-    """The objectives of a run's solutions, as minimised."""
+    """Return the objectives of a run's solutions, as minimised."""
     problem = problems.get(str(entry.get("problem"))) if isinstance(entry, dict) else None
     if problem is None or values.ndim != 2 or values.shape[1] != len(problem.quantities):
         return values  # not a run of the problem: `read` refuses the study
@@ -197,7 +198,7 @@ def _minimised(
 
 
 def _fits(outcome: Outcome, problem: StudiedProblem) -> bool:
-    """Whether a run is one of the problem: as many objectives and quantities."""
+    """Return whether a run is one of the problem: as many objectives and quantities."""
     if len(outcome.points) and outcome.points.shape[1] != problem.n_objectives:
         return False
     return outcome.status != "ok" or outcome.values.shape[1] == len(problem.quantities)

@@ -143,7 +143,7 @@ def swarm_iterations(
 
 
 def check_exact(problem: AnonymizationProblem, limit: Limit) -> None:
-    """Raise where a problem's exact front cannot be computed.
+    """Raise if a problem's exact front cannot be computed.
 
     Args:
         problem: The problem.

@@ -52,7 +52,7 @@ class Solver:
     # What a kind of solver defines
 
     def check(self, problem: AnonymizationProblem, limit: Limit) -> None:
-        """Raise a ProblemError where the solver cannot solve a problem within a limit.
+        """Raise a ProblemError if the solver cannot solve a problem within a limit.
 
         Args:
             problem: The problem.
@@ -60,7 +60,7 @@ class Solver:
         """
 
     def describe(self, problem: AnonymizationProblem) -> dict[str, Any]:
-        """Return all that decides the solver's results, as plain data."""
+        """Return everything that determines the solver's results, as plain data."""
         raise TypeError(f"{type(self).__name__} must define describe(problem)")
 
     def solve(
@@ -71,10 +71,10 @@ class Solver:
         Args:
             problem: The problem.
             seed: The seed of the run.
-            recorder: Who listens to what the problem evaluates.
+            recorder: The observer of what the problem evaluates.
 
         Returns:
-            The front, or None where nothing is feasible, and facts about the search.
+            The front, or None if nothing is feasible, and facts about the search.
         """
         raise TypeError(f"{type(self).__name__} must define solve(problem, seed, recorder)")
 
@@ -107,8 +107,8 @@ class Solver:
     ) -> Solver:
         """Return a solver that calls a function.
 
-        What the function evaluates through the problem is counted, and a study says where that was more
-        than the budget. The evaluation of the vectors or recodings that it returns is not counted.
+        What the function evaluates through the problem is counted, and a study reports if that exceeded
+        the budget. The evaluation of the vectors or recodings that it returns is not counted.
 
         Args:
             function: A function `(problem, seed, budget)` that returns a Front, recodings, or decision
@@ -218,7 +218,7 @@ class _AlgorithmSolver(Solver):
         return algorithm
 
     def check(self, problem: AnonymizationProblem, limit: Limit) -> None:
-        """Raise where the algorithm does not fit the problem or its population the limit.
+        """Raise if the algorithm does not fit the problem or its population the limit.
 
         Args:
             problem: The problem.
@@ -252,7 +252,7 @@ class _AlgorithmSolver(Solver):
         Args:
             problem: The problem.
             seed: The seed of the run.
-            recorder: Who listens to what the problem evaluates.
+            recorder: The observer of what the problem evaluates.
         """
         budget = recorder.limit.budget
         try:
@@ -266,14 +266,14 @@ class _AlgorithmSolver(Solver):
             run = {"reproducible": budget.reproducible}
         if run.get("stopped_by_hand"):
             raise KeyboardInterrupt
-        reported = ("generations", "exhausted", "reproducible", "why_not_reproducible")
-        facts = {key: run[key] for key in reported if key in run}
-        spent = int(run.get("evaluations", recorder.evaluations))
-        facts["evaluations"] = min(spent, recorder.limit.evaluations or spent)
+        report_keys = ("generations", "exhausted", "reproducible", "why_not_reproducible")
+        facts = {key: run[key] for key in report_keys if key in run}
+        evaluations = int(run.get("evaluations", recorder.evaluations))
+        facts["evaluations"] = min(evaluations, recorder.limit.evaluations or evaluations)
         facts["infeasible"] = recorder.archive.n_infeasible
         if not len(recorder.archive):
             return None, facts
-        return Front.of(problem, recorder.archive.rows), facts
+        return Front.judged(problem, recorder.archive.evaluation()), facts
 
 
 class _FunctionSolver(Solver):
@@ -294,7 +294,7 @@ class _FunctionSolver(Solver):
         self._check = check
 
     def check(self, problem: AnonymizationProblem, limit: Limit) -> None:
-        """Raise where the function cannot solve the problem within the limit.
+        """Raise if the function cannot solve the problem within the limit.
 
         Args:
             problem: The problem.
@@ -319,7 +319,7 @@ class _FunctionSolver(Solver):
         Args:
             problem: The problem.
             seed: The seed of the run.
-            recorder: Who listens to what the problem evaluates.
+            recorder: The observer of what the problem evaluates.
         """
         with recorder.listening(problem):
             result = self.called(problem, seed, recorder.limit.budget)
@@ -328,16 +328,16 @@ class _FunctionSolver(Solver):
         if run.get("stopped_by_hand"):
             raise KeyboardInterrupt
         # What it evaluated itself, or through the problem in several searches of which one is returned.
-        spent = max(int(run.get("evaluations", 0)), recorder.evaluations)
+        evaluations = max(int(run.get("evaluations", 0)), recorder.evaluations)
         facts: dict[str, Any] = {
-            "evaluations": spent,
+            "evaluations": evaluations,
             "infeasible": recorder.archive.n_infeasible,
             "reproducible": bool(run.get("reproducible", True)),
             "why_not_reproducible": run.get("why_not_reproducible"),
         }
         allowed = recorder.limit.evaluations
-        if allowed is not None and spent > allowed:
-            facts["over_budget"] = spent - allowed
+        if allowed is not None and evaluations > allowed:
+            facts["over_budget"] = evaluations - allowed
         if recorder.limit.seconds is not None and recorder.used > recorder.limit.seconds:
             facts["over_seconds"] = round(recorder.used - recorder.limit.seconds, 3)
         if front is not None and front.proven:
@@ -378,8 +378,8 @@ def _as_front(result: Any, problem: AnonymizationProblem, name: str) -> Front | 
         return None
 
 
-def _needed(function: Callable[..., Any]) -> int:
-    """How many arguments a function must be given: 1, the problem, or 3; 0 where that cannot be seen."""
+def _count_arguments(function: Callable[..., Any]) -> int:
+    """Return how many arguments a function needs: 1, the problem, or 3; 0 if that is not visible."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # some built-in ones
@@ -402,30 +402,30 @@ def _name_of(function: Any) -> str:
 
 
 def as_solvers(solvers: Any) -> tuple[Solver, ...]:
-    """Return solvers of what a user writes: names, algorithms, functions, in a list or by name.
+    """Make solvers from what a user passes: names, algorithms, functions, in a list or by name.
 
     >>> as_solvers({"small": Solver.algorithm("nsga2", population=20), "chance": "random"})
     (Solver('small'), Solver('chance'))
     """
     if isinstance(solvers, Mapping):
-        named = [_as_solver(entry, name) for name, entry in solvers.items()]
+        solver_list = [_as_solver(entry, name) for name, entry in solvers.items()]
     elif isinstance(solvers, list | tuple):
-        named = [_as_solver(entry, None) for entry in solvers]
+        solver_list = [_as_solver(entry, None) for entry in solvers]
     else:
-        named = [_as_solver(solvers, None)]
-    if not named:
+        solver_list = [_as_solver(solvers, None)]
+    if not solver_list:
         raise ProblemError("solvers: none given; name at least one, such as 'nsga2'")
-    check_names([solver.name for solver in named], "solvers")
-    return tuple(named)
+    check_names([solver.name for solver in solver_list], "solvers")
+    return tuple(solver_list)
 
 
 def _as_solver(entry: Any, name: Any) -> Solver:
     if isinstance(entry, Solver):
         if name is None or name == entry.name:
             return entry
-        renamed = copy.copy(entry)
-        Solver.__init__(renamed, name, deterministic=entry.deterministic)
-        return renamed
+        twin = copy.copy(entry)
+        Solver.__init__(twin, name, deterministic=entry.deterministic)
+        return twin
     if isinstance(entry, str):
         return (
             Solver.exact(name=name or entry)
@@ -435,7 +435,7 @@ def _as_solver(entry: Any, name: Any) -> Solver:
     if isinstance(entry, Algorithm):
         return Solver.algorithm(entry, name=name)
     if callable(entry) and not isinstance(entry, type):
-        needed = _needed(entry)
+        needed = _count_arguments(entry)
         if needed == 1:
             return Solver.algorithm(entry, name=name)
         if needed == 3:

@@ -103,8 +103,8 @@ class Study:
             )
         columns = ["problem", "solver", "seed", "status", *INDICATORS, "front", *_FACTS, "error"]
         frame = pd.DataFrame(rows, columns=columns)
-        whole = ["seed", "evaluations", "infeasible", "over_budget"]
-        return frame.astype(dict.fromkeys(whole, "Int64") | {"reproducible": "boolean"})
+        integer_columns = ["seed", "evaluations", "infeasible", "over_budget"]
+        return frame.astype(dict.fromkeys(integer_columns, "Int64") | {"reproducible": "boolean"})
 
     def values(self, problem: str, indicator: str) -> dict[str, NDArray[np.float64]]:
         """Return an indicator's values of the runs on a problem, by solver, without failed runs.
@@ -205,7 +205,7 @@ class Study:
         return convergence.convergence(self, indicator, problem)
 
     def verdict(self, indicator: str = "hypervolume", *, alpha: float = 0.05) -> str:
-        """Return what the runs show at a level of significance, problem by problem and over all.
+        """Return what the runs show at a level of significance, for each problem and over all problems.
 
         Args:
             indicator: `"hypervolume"`, `"igd_plus"` or `"epsilon"`.
@@ -266,26 +266,26 @@ class Study:
         Args:
             problem: The name of the problem; the only one by default.
         """
-        studied = self.problem(problem)
+        entry = self.problem(problem)
         fronts: dict[str, list[Front]] = {s.name: [] for s in self.solvers}
         for o in self.outcomes:
-            if o.problem == studied.name and o.status == "ok":
+            if o.problem == entry.name and o.status == "ok":
                 fronts[o.solver].append(
                     Front(
-                        quantities=studied.quantities,
-                        n_objectives=studied.n_objectives,
+                        quantities=entry.quantities,
+                        n_objectives=entry.n_objectives,
                         values=o.values,
                         X=np.empty((len(o.values), 0)),
                         run={"algorithm": o.solver, "seed": o.seed, **o.facts},
-                        description=studied.description,
-                        dominated=np.empty((0, studied.n_objectives)),
+                        description=entry.description,
+                        dominated=np.empty((0, entry.n_objectives)),
                     )
                 )
         return {name: runs for name, runs in fronts.items() if runs}
 
     @property
     def _colours(self) -> dict[str, int]:
-        """A solver has the same colour in every picture, also where another is missing."""
+        """The colour of every solver, the same in all pictures, even if another solver is missing."""
         return {solver.name: i for i, solver in enumerate(self.solvers)}
 
     def plot_convergence(
@@ -383,6 +383,9 @@ class Study:
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the study to a file of arrays and JSON, without code, that `load` reads.
+
+        The file is for the publisher only, and only its owner may read it (mode 0600): it holds the values
+        of all solutions and a fingerprint by which a guess of the table can be confirmed.
 
         Args:
             path: The file.

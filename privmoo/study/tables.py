@@ -122,7 +122,7 @@ def _check(indicators: Sequence[str]) -> None:
 def _rows(
     study: Study, indicators: Sequence[str], alpha: float
 ) -> list[tuple[str, str, int, list[tuple[str, bool, str]]]]:
-    """Problem, solver, runs, and per indicator the text, whether it is the best, and a mark."""
+    """Return problem, solver, runs, and per indicator the text, whether it is the best, and a mark."""
     summary = study.summary()
     pairs = {name: study.pairwise(name, alpha=alpha) for name in indicators}
     rows = []
@@ -147,10 +147,10 @@ def _rows(
 
 
 def _marks(summary: pd.DataFrame, pairs: pd.DataFrame, indicator: str) -> tuple[set[str], set[str]]:
-    """The solvers with the best median of an indicator, and those not significantly different."""
-    measured = summary.dropna(subset=[indicator])
-    end = measured[indicator].max() if better(indicator) > 0 else measured[indicator].min()
-    best = set(measured.loc[measured[indicator] == end, "solver"])
+    """Return the solvers with the best median of an indicator, and those not significantly different."""
+    complete = summary.dropna(subset=[indicator])
+    end = complete[indicator].max() if better(indicator) > 0 else complete[indicator].min()
+    best = set(complete.loc[complete[indicator] == end, "solver"])
     close: set[str] = set()
     for pair in pairs.itertuples(index=False):
         if pair.better == "" and {pair.first, pair.second} & best:

@@ -59,8 +59,8 @@ class Task:
             limit: The budget.
             identity: The descriptions of problem and solver.
         """
-        whole = {**identity, "seed": seed, "limit": repr(limit), "versions": versions()}
-        text = json.dumps(plain(whole), sort_keys=True).encode()
+        task_identity = {**identity, "seed": seed, "limit": repr(limit), "versions": versions()}
+        text = json.dumps(plain(task_identity), sort_keys=True).encode()
         key = hashlib.blake2b(text, digest_size=16).hexdigest()
         return cls(problem, solver, seed, limit, key)
 
@@ -138,6 +138,6 @@ def _warm_up(problem: AnonymizationProblem) -> None:
     """Compile what the evaluation needs before a clock runs."""
     sampling = problem.default_operators().get("sampling")
     if sampling is not None:
-        drawn = sampling.do(problem, 2, random_state=np.random.default_rng(0))
-        problem.evaluate(drawn.get("X"), return_as_dictionary=True)
+        samples = sampling.do(problem, 2, random_state=np.random.default_rng(0))
+        problem.evaluate(samples.get("X"), return_as_dictionary=True)
         problem.forget()

@@ -72,7 +72,7 @@ def _on(
 
 
 def _claim(pair: Any, alpha: float) -> str:
-    """One pair in one sentence."""
+    """State one pair in one sentence."""
     if math.isnan(pair.a12):
         return (
             f"{pair.first} and {pair.second} cannot be compared: one has no run that did not fail."

@@ -17,7 +17,7 @@ __all__ = ["Suppression", "policy_from"]
 
 
 class Suppression:
-    """Base of all policies: which QI-groups stay, and what the policy reads of them.
+    """The base of all policies, which decide which QI-groups stay.
 
     A policy is a class with a `keep` method, usually a frozen dataclass of its parameters.
 
@@ -63,7 +63,7 @@ class Suppression:
 
     @property
     def required(self) -> frozenset[str]:
-        """The needs of this very policy, which may depend on its parameters."""
+        """The needs of this policy with its parameters."""
         return self.needs
 
 

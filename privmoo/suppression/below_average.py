@@ -1,4 +1,4 @@
-"""BelowAverage: groups below the candidate's own average go."""
+"""BelowAverage: groups below the candidate's own average are left out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["BelowAverage"]
 
 @dataclass(frozen=True)
 class BelowAverage(Suppression):
-    """Every group below weighted-k, or weighted-ℓ, of all groups is left out.
+    """Leaves out every group below the weighted-k, or weighted-ℓ, of all groups.
 
     Dewri et al. 2011, Problem 3.
 

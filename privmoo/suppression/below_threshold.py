@@ -1,4 +1,4 @@
-"""BelowThreshold: groups below a fixed size or diversity go."""
+"""BelowThreshold: groups below a fixed size or diversity are left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["BelowThreshold"]
 
 @dataclass(frozen=True)
 class BelowThreshold(Suppression):
-    """Every group of fewer than k persons, or of a diversity below `k`, is left out.
+    """Leaves out every group of fewer than k persons, or with a diversity below `k`.
 
     Args:
         k: The smallest size (or diversity) that stays, at least 1.

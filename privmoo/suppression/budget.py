@@ -1,4 +1,4 @@
-"""Budget: a fraction of the records may go, the least protected ones first."""
+"""Budget: a fraction of the records may be left out, the least protected ones first."""
 
 from __future__ import annotations
 
@@ -12,20 +12,25 @@ from numpy.typing import NDArray
 from privmoo.errors import ProblemError
 from privmoo.groups.groups import GroupBatch
 from privmoo.suppression.base import Suppression
+from privmoo.suppression.below_threshold import BelowThreshold
 from privmoo.suppression.ranks import Property, check_property, within
+from privmoo.suppression.staircase import Staircase
 
 __all__ = ["Budget", "check_fraction", "largest_number"]
 
 
 @dataclass(frozen=True)
-class Budget(Suppression):
-    """At most a fraction of the records is left out, from the least protected groups on.
+class Budget(Staircase):
+    """Leaves out at most a fraction of the records, beginning with the least protected groups.
+
+    By itself the policy spends as much of the budget as it can. A search also considers every smaller
+    threshold, by size or by ℓ as a real number.
 
     Dewri et al. 2011, Eq. 7. Whole classes only: either all groups of a size are left out or none, so
     that the result does not depend on an arbitrary choice.
 
     Args:
-        fraction: The largest share of records that may go, from 0 to 1.
+        fraction: The largest share of records that may be left out, from 0 to 1.
         by: Order groups by size (`"k"`) or by ⌊ℓ⌋ (`"l"`).
 
     >>> Budget(0.1).limit(30162)
@@ -44,8 +49,17 @@ class Budget(Suppression):
         """Counts of sensitive values, if groups are ordered by ℓ."""
         return frozenset({"counts"}) if self.by == "l" else frozenset()
 
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """The property that orders groups."""
+        return (self.by,)
+
+    def at(self, thresholds: NDArray[np.float64]) -> Suppression:
+        """Return the threshold as a policy."""
+        return BelowThreshold(_whole(float(thresholds[0])), by=self.by)
+
     def limit(self, n_records: int) -> int:
-        """Return the largest number of records that may go."""
+        """Return the largest number of records that may be left out."""
         return largest_number(self.fraction, n_records)
 
     def keep(self, groups: GroupBatch) -> NDArray[np.bool_]:
@@ -53,12 +67,17 @@ class Budget(Suppression):
         return within(groups, self.limit(groups.table.n_records), self.by)
 
 
+def _whole(number: float) -> float:
+    """Return a float without a fraction as an integer, as people write it."""
+    return int(number) if number == int(number) else number
+
+
 def largest_number(fraction: float, n_records: int) -> int:
     """Return the largest number of records within a fraction, free of the rounding of floats.
 
     Args:
         fraction: The fraction.
-        n_records: Of so many records.
+        n_records: The number of records that it is a fraction of.
 
     >>> largest_number(0.29, 100), int(0.29 * 100)
     (29, 28)

@@ -29,7 +29,7 @@ class ExplicitRecords(Suppression):
 
     @classmethod
     def from_description(cls, parameters: Mapping[str, Any]) -> Self:
-        """Refuse: no file says which records were chosen."""
+        """Raise a ProblemError: files do not state which records were chosen."""
         raise ProblemError(
             "suppression: ExplicitRecords belongs to problems whose candidates choose records, such as "
             "LevelsAndSuppression; name the problem instead"

@@ -25,7 +25,7 @@ class KLBudget(Suppression):
     that the rest is (d₁, d₂)-safe is not true in general, so k and ℓ are measured on what remains.
 
     Args:
-        fraction: The largest share of records that may go, from 0 to 1.
+        fraction: The largest share of records that may be left out, from 0 to 1.
         prefer: The property to raise, `"k"` or `"l"`.
 
     >>> KLBudget(0.1, prefer="l").describe()

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo import registry
 from privmoo.errors import ProblemError
 from privmoo.groups.diversity import diversity_of_groups
 from privmoo.groups.groups import GroupBatch
 from privmoo.kernels.suppression import keep_above, keep_within_budget
+from privmoo.measures.base import Measure
+from privmoo.measures.names import measure_by_name
 
 __all__ = [
+    "READABLE",
     "Property",
     "above",
     "above_thresholds",
+    "alone",
     "check_property",
+    "group_ranks",
+    "measure_of_groups",
     "ranks",
     "within",
 ]
 
 Property = Literal["k", "l"]
+READABLE = frozenset({"sizes", "loss", "counts"})
+"""The parts of the groups that a measure of a single group may read."""
 
 
 def check_property(name: str, value: str) -> None:
@@ -43,6 +54,64 @@ def ranks(groups: GroupBatch, by: Property) -> NDArray[Any]:
         by: `"k"`: its size in persons; `"l"`: its diversity.
     """
     return groups.sizes if by == "k" else diversity_of_groups(groups)
+
+
+def group_ranks(groups: GroupBatch, name: str) -> NDArray[np.float64]:
+    """Return how well each group is protected, by any measure of single groups: more is better.
+
+    Args:
+        groups: The groups of a chunk of candidates.
+        name: `"k"`, `"l"`, or the name of a measure; one that compares with all records compares with
+            the original table.
+    """
+    if name in ("k", "l"):
+        return np.asarray(ranks(groups, "k" if name == "k" else "l"), dtype=np.float64)
+    measure = measure_of_groups(name)
+    single, places = alone(groups)
+    result = np.full(len(groups.sizes), -np.inf)
+    values = measure.values(single)
+    result[places] = values if measure.sense == "max" else -values
+    return result
+
+
+def alone(groups: GroupBatch) -> tuple[GroupBatch, NDArray[np.int64]]:
+    """Return every group as a candidate of its own, and the place of each in the arrays."""
+    ranges = zip(groups.starts, groups.stops, strict=True)
+    places = np.unique(
+        np.concatenate(
+            [np.arange(start, stop) for start, stop in ranges] or [np.zeros(0, np.int64)]
+        )
+    )
+    single = replace(
+        groups,
+        starts=places,
+        stops=places + 1,
+        labels=None,
+        blocks=None,
+        clusters=None,
+        centres=None,
+        spans=None,
+        cells=None,
+        kept=None,
+        stage="after",
+    )
+    return single, places
+
+
+def measure_of_groups(name: str) -> Measure:
+    """Return the measure with a name, as far as it is a property of a single group.
+
+    Raises:
+        ProblemError: The measure is about all groups together.
+    """
+    kind = registry.load("measures", name) if registry.contains("measures", name) else None
+    takes_reference = kind is not None and "reference" in inspect.signature(kind).parameters
+    measure = measure_by_name(name, **({"reference": "original"} if takes_reference else {}))
+    if measure.needs - READABLE:
+        raise ProblemError(
+            f"by: {name} is not a property of a single group, so no group can be below it"
+        )
+    return measure
 
 
 def above(
@@ -77,7 +146,7 @@ def within(
 
     Args:
         groups: The groups of a chunk of candidates.
-        limit: The number of records that may go.
+        limit: The number of records that may be left out.
         first: The property that orders the classes.
         second: The property that orders groups within the last class.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from privmoo.kernels.counts import recount
 from privmoo.kernels.suppression import move_kept_to_front, relabel, take
 from privmoo.recodings.candidates import Candidates
 
-__all__ = ["keep_groups", "keep_records"]
+__all__ = ["keep_groups", "keep_records", "repeat_groups"]
 
 
 def keep_groups(
@@ -39,29 +40,61 @@ def keep_groups(
     starts, stops = before.starts, before.stops
     move_kept_to_front(starts, stops, kept, order, kept_stops)
 
-    def moved(name: str, source: NDArray[Any]) -> NDArray[Any]:
+    def move(name: str, source: NDArray[Any]) -> NDArray[Any]:
         result = memory.array(f"moved {name}", len(source), source.dtype)
         take(starts, stops, order, source, result)
         return result
 
-    sizes = moved("sizes", before.sizes)
+    sizes = move("sizes", before.sizes)
     if before.labels is not None:
         places = memory.array("order", before.table.n_tuples + 1, np.int32)
         relabel(starts, stops, order, places, before.labels)
     ordered = replace(
         before,
         sizes=sizes,
-        records=sizes if before.records is before.sizes else moved("records", before.records),
-        losses=moved("losses", before.losses),
-        firsts=moved("firsts", before.firsts),
+        records=sizes if before.records is before.sizes else move("records", before.records),
+        losses=move("losses", before.losses),
+        firsts=move("firsts", before.firsts),
         segments={
-            name: Segments(
-                moved(f"starts {name}", s.starts), moved(f"stops {name}", s.stops), *s[2:]
-            )
+            name: Segments(move(f"starts {name}", s.starts), move(f"stops {name}", s.stops), *s[2:])
             for name, s in before.segments.items()
         },
     )
     return ordered, replace(ordered, stops=kept_stops, stage="after")
+
+
+def repeat_groups(groups: GroupBatch, times: Sequence[int]) -> GroupBatch:
+    """Return the groups of every candidate several times, as so many candidates.
+
+    Args:
+        groups: The groups before suppression.
+        times: How often each candidate is repeated.
+    """
+    owners = np.repeat(np.arange(len(groups)), times)
+    lengths = groups.n_groups[owners]
+    stops = np.cumsum(lengths)
+    starts = stops - lengths
+    places = np.arange(int(lengths.sum())) + np.repeat(groups.starts[owners] - starts, lengths)
+    sizes = groups.sizes[places]
+    rows: dict[str, Any] = {
+        name: value[owners] if isinstance(value, np.ndarray) else [value[i] for i in owners]
+        for name in ("labels", "blocks", "clusters", "centres", "spans", "cells")
+        if (value := getattr(groups, name)) is not None
+    }
+    return replace(
+        groups,
+        starts=starts,
+        stops=stops,
+        sizes=sizes,
+        records=sizes if groups.records is groups.sizes else groups.records[places],
+        losses=groups.losses[places],
+        firsts=groups.firsts[places],
+        segments={
+            name: Segments(s.starts[places], s.stops[places], *s[2:])
+            for name, s in groups.segments.items()
+        },
+        **rows,
+    )
 
 
 def keep_records(
@@ -92,17 +125,17 @@ def keep_records(
             total = np.bincount(labels[c], candidates.losses[c] * kept[c], before.n_groups[c])
             places = slice(before.starts[c], before.stops[c])
             losses[places] = total / np.maximum(records[places], 1)
-    chosen = Workspace(memory.scratch)  # `before` still lives in the other
+    workspace = Workspace(memory.scratch)  # `before` still lives in the other
     remaining = replace(
         before,
         sizes=records if table.subjects is None else _persons(before, published, records),
         records=records,
         losses=losses,
-        segments=_counts(before, published, grouper, chosen),
+        segments=_counts(before, published, grouper, workspace),
         labels=labels.copy(),
         kept=kept,
     )
-    _, after = keep_groups(remaining, records >= 1, chosen)
+    _, after = keep_groups(remaining, records >= 1, workspace)
     return after
 
 

@@ -1,15 +1,133 @@
-"""The staircase of a recoding: one release for every threshold on the size of its groups."""
+"""The staircase of a recoding: one release for every threshold within a budget."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.groups.diversity import diversity_of_groups
 from privmoo.groups.groups import GroupBatch
+from privmoo.kernels.thresholds import RankedGroups, steps_by_both, steps_by_rank, steps_by_size
+from privmoo.suppression.base import Suppression
+from privmoo.suppression.ranks import above, group_ranks
 
-__all__ = ["Stairs", "most_suppressed", "stairs_of"]
+__all__ = ["Staircase", "Stairs", "Steps", "most_suppressed", "stairs_of"]
+
+_LONGEST_HISTOGRAM = 1 << 16
+
+
+class Steps(NamedTuple):
+    """The steps of a chunk of candidates, and what is known of each without measuring it.
+
+    Attributes:
+        owners: The candidate of every step.
+        thresholds: Steps × thresholds.
+        k: The size of the smallest group that stays.
+        diversity: A lower bound of ℓ of the groups that stay, and ℓ itself for one step of each set of
+            groups; NaN if it was not asked for.
+        suppressed: The records that are left out.
+        losses: The general loss of the records that stay, summed.
+    """
+
+    owners: NDArray[np.int64]
+    thresholds: NDArray[np.float64]
+    k: NDArray[np.float64]
+    diversity: NDArray[np.float64]
+    suppressed: NDArray[np.float64]
+    losses: NDArray[np.float64]
+
+    def at(self, rows: NDArray[np.intp]) -> Steps:
+        """Return some of the steps."""
+        columns: list[Any] = [column[rows] for column in self]
+        return Steps(*columns)
+
+    @classmethod
+    def join(cls, parts: list[Steps]) -> Steps:
+        """Return the steps of several chunks, whose candidates are numbered consecutively."""
+        return cls._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+
+
+class Staircase(Suppression):
+    """A policy with a budget: any thresholds may be set that leave out no more than it allows.
+
+    One grouping of a recoding is enough to know all its steps, and every step is a release of its own. By
+    itself the policy keeps what `keep` says, which is one of the steps.
+
+    A subclass defines the `properties` by which groups are left out, how many records at most
+    (`limit`), and the fixed policy of a step (`at`).
+    """
+
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """The properties that thresholds apply to: `"k"`, `"l"` or another measure of single groups."""
+        raise TypeError(f"{type(self).__name__} must define properties")
+
+    def limit(self, n_records: int) -> int:
+        """Return the largest number of records that may be left out."""
+        raise TypeError(f"{type(self).__name__} must define limit(n_records)")
+
+    def at(self, thresholds: NDArray[np.float64]) -> Suppression:
+        """Return the policy of one step."""
+        raise TypeError(f"{type(self).__name__} must define at(thresholds)")
+
+    def steps(self, groups: GroupBatch, *, diversity: bool = False) -> Steps:
+        """Return all steps of a chunk of candidates, from their groups before suppression.
+
+        Args:
+            groups: The groups.
+            diversity: Whether to compute the diversity of what stays if no threshold is about it.
+        """
+        by = self.properties
+        others = [name for name in by if name != "k"]
+        if others:
+            ranks = group_ranks(groups, others[0])
+        elif diversity:
+            ranks = diversity_of_groups(groups)
+        else:
+            ranks = np.empty(0)
+        limit = self.limit(groups.table.n_records)
+        by_size, by_rank = "k" in by, bool(others)
+        sizes = groups.sizes
+        if by_size and not by_rank and limit >= _LONGEST_HISTOGRAM:
+            ranks, by_size, by_rank = sizes.astype(np.float64), False, True
+        find = steps_by_both if by_size and by_rank else steps_by_size if by_size else steps_by_rank
+        ranked = RankedGroups(
+            groups.starts, groups.stops, sizes, ranks, groups.records, groups.losses
+        )
+        rows = find(ranked, limit)
+        thresholds = rows[:, [2 if name != "k" or not by_size else 1 for name in by]]
+        about_l = "l" in others or (diversity and not others and by_size)
+        return Steps(
+            rows[:, 0].astype(np.int64),
+            thresholds,
+            rows[:, 3],
+            rows[:, 4] if about_l else np.full(len(rows), np.nan),
+            rows[:, 5],
+            rows[:, 6],
+        )
+
+    def keep_of(self, groups: GroupBatch, steps: Steps) -> NDArray[np.bool_]:
+        """Return what `keep` returns, where the steps are known already.
+
+        Args:
+            groups: The groups of a chunk of candidates.
+            steps: All their steps.
+        """
+        return np.asarray(self.keep(groups))
+
+    def keep_at(self, groups: GroupBatch, thresholds: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which groups reach the thresholds of their candidate.
+
+        Args:
+            groups: The groups of a chunk of candidates.
+            thresholds: Candidates × thresholds.
+        """
+        keep = np.ones(len(groups.sizes), np.bool_)
+        for j, name in enumerate(self.properties):
+            keep &= above(groups, group_ranks(groups, name), thresholds[:, j])
+        return keep
 
 
 class Stairs(NamedTuple):

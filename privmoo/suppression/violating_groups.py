@@ -1,9 +1,8 @@
-"""ViolatingGroups: the groups that break a constraint go."""
+"""ViolatingGroups: the groups that break a constraint are left out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,14 +13,13 @@ from privmoo.groups.groups import GroupBatch
 from privmoo.measures.base import Constraint
 from privmoo.measures.notation import constraint_from
 from privmoo.suppression.base import Suppression
+from privmoo.suppression.ranks import READABLE, alone
 
 __all__ = ["ViolatingGroups"]
 
-_READABLE = frozenset({"sizes", "loss", "counts"})
-
 
 class ViolatingGroups(Suppression):
-    """Every group that breaks a constraint by itself is left out, as in ARX.
+    """Leaves out every group that breaks a constraint by itself, as in ARX.
 
     A constraint applies to each group alone: k of a group is its size, ℓ and t are those of its values.
     Measures that compare with all released records must compare with the original table instead
@@ -45,10 +43,15 @@ class ViolatingGroups(Suppression):
                     f"{type(constraint).__name__}"
                 )
             measure = constraint.measure
-            if measure.needs - _READABLE:
+            if measure.needs - READABLE:
                 raise ProblemError(
                     f"constraints: {measure.name} is not a property of a single group, so no group can "
                     "break it"
+                )
+            if getattr(measure, "population", None) is not None:
+                raise ProblemError(
+                    f"constraints: {measure.name} groups a whole population for every candidate, which "
+                    "cannot be done for single groups; use sampling_fraction= instead of population="
                 )
             if getattr(measure, "reference", "original") != "original":
                 raise ProblemError(
@@ -82,24 +85,10 @@ class ViolatingGroups(Suppression):
 
     def keep(self, groups: GroupBatch) -> NDArray[np.bool_]:
         """Keep the groups that satisfy every constraint."""
-        ranges = zip(groups.starts, groups.stops, strict=True)
-        places = np.concatenate(
-            [np.arange(start, stop) for start, stop in ranges] or [np.zeros(0, np.int64)]
-        )
-        alone = replace(
-            groups,
-            starts=places,
-            stops=places + 1,
-            labels=None,
-            blocks=None,
-            clusters=None,
-            centres=None,
-            kept=None,
-            stage="after",
-        )
+        single, places = alone(groups)
         satisfied = np.ones(len(places), dtype=np.bool_)
         for constraint in self.constraints:
-            satisfied &= constraint.violation(constraint.measure.values(alone)) <= 0
+            satisfied &= constraint.violation(constraint.measure.values(single)) <= 0
         keep = np.zeros(len(groups.sizes), dtype=np.bool_)
         keep[places] = satisfied
         return keep

@@ -24,11 +24,11 @@ def check_baseline(
     """Raise an AssertionError with one sentence if a baseline violates the protocol.
 
     A baseline must take a table and k, return a recoding whose QI-groups have at least k persons, and
-    return the same one again; the recoding must be one that can be stored.
+    return the same recoding every time; it must be possible to store the recoding.
 
     Args:
         baseline: The baseline.
-        table: To try it on; `example_table()` by default.
+        table: The records to try it on; `example_table()` by default.
         k: The k to try.
         options: Further arguments of the baseline.
 
@@ -45,6 +45,6 @@ def check_baseline(
         sizes = groups[0].sizes
         assert sizes.min() >= size, f"a QI-group has {sizes.min()} persons, fewer than k = {size}"
         assert sizes.sum() == table.n_persons, "every person must be in a QI-group"
-        again = baseline(table, size, **options)
-        assert again.key() == recoding.key(), "the same call must give the same recoding"
+        repeated = baseline(table, size, **options)
+        assert repeated.key() == recoding.key(), "the same call must give the same recoding"
         check_storage(recoding, table)

@@ -16,7 +16,7 @@ from privmoo.measures.base import Measure
 from privmoo.recodings.candidates import Candidates, leaf_blocks
 from privmoo.suppression import Suppression
 
-__all__ = ["evaluate", "groups_of", "random_blocks", "random_labels", "shuffled"]
+__all__ = ["evaluate", "groups_of", "random_blocks", "random_labels", "shuffle_groups"]
 
 Values = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ def evaluate(
     candidates: Candidates,
     suppression: Suppression | None = None,
 ) -> Values:
-    """Return a measure of every candidate, at its own stage.
+    """Return the value of a measure for every candidate, at the measure's own stage.
 
     Args:
         measure: The measure.
@@ -106,7 +106,7 @@ def random_labels(table: Table, n: int, rng: np.random.Generator) -> NDArray[np.
     return np.stack(rows[:n]).astype(np.int32)
 
 
-def shuffled(groups: GroupBatch, rng: np.random.Generator) -> GroupBatch:
+def shuffle_groups(groups: GroupBatch, rng: np.random.Generator) -> GroupBatch:
     """Return the same groups in another order; suppressed groups stay behind the others.
 
     Args:

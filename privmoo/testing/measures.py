@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.audit.formulas import OF_GROUPS, OF_VALUES
 from privmoo.data.columns import QuasiIdentifier
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError
@@ -19,7 +20,7 @@ from privmoo.testing.candidates import (
     groups_of,
     random_blocks,
     random_labels,
-    shuffled,
+    shuffle_groups,
 )
 from privmoo.testing.tables import example_table
 
@@ -32,16 +33,17 @@ Values = NDArray[np.float64]
 def check_measure(measure: Measure, table: Table | None = None, *, seed: int = 0) -> None:
     """Raise an AssertionError with one sentence if a measure violates the protocol.
 
-    It must declare itself; give one finite value within its range per candidate, the same again,
-    alone and in a chunk, for any order of the records and of the groups; give its worst value where
-    nothing is released; get better or worse under merging if it says so (`coarser`); and be what its
-    class makes of its `parameters`. Candidates are random cuts and levels, or clusters if the measure
-    refuses generalised values, under several suppression policies.
+    It must declare its name, sense, stage, needs and range. It must give every candidate one finite value
+    within its range, which is the same every time, alone and in a chunk, and for any order of the records
+    and of the groups. It must give its worst value if nothing is released, and get better or worse under
+    merging if it says so (`coarser`). Its class must rebuild it from its `parameters`. Candidates are
+    random cuts and levels, or clusters if the measure refuses generalised values, under several
+    suppression policies.
 
     Args:
         measure: The measure.
         table: Records to try it on; `example_table()` by default.
-        seed: For the random candidates.
+        seed: The seed of the random candidates.
 
     >>> from privmoo.measures import KAnonymity
     >>> check_measure(KAnonymity())
@@ -70,11 +72,15 @@ def _check_declaration(measure: Measure, table: Table) -> None:
     _must(measure.sense in ("min", "max"), f"{who}: sense is {measure.sense!r}")
     _must(measure.stage in ("before", "after"), f"{who}: stage is {measure.stage!r}")
     unknown = set(measure.needs) - NEEDS
-    _must(not unknown, f"{who} needs {sorted(unknown)}, known are {sorted(NEEDS)}")
+    _must(not unknown, f"{who} needs {sorted(unknown)}, but only {sorted(NEEDS)} are known")
     _must(measure.coarser in (None, "better", "worse"), f"{who}: coarser is {measure.coarser!r}")
     _must(
         not (measure.audited and measure.stage == "before"),
         f"{who} is audited, but groups before suppression cannot be seen in a release",
+    )
+    _must(
+        not measure.audited or measure.name in {*OF_GROUPS, *OF_VALUES},
+        f"{who} is audited, but the audit has no formula for it; add one with @formula({measure.name!r})",
     )
     low, high = measure.range(table)
     _must(math.isfinite(low) and math.isfinite(high), f"{who}: range {low}, {high} is infinite")
@@ -97,7 +103,8 @@ def _check_values(
     outside = values[(values < low - slack) | (values > high + slack)]
     _must(not len(outside), f"{who} is {outside[:1]}, outside its range {low} … {high}")
     _must(
-        np.array_equal(values, measure.values(groups)), f"{who} gives other values the second time"
+        np.array_equal(values, measure.values(groups)),
+        f"{who} gives different values the second time",
     )
     for c in range(len(groups)):
         alone = evaluate(measure, table, chunk[c : c + 1], policy)
@@ -105,8 +112,8 @@ def _check_values(
             np.array_equal(alone, values[c : c + 1]),
             f"{who} is {alone[0]} for a candidate alone and {values[c]} for it in a chunk",
         )
-    moved = measure.values(shuffled(groups, rng))
-    _must(_close(moved, values), f"{who} depends on the order of the groups")
+    shuffled_values = measure.values(shuffle_groups(groups, rng))
+    _must(_close(shuffled_values, values), f"{who} depends on the order of the groups")
 
 
 def _check_empty(measure: Measure, table: Table, chunk: Candidates) -> None:
@@ -115,7 +122,7 @@ def _check_empty(measure: Measure, table: Table, chunk: Candidates) -> None:
     values = evaluate(measure, table, chunk, BelowThreshold(table.n_records + 1))
     _must(
         (values == measure.worst(table)).all(),
-        f"{measure!r} is {values[0]} where nothing is released, not its worst value",
+        f"{measure!r} is {values[0]} if nothing is released, not its worst value",
     )
 
 
@@ -123,7 +130,7 @@ def _check_row_order(
     measure: Measure, table: Table, chunk: Candidates, rng: np.random.Generator
 ) -> None:
     frame = table.frame.iloc[rng.permutation(table.n_records)]
-    again = Table(
+    repeated_table = Table(
         frame,
         quasi_identifiers={
             qi.name: QuasiIdentifier(hierarchy=qi.hierarchy, weight=qi.weight) for qi in table.qis
@@ -131,10 +138,14 @@ def _check_row_order(
         sensitive={name: attribute.hierarchy for name, attribute in table.sensitive.items()},
         target=table.target_name,
         subject=table.subject_name,
+        missing=table.missing,
     )
     policy = BelowThreshold(2)
     _must(
-        _close(evaluate(measure, again, chunk, policy), evaluate(measure, table, chunk, policy)),
+        _close(
+            evaluate(measure, repeated_table, chunk, policy),
+            evaluate(measure, table, chunk, policy),
+        ),
         f"{measure!r} depends on the order of the records",
     )
 
@@ -145,7 +156,7 @@ def _check_coarser(
     if measure.coarser is None:
         return
     fine = evaluate(measure, table, chunk)
-    merged = evaluate(measure, table, _merged(table, chunk, rng))
+    merged = evaluate(measure, table, _coarsen(table, chunk, rng))
     rises = (measure.coarser == "better") == (measure.sense == "max")
     gain = merged - fine if rises else fine - merged
     worst = int(gain.argmin())
@@ -162,15 +173,15 @@ def _check_parameters(measure: Measure, table: Table, chunk: Candidates) -> None
     rebuilt: Measure = type(measure)(**measure.parameters)
     _must(
         rebuilt.stage == measure.stage and rebuilt.name == measure.name,
-        f"{measure!r} is not what its class makes of its parameters, {rebuilt!r}",
+        f"{measure!r} differs from what its class makes of its parameters, {rebuilt!r}",
     )
     _must(
         np.array_equal(evaluate(rebuilt, table, chunk), evaluate(measure, table, chunk)),
-        f"{measure!r} has other values than what its class makes of its parameters",
+        f"{measure!r} has values that differ from those of what its class makes of its parameters",
     )
 
 
-def _merged(table: Table, chunk: Candidates, rng: np.random.Generator) -> Candidates:
+def _coarsen(table: Table, chunk: Candidates, rng: np.random.Generator) -> Candidates:
     """Make each candidate coarser: join two clusters, or suppress one quasi-identifier fully."""
     if chunk.labels is not None:
         labels = chunk.labels.copy()
@@ -186,7 +197,7 @@ def _merged(table: Table, chunk: Candidates, rng: np.random.Generator) -> Candid
 
 
 def _must(holds: object, sentence: str) -> None:
-    """Raise an AssertionError, also where Python leaves out assert statements."""
+    """Raise an AssertionError, even if Python skips assert statements."""
     if not holds:
         raise AssertionError(sentence)
 

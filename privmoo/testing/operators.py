@@ -25,15 +25,15 @@ _ROWS = 40
 def check_operator(operator: Any, problem: Any, *, seed: int = 0) -> None:
     """Raise an AssertionError with one sentence if an operator violates the contract.
 
-    Children of valid parents must be valid, of the parents' type and as many as pymoo expects; the
-    same seed must give the same children and another seed others; parents must stay as they are; and
+    Children of valid parents must be valid, of the parents' type and as many as pymoo expects. The
+    same seed must give the same children, and another seed different ones. Parents must not change, and
     neither numpy's nor Python's global random state may be used. Duplicate elimination must keep the
     first of equal individuals, in their order.
 
     Args:
         operator: A pymoo Sampling, Crossover, Mutation, Repair or DuplicateElimination.
-        problem: A problem it works on.
-        seed: For the parents and the operator.
+        problem: A problem that the operator works on.
+        seed: The seed of the parents and of the operator.
 
     >>> from privmoo.operators import CutMutation
     >>> from privmoo.problems import Cuts
@@ -41,10 +41,10 @@ def check_operator(operator: Any, problem: Any, *, seed: int = 0) -> None:
     >>> check_operator(CutMutation(), Cuts(example_table()))
     """
     kinds = (Sampling, Crossover, Mutation, Repair, DuplicateElimination)
-    named = ", ".join(kind.__name__ for kind in kinds)
+    names = ", ".join(kind.__name__ for kind in kinds)
     name = type(operator).__name__
     _require(not isinstance(operator, type), f"{operator!r}: give an instance, not the class")
-    _require(isinstance(operator, kinds), f"{name}: must be one of pymoo's {named}")
+    _require(isinstance(operator, kinds), f"{name}: must be one of pymoo's {names}")
     _require(
         isinstance(problem, Problem), f"{problem!r} is not a problem; pass one such as Cuts(table)"
     )
@@ -54,7 +54,7 @@ def check_operator(operator: Any, problem: Any, *, seed: int = 0) -> None:
         return
     states = _global_states()
     children = _apply(operator, problem, parents, seed)
-    again = _apply(operator, problem, parents, seed)
+    repeated = _apply(operator, problem, parents, seed)
     _require(
         states == _global_states(), f"{name}: uses a global random state instead of random_state"
     )
@@ -71,10 +71,10 @@ def check_operator(operator: Any, problem: Any, *, seed: int = 0) -> None:
     )
     invalid = np.flatnonzero(~is_valid(problem, children)).tolist()
     _require(not invalid, f"{name}: children {invalid[:3]} of valid parents are not valid")
-    _require(np.array_equal(children, again), f"{name}: the same seed gives other children")
+    _require(np.array_equal(children, repeated), f"{name}: the same seed gives different children")
     if isinstance(operator, Repair):
         _require(np.array_equal(children, parents), f"{name}: changes rows that are valid")
-    elif len(np.unique(parents, axis=0)) > _ROWS // 4:  # else hardly anything can vary
+    elif len(np.unique(parents, axis=0)) > _ROWS // 4:  # otherwise hardly anything can vary
         repeats = [_apply(operator, problem, parents, seed + i) for i in (1, 2, 3)]
         _require(
             any(not np.array_equal(children, repeat) for repeat in repeats),
@@ -87,7 +87,7 @@ def valid_rows(problem: Any, n_rows: int, *, seed: int = 0) -> NDArray[Any]:
 
     Args:
         problem: The problem.
-        n_rows: How many.
+        n_rows: The number of vectors.
         seed: Equal seeds give equal vectors.
 
     >>> from privmoo.problems import Cuts
@@ -140,13 +140,13 @@ def _apply(operator: Any, problem: Any, parents: NDArray[Any], seed: int) -> NDA
     pop = Population.new("X", parents)
     if isinstance(operator, Crossover):
         n = operator.n_parents
-        chosen = np.random.default_rng(seed).integers(len(parents), size=(_ROWS, n))
-        out = operator(problem, pop, parents=chosen, random_state=rng)
+        mates = np.random.default_rng(seed).integers(len(parents), size=(_ROWS, n))
+        offspring = operator(problem, pop, parents=mates, random_state=rng)
     elif isinstance(operator, Repair):
-        out = operator(problem, pop)  # a particle swarm passes no random_state
+        offspring = operator(problem, pop)  # a particle swarm passes no random_state
     else:
-        out = operator(problem, pop, random_state=rng)
-    return np.array([individual.X for individual in out])
+        offspring = operator(problem, pop, random_state=rng)
+    return np.array([individual.X for individual in offspring])
 
 
 def _check_parents(operator: Any, problem: Any, parents: NDArray[Any], seed: int) -> None:
@@ -157,7 +157,7 @@ def _check_parents(operator: Any, problem: Any, parents: NDArray[Any], seed: int
 
 
 def _global_states() -> tuple[Any, ...]:
-    kind, keys, *rest = np.random.get_state()  # noqa: NPY002 # only looked at
+    kind, keys, *rest = np.random.get_state()  # noqa: NPY002 # only read
     return kind, np.asarray(keys).tobytes(), *rest, random.getstate()
 
 

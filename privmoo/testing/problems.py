@@ -27,14 +27,14 @@ _OPERATORS = {"sampling", "crossover", "mutation"}
 def check_problem(problem: AnonymizationProblem, *, seed: int = 0) -> None:
     """Raise an AssertionError with one sentence if a problem violates the protocol.
 
-    It must describe itself in plain data; bring operators whose sampling fits it; give finite objectives
-    within the range of their measures, the same again and in any company; turn decision vectors into
-    recodings that group as the evaluation did and that can be stored; and its feasible candidates must
-    survive the audit of a release.
+    It must describe itself in plain data and have operators whose sampling fits it. Its objectives must be
+    finite, within the range of their measures, and the same every time, whatever the other candidates are.
+    It must turn decision vectors into recodings that group as the evaluation did and that can be stored.
+    Its feasible candidates must pass the audit of a release.
 
     Args:
         problem: The problem.
-        seed: For the random candidates.
+        seed: The seed of the random candidates.
 
     >>> from privmoo.problems import ZeroSuppression
     >>> from privmoo.testing import example_table
@@ -71,13 +71,15 @@ def _check_facts(problem: AnonymizationProblem) -> None:
 
 def _sample(problem: AnonymizationProblem, seed: int) -> NDArray[Any]:
     sampling = problem.default_operators()["sampling"]
-    drawn = [
+    samples = [
         sampling(problem, _ROWS, random_state=np.random.default_rng(seed)).get("X")
         for _ in range(2)
     ]
-    assert drawn[0].shape == (_ROWS, problem.n_var), "sampling: wrong shape"
-    assert np.array_equal(drawn[0], drawn[1]), "sampling: the same seed gives different candidates"
-    return np.asarray(drawn[0])
+    assert samples[0].shape == (_ROWS, problem.n_var), "sampling: wrong shape"
+    assert np.array_equal(samples[0], samples[1]), (
+        "sampling: the same seed gives different candidates"
+    )
+    return np.asarray(samples[0])
 
 
 def _check_values(
@@ -99,11 +101,11 @@ def _check_values(
             f"{key}: depends on the other candidates"
         )
         for i, single in zip(order, alone, strict=False):
-            assert single[key][0] == column[i], f"{key}: another value alone than in company"
+            assert single[key][0] == column[i], f"{key}: a candidate differs alone and with others"
 
 
 def _fresh(problem: AnonymizationProblem, X: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
-    """Measures without the cache."""
+    """Measure without the cache."""
     values = problem.evaluator.measure(problem.candidates(X))
     return dict(zip(problem.evaluator.names, values.T, strict=True))
 
@@ -114,9 +116,11 @@ def _check_pymoo(
     population = Evaluator().eval(problem, Population.new(X=X))
     F, G = population.get("F"), population.get("G")
     objectives = np.column_stack([values[name] for name in problem.objective_names])
-    assert np.array_equal(problem.minimised(F), objectives), "F: not the objectives in their sense"
+    assert np.array_equal(problem.minimised(F), objectives), (
+        "F: must be the objectives in their sense"
+    )
     assert G.shape == (len(X), len(problem.constraints) + 1), (
-        "G: one column per constraint and one more"
+        "G: must have one column per constraint and one more"
     )
     empty = values["records_suppressed"] >= problem.table.n_records
     assert ((G[:, -1] > 0) == empty).all(), "G: a release of no records must be infeasible"
@@ -132,10 +136,10 @@ def _check_recoding(
     table = problem.table
     recoding = problem.recoding(x)
     assert set(recoding.describe()) == set(table.qi_names), (
-        "recoding: describe every quasi-identifier"
+        "recoding: must describe every quasi-identifier"
     )
-    stored = json.loads(json.dumps(recoding.to_json()))
-    assert from_json(table, stored).key() == recoding.key(), "recoding: to_json does not read back"
+    data = json.loads(json.dumps(recoding.to_json()))
+    assert from_json(table, data).key() == recoding.key(), "recoding: from_json must undo to_json"
     candidate = recoding.candidate(problem.evaluator.engine.table)
     published = problem.published(x)
     if published is not None:
@@ -146,8 +150,8 @@ def _check_recoding(
         engine = Engine(engine.table, suppression=policy, needs=engine.needs, threads=1)
     before, after = engine.groups(candidate)
     for m in problem.measures:
-        again = float(m.values(before if m.stage == "before" else after)[0])
-        assert np.isclose(again, values[m.key], rtol=1e-12, atol=1e-12), (
+        repeated_value = float(m.values(before if m.stage == "before" else after)[0])
+        assert np.isclose(repeated_value, values[m.key], rtol=1e-12, atol=1e-12), (
             f"{m.key}: the recoding groups differently from the evaluation"
         )
     with warnings.catch_warnings():
@@ -162,5 +166,7 @@ def _check_recoding(
             origin=Origin(claims=values),
             seed=0,
         )
-    suppressed = table.n_records - len(release.frame)
-    assert suppressed == values["records_suppressed"], "release: another number of records"
+    n_suppressed = table.n_records - len(release.frame)
+    assert n_suppressed == values["records_suppressed"], (
+        "release: suppresses another number of records than the evaluation"
+    )

@@ -20,9 +20,8 @@ __all__ = ["check_recoding", "check_storage"]
 def check_recoding(recoding: Recoding, table: Table) -> None:
     """Raise an AssertionError with one sentence if a recoding violates the protocol.
 
-    A recoding must publish and describe every quasi-identifier; be readable from a file under its
-    registered name; and be released, so that the audit of the released rows finds the k that the
-    optimiser computes.
+    A recoding must publish and describe every quasi-identifier, and be readable from a file under its
+    registered name. If it is released, the audit of the rows must find the k that the optimiser computes.
 
     Args:
         recoding: The recoding.
@@ -33,8 +32,8 @@ def check_recoding(recoding: Recoding, table: Table) -> None:
     >>> check_recoding(identity_recoding(example_table()), example_table())
     """
     assert recodings_in(recoding), f"{recoding!r} is not a privmoo Recoding"
-    described = set(recoding.describe())
-    assert described == set(table.qi_names), "describe() must name every quasi-identifier"
+    descriptions = set(recoding.describe())
+    assert descriptions == set(table.qi_names), "describe() must name every quasi-identifier"
     published = [column.name for column in recoding.columns]
     assert published == table.qi_names, (
         "columns must hold one column per quasi-identifier, in order"
@@ -43,7 +42,7 @@ def check_recoding(recoding: Recoding, table: Table) -> None:
     view = recoding.view(table)
     _, groups = Engine(view, threads=1).groups(recoding.candidate(view))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ReleaseWarning)  # a table may be released once more here
+        warnings.simplefilter("ignore", ReleaseWarning)  # a table may be released repeatedly here
         release = make_release(table, recoding, measures=[KAnonymity()])
     (claim,) = [claim for claim in release.certificate.claims if claim.measure == "k"]
     k = int(groups[0].sizes.min())
@@ -53,17 +52,17 @@ def check_recoding(recoding: Recoding, table: Table) -> None:
 
 
 def check_storage(recoding: Recoding, table: Table) -> None:
-    """Raise an AssertionError where a recoding is another one after it was stored.
+    """Raise an AssertionError if a recoding changes when it is stored and read back.
 
     Args:
         recoding: The recoding.
         table: The records that it was made for.
     """
-    stored = json.loads(json.dumps(recoding.to_json()))
-    name = stored.get("kind")
+    data = json.loads(json.dumps(recoding.to_json()))
+    name = data.get("kind")
     assert registry.contains("recodings", str(name)), f"no recoding is registered as {name!r}"
-    again = from_json(table, stored)
-    assert again.key() == recoding.key(), "the key must be the same after the recoding was stored"
+    reread = from_json(table, data)
+    assert reread.key() == recoding.key(), "the key must be the same after the recoding was stored"
     rows = np.arange(table.n_records)
-    same = again.apply(table, rows).equals(recoding.apply(table, rows))
-    assert same, "the recoding must be the same after it was stored"
+    are_equal = reread.apply(table, rows).equals(recoding.apply(table, rows))
+    assert are_equal, "the recoding must be the same after it was stored"

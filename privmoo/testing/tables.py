@@ -13,7 +13,7 @@ __all__ = ["example_hybrid_table", "example_table"]
 
 
 def example_table(n_records: int = 60, *, seed: int = 1) -> Table:
-    """Make a small table with all roles: an order, a tree and a flat quasi-identifier, missing values.
+    """Make a small table with all roles and missing values; its hierarchies are an order, a tree and flat.
 
     Args:
         n_records: How many records.
@@ -52,7 +52,7 @@ def example_table(n_records: int = 60, *, seed: int = 1) -> Table:
 def example_hybrid_table(n_records: int = 200, *, seed: int = 1) -> Table:
     """Make a table for the hybrid scheme: most records share a race and a country.
 
-    Columns are ages, pays with cents, sexes, races and countries; the illness is sensitive and target.
+    The columns are age, pay with cents, sex, race and country; the illness is sensitive and the target.
 
     Args:
         n_records: How many records.

@@ -45,7 +45,7 @@ def table(rows: int = 60, seed: int = 3, **more: object) -> pm.Table:
         "sensitive": "ill",
         "insensitive": "cost",
     }
-    return pm.Table(df, **{**roles, **more})  # type: ignore[arg-type]
+    return pm.Table(df, **{**roles, **more})
 
 
 def clustered(t: pm.Table, group: np.ndarray, rows: np.ndarray | None = None) -> Release:
@@ -55,7 +55,7 @@ def clustered(t: pm.Table, group: np.ndarray, rows: np.ndarray | None = None) ->
     for qi in t.qis:
         how = "mean" if qi.numbers is not None else lambda s: s.mode()[0]
         frame[qi.name] = frame.groupby(group[rows])[qi.name].transform(how)
-    return Release(frame, None, rows, {})  # type: ignore[arg-type]
+    return Release(frame, None, rows, {})
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(ReleaseError, match="at least 80 records, but this one has 60"):
         evaluate(release, table=t)
     with pytest.raises(ProblemError, match="by name, got list"):
-        evaluate([release], table=larger)  # type: ignore[arg-type]
+        evaluate([release], table=larger)
     with pytest.raises(ReleaseError, match="expected a Release, got DataFrame"):
         evaluate({"frame": larger.frame}, table=larger)  # type: ignore[dict-item]
     with pytest.raises(ProblemError, match="choose another"):

@@ -8,9 +8,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scenery_paths import SHARED as DATA
 
 from privmoo.audit import audit
+from tests.scenery.paths import SHARED as DATA
 
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the evaluation data are not here")
 

@@ -58,15 +58,17 @@ def test_it_imports_nothing_of_ours_but_errors() -> None:
 # odd and hostile input
 
 
-def test_missing_values_are_a_value() -> None:
+def test_missing_values_are_a_value_on_request() -> None:
     df = pd.DataFrame(
         {"q": ["a", None, np.nan, pd.NA], "s": ["x", None, "x", np.nan]}, dtype=object
     )
-    result = audit(df, quasi_identifiers=["q"], sensitive=["s"])
+    result = audit(df, quasi_identifiers=["q"], sensitive=["s"], missing="value")
     assert result.n_groups == 2
     assert result.counts.sizes.tolist() == [1, 3]
     assert result.distinct_l == 1
     assert result.measure("t", distance="ordered") > 0
+    with pytest.raises(AuditError, match="missing: expected 'unknown' or 'value', got 'drop'"):
+        audit(df, quasi_identifiers=["q"], sensitive=["s"], missing="drop")
 
 
 def test_unused_categories_are_not_groups() -> None:
@@ -105,7 +107,9 @@ def test_ordered_categories_give_the_order() -> None:
 )
 def test_every_dtype(values: pd.Series) -> None:
     df = pd.DataFrame({"q": values, "s": values, "x": values})
-    result = audit(df, quasi_identifiers=["q"], sensitive=["s"], original=df, subject="x")
+    result = audit(
+        df, quasi_identifiers=["q"], sensitive=["s"], original=df, subject="x", missing="value"
+    )
     assert sorted(result.counts.sizes.tolist()) == [1, 2]
     assert result.k == 1
     for distance in ("equal", "ordered"):
@@ -204,7 +208,7 @@ def test_bad_measures() -> None:
         result.measure("skewness", factor=-1)
     with pytest.raises(AuditError, match="statistic: expected"):
         result.measure("prosecutor_risk", statistic="mean")
-    with pytest.raises(AuditError, match="need one of population, sampling_fraction"):
+    with pytest.raises(AuditError, match="need a population or a sampling_fraction"):
         result.measure("marketer_risk")
     with pytest.raises(AuditError, match="name the target"):
         result.measure("classification")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from privmoo.audit import audit
 
 Rows = list[tuple[int | None, ...]]
 # three levels over the values 0..5 and a branch that merges early
-TREE = {
+TREE: dict[Any, tuple[str, str, str]] = {
     0: ("0", "low", "*"),
     1: ("1", "low", "*"),
     2: ("2", "low", "*"),
@@ -37,7 +38,7 @@ def tables(draw: st.DrawFn) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["a", "b", "s", "u"], dtype=object)
 
 
-def key(value: object) -> object:
+def key(value: Any) -> Any:
     return None if pd.isna(value) else value
 
 
@@ -47,6 +48,24 @@ def groups_of(df: pd.DataFrame, name: str) -> list[list[object]]:
     for a, b, value in zip(df["a"], df["b"], df[name], strict=True):
         groups.setdefault((key(a), key(b)), []).append(key(value))
     return list(groups.values())
+
+
+def worst_groups(df: pd.DataFrame, name: str, missing: str) -> list[list[object]]:
+    """The groups, with the most frequent value of each in place of its unknown ones."""
+    groups = groups_of(df, name)
+    if missing == "value":
+        return groups
+    result = []
+    for group in groups:
+        known = [value for value in group if value is not None] or [None]
+        most_frequent = Counter(known).most_common(1)[0][0]
+        result.append([most_frequent if value is None else value for value in group])
+    return result
+
+
+def present(values: Sequence[object], missing: str) -> list[object]:
+    """The values that count in comparisons."""
+    return [value for value in values if value is not None or missing == "value"]
 
 
 def shares(values: Sequence[object]) -> dict[object, float]:
@@ -159,10 +178,13 @@ def test_persons(df: pd.DataFrame) -> None:
     assert result.k == min(len(set(group)) for group in groups_of(df, "u"))
 
 
-@given(tables(), st.sampled_from([0.5, 1, 1.5, 2, 3, 10]))
-def test_diversity(df: pd.DataFrame, c: float) -> None:
-    result = audit(df, quasi_identifiers=["a", "b"], sensitive=["s", "u"])
-    both = [groups_of(df, "s"), groups_of(df, "u")]
+MISSING = st.sampled_from(["unknown", "value"])
+
+
+@given(tables(), st.sampled_from([0.5, 1, 1.5, 2, 3, 10]), MISSING)
+def test_diversity(df: pd.DataFrame, c: float, missing: str) -> None:
+    result = audit(df, quasi_identifiers=["a", "b"], sensitive=["s", "u"], missing=missing)
+    both = [worst_groups(df, "s", missing), worst_groups(df, "u", missing)]
     every = [group for groups in both for group in groups]
     assert result.distinct_l == min(len(set(group)) for group in every)
     assert result.measure("p") == result.distinct_l
@@ -177,8 +199,25 @@ def test_diversity(df: pd.DataFrame, c: float) -> None:
     assert result.measure("homogeneity") == sum(single) / len(df)
 
 
-@given(tables(), st.sampled_from(["released", "original"]), st.integers(0, 10))
-def test_closeness(df: pd.DataFrame, reference: str, suppressed: int) -> None:
+@given(tables(), st.integers(2, 6))
+def test_no_values_behind_the_missing_ones_are_worse(df: pd.DataFrame, seed: int) -> None:
+    claimed = audit(df, quasi_identifiers=["a", "b"], sensitive=["s", "u"])
+    rng = np.random.default_rng(seed)
+    for _ in range(3):
+        filled = df.copy()
+        for name in ("s", "u"):
+            values = rng.integers(0, 6, len(df)).astype(object)
+            filled[name] = filled[name].where(filled[name].notna(), pd.Series(values))
+        truth = audit(filled, quasi_identifiers=["a", "b"], sensitive=["s", "u"])
+        for name in ("distinct_l", "entropy_l", "l", "weighted_l", "min_entropy"):
+            assert claimed.measure(name) <= truth.measure(name) + 1e-12
+        assert claimed.measure("recursive_l", c=2) <= truth.measure("recursive_l", c=2)
+        assert claimed.measure("alpha") >= truth.measure("alpha")
+        assert claimed.measure("homogeneity") >= truth.measure("homogeneity")
+
+
+@given(tables(), st.sampled_from(["released", "original"]), st.integers(0, 10), MISSING)
+def test_closeness(df: pd.DataFrame, reference: str, suppressed: int, missing: str) -> None:
     assume(suppressed < len(df))
     released = df.iloc[suppressed:]
     rows = [list(TREE[v]) for v in (0, 1, 2, 3, 4, 5)]
@@ -188,9 +227,10 @@ def test_closeness(df: pd.DataFrame, reference: str, suppressed: int) -> None:
         sensitive=["s"],
         hierarchies={"s": rows},
         original=df["s"],
+        missing=missing,
     )
-    table = [key(v) for v in (released if reference == "released" else df)["s"]]
-    groups = groups_of(released, "s")
+    table = present([key(v) for v in (released if reference == "released" else df)["s"]], missing)
+    groups = [g for g in (present(g, missing) for g in groups_of(released, "s")) if g]
     slow = {
         "equal": slow_t_equal,
         "ordered": slow_t_ordered,
@@ -198,9 +238,11 @@ def test_closeness(df: pd.DataFrame, reference: str, suppressed: int) -> None:
     }
     for distance, function in slow.items():
         value = result.measure("t", distance=distance, reference=reference)
-        assert value == pytest.approx(max(function(g, table) for g in groups), abs=1e-12)
+        assert value == pytest.approx(
+            max((function(g, table) for g in groups), default=0), abs=1e-12
+        )
     gains = slow_gains(groups, table)
-    basic = max(0.0, *(gain for gain, _ in gains))
+    basic = max([0.0, *(gain for gain, _ in gains)])
     assert result.measure("beta", reference=reference) == pytest.approx(basic)
     close = any(abs(gain - bound) < 1e-9 for gain, bound in gains)
     if not close:
@@ -209,25 +251,31 @@ def test_closeness(df: pd.DataFrame, reference: str, suppressed: int) -> None:
         value = result.measure("beta", enhanced=True, reference=reference)
         assert value == pytest.approx(enhanced)
     logs = [abs(math.log2(gain + 1)) for gain, _ in gains]
-    assert result.measure("delta", reference=reference) == pytest.approx(max(logs), abs=1e-12)
+    assert result.measure("delta", reference=reference) == pytest.approx(
+        max(logs, default=0), abs=1e-12
+    )
 
 
-@given(tables(), st.sampled_from([0.5, 1, 1.5, 2, 3, 6]), st.integers(0, 2))
-def test_skewness_and_similarity(df: pd.DataFrame, factor: float, level: int) -> None:
+@given(tables(), st.sampled_from([0.5, 1, 1.5, 2, 3, 6]), st.integers(0, 2), MISSING)
+def test_skewness_and_similarity(df: pd.DataFrame, factor: float, level: int, missing: str) -> None:
     rows = [list(path) for path in TREE.values()]
     result = audit(
         df,
         quasi_identifiers=["a", "b"],
         sensitive=["s", "u"],
         hierarchies={"s": rows, "u": rows},
+        missing=missing,
     )
     skewed, similar = [], []
     for name in ("s", "u"):
-        table = Counter(key(v) for v in df[name])
+        table = Counter(present([key(v) for v in df[name]], missing))
+        n = sum(table.values())
         hit = alike = 0
         for group in groups_of(df, name):
-            gains = [(c * len(df)) / (len(group) * table[v]) for v, c in Counter(group).items()]
-            hit += len(group) * (max(gains) > factor)
+            known = present(group, missing)
+            gains = [(c * n) / (len(known) * table[v]) for v, c in Counter(known).items()]
+            hit += len(group) * (max(gains, default=0) > factor)
+        for group in worst_groups(df, name, missing):
             nodes = {(MISSING_PATH if v is None else TREE[v])[level] for v in group}
             alike += len(group) * (len(nodes) == 1)
         skewed.append(hit / len(df))

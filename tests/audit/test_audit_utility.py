@@ -206,7 +206,7 @@ def test_what_cannot_be_known_is_none() -> None:
         ({"rows": [0, 1, 9]}, "rows: expected positions from 0 to 3"),
         ({"rows": [0, 1, 1]}, "rows: an original row is named twice"),
         ({"weights": {"b": 1}}, "weights: 'b' is not a quasi-identifier"),
-        ({"weights": {"a": -1}}, "weights: expected numbers from 0"),
+        ({"weights": {"a": -1}}, "weights: must be numbers of at least 0"),
         ({"levels": {"a": {"0": 2}}}, r"levels: column 'a' needs level/height in \[0, 1\]"),
         ({"target": "y"}, "target: column 'y' is not in the data"),
         ({"released": pd.DataFrame({"a": []})}, "no rows to audit: the released table is empty"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from privmoo import baselines
 from privmoo.baselines.common import Kinds
 from privmoo.baselines.k_member import grown_labels
 from privmoo.baselines.mdav import mdav_labels
-from privmoo.baselines.mondrian import mondrian_labels
+from privmoo.baselines.mondrian import mondrian_classes
 from privmoo.data.points import Space
 from privmoo.errors import ProblemError
 from privmoo.recodings.classes import PartitionRecoding, cluster_recoding
@@ -74,6 +75,7 @@ def check_partition(table: pm.Table, recoding: PartitionRecoding, k: int, divers
 def test_every_class_is_large_and_diverse(
     table: pm.Table, k: int, diversity: int, scale: Any
 ) -> None:
+    make: Callable[[], PartitionRecoding]
     for make in (
         lambda: baselines.k_member(table, k, l=diversity, scale=scale),
         lambda: baselines.zheng(table, k, diversity, scale=scale),
@@ -116,7 +118,7 @@ def test_equal_records_stay_together(table: pm.Table, k: int, diversity: int) ->
     ):
         assert not recoding.splits
     if diversity == 1 and all(qi.numbers is not None for qi in table.qis):
-        labels = mondrian_labels(table, k, strict=False)
+        labels = mondrian_classes(table, k, strict=False).labels
         for label in np.unique(labels):
             own = table.tuples[table.row_tuple[labels == label]]
             assert len(own) < 2 * k or len(np.unique(own, axis=0)) == 1
@@ -345,7 +347,9 @@ def test_mondrian_by_hand() -> None:
     tree = pm.Hierarchy.tree(TREE)
     colours = ["r1", "r1", "r2", "r2", "b1", "b2"]
     assert mondrian_of(colours, 2, hierarchy=tree) == ["r1", "r1", "r2", "r2", "cold", "cold"]
-    assert mondrian_of(colours[1:], 2, hierarchy=tree) == ["red"] * 3 + ["cold"] * 2
+    assert mondrian_of(colours[1:], 2, hierarchy=tree) == ["warm"] * 3 + ["cold"] * 2
+    tight = mondrian_of(colours[1:], 2, hierarchy=tree, publish="tight")
+    assert tight == ["red"] * 3 + ["cold"] * 2  # the lowest node above the members
     assert mondrian_of(list("aabbc"), 2) == ["a", "a", "{b, c}", "{b, c}", "{b, c}"]
 
 
@@ -367,16 +371,22 @@ def test_refused_in_one_sentence() -> None:
     with_gap = pm.Table(pd.DataFrame({"a": [1.0, 2.0, None]}), quasi_identifiers=["a"])
     calls: list[tuple[str, Any]] = [
         ("k: must be a whole number of at least 2, got 1", lambda: baselines.mdav(table, 1)),
-        ("k: must be a whole", lambda: baselines.ward(table, 2.0)),  # type: ignore[arg-type]
+        ("k: must be a whole", lambda: baselines.ward(table, 2.0)),
         ("k: must be a whole", lambda: baselines.ward(table, True)),
-        ("k: must be at most the 4 records, got 5", lambda: baselines.k_member(table, 5)),
+        (
+            "k: must be at most 4, the number of records, got 5",
+            lambda: baselines.k_member(table, 5),
+        ),
         ("l: must be a whole number of at least 1", lambda: baselines.zheng(table, 2, 0)),
         ("'s' has 2 values, so no class can have 3", lambda: baselines.mondrian(table, 2, l=3)),
-        ("l: 2 values .* the table has none", lambda: baselines.ward(example(), 2, l=2)),
+        (
+            "l: 2 values .* the table has no such attribute",
+            lambda: baselines.ward(example(), 2, l=2),
+        ),
         ("several rows per person", lambda: baselines.mdav(example(subject="who"), 2)),
-        ("scale: must be", lambda: baselines.mdav(table, 2, scale="rwa")),  # type: ignore[arg-type]
-        ("release: must be", lambda: baselines.mdav(table, 2, release="x")),  # type: ignore[arg-type]
-        ("start: must be", lambda: baselines.zheng(table, 2, 1, start="far")),  # type: ignore[arg-type]
+        ("scale: must be", lambda: baselines.mdav(table, 2, scale="rwa")),
+        ("release: must be", lambda: baselines.mdav(table, 2, release="x")),
+        ("start: must be", lambda: baselines.zheng(table, 2, 1, start="far")),
         ("did you mean 'mdav'", lambda: baselines.by_name("mdva")),
         *(
             ("missing", lambda make=make: make(with_gap, 2))

@@ -16,6 +16,7 @@ from candidates import machine
 from sklearn.metrics import pairwise_distances_argmin
 
 import privmoo as pm
+from privmoo.operators.space import space_of
 from privmoo.problems import MOOBAM, scalar_grid
 
 PARTICLES = 50
@@ -78,7 +79,7 @@ def evaluation() -> None:
         for j, qi in enumerate(table.qis)
     }
     frame = pd.DataFrame({**columns, "sensitive": next(iter(table.sensitive.values())).row_codes})
-    matrices = problem.space.matrices(X)
+    matrices = space_of(problem, "centroids").matrices(X)
     plain = best_of(lambda: plain_particle(frame, numeric, matrices[0])) * PARTICLES
 
     # Half the squared distance of indicators is 0/1 mismatch: the same distance, for scikit-learn.
@@ -166,7 +167,7 @@ def large_tables() -> None:
         frame, quasi_identifiers=["x", "y", "a", "b"], sensitive="s"
     )
     b = pm.baselines
-    methods = {
+    methods: dict[str, Callable[[pm.Table], object]] = {
         "MDAV": lambda t: b.mdav(t, 5),
         "Zheng, ℓ = 2": lambda t: b.zheng(t, 5, 2),
         "k-member": lambda t: b.k_member(t, 5),

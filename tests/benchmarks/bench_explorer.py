@@ -18,8 +18,8 @@ from candidates import machine
 import privmoo as pm
 from privmoo.explorer.cards import card_of, preview_of
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scenery"))
-from scenery_browser import CHROMIUM, chromium, crowd
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from tests.scenery.browser import CHROMIUM, chromium, crowd
 
 # A brush that moves down the axis of loss, one step per frame, as a hand does.
 BRUSHING = """async () => {

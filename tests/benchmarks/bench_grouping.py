@@ -52,9 +52,11 @@ def _recoded(table: pm.Table, blocks: np.ndarray, rows: np.ndarray) -> tuple[lis
 
 def with_pandas(table: pm.Table, population: pm.recodings.Candidates) -> float:
     rows = _rows(table)
+    blocks_of_all = population.blocks
+    assert blocks_of_all is not None
 
     def run() -> None:
-        for blocks in population.blocks:
+        for blocks in blocks_of_all:
             columns, losses = _recoded(table, blocks, rows)
             frame = pd.DataFrame({str(j): c for j, c in enumerate(columns)})
             frame["loss"] = sum(losses)
@@ -67,9 +69,11 @@ def with_pandas(table: pm.Table, population: pm.recodings.Candidates) -> float:
 
 def with_numpy(table: pm.Table, population: pm.recodings.Candidates) -> float:
     rows = _rows(table)
+    blocks_of_all = population.blocks
+    assert blocks_of_all is not None
 
     def run() -> None:
-        for blocks in population.blocks:
+        for blocks in blocks_of_all:
             columns, losses = _recoded(table, blocks, rows)
             key = np.zeros(len(rows), np.int64)
             for column in columns:

@@ -28,7 +28,7 @@ P1_PROTOTYPE = {0.10: 468, 0.20: 1033, 0.22: 1445, 0.30: 2256, 0.40: 4005}
 P2_PROTOTYPE = {0.25: 14, 0.26: 17, 0.30: 26, 0.40: 90, 0.50: 301}
 
 
-class Trivial(Problem):
+class Trivial(Problem):  # type: ignore[misc]  # pymoo has no types
     """As many bits, and objectives that cost nothing."""
 
     def __init__(self, n_bits: int) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -14,13 +15,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from scenery_cli import here
-from scenery_jobs import JOB, PEOPLE, call, job_in
 
 import privmoo as pm
 from privmoo.cli.console import printable
 from privmoo.cli.selection import parse_limits
 from privmoo.errors import ProblemError
+from tests.scenery.cli import here
+from tests.scenery.jobs import JOB, PEOPLE, call, job_in
 
 Said = pytest.CaptureFixture[str]
 VERBS = (
@@ -110,13 +111,15 @@ def test_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) ->
 
 def test_run_writes_everything(done: Path) -> None:
     names = sorted(path.name for path in done.iterdir())
-    assert names == ["front.csv", "front.html", "front.npz", "front.png", "run.json"]
+    files = ["PRIVATE.txt", "front.csv", "front.html", "front.npz", "front.png", "run.json"]
+    assert names == files
+    assert "for the publisher only" in (done / "PRIVATE.txt").read_text(encoding="utf-8")
     facts = json.loads((done / "run.json").read_text())
     assert facts["run"]["seed"] == 1 and "pymoo" in facts["run"]["versions"]
     assert sorted(facts["inputs"]) == ["people.csv", "privmoo.toml"]
     front = pd.read_csv(done / "front.csv")
     assert len(front) == facts["solutions"] and list(front)[:3] == ["solution", "k", "loss"]
-    assert (done / "front.npz").stat().st_mode & 0o077 == 0
+    assert all(path.stat().st_mode & 0o077 == 0 for path in done.iterdir())
     assert done.stat().st_mode & 0o077 == 0
     assert (done / "front.png").read_bytes()[:4] == b"\x89PNG"
 
@@ -169,9 +172,9 @@ def test_choose(done: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> No
 
 WRONG = {
     "an unknown limit": (["--max-los", "1", "--best", "k"], "did you mean '--max-loss'"),
-    "no limit": (["--loss", "1"], "--loss: is not an option; limits look like --max-loss"),
-    "no number": (["--max-loss", "little"], "--max-loss: needs a number"),
-    "nothing": (["--max-loss"], "--max-loss: needs a number"),
+    "no limit": (["--loss", "1"], "--loss is not an option; limits look like --max-loss"),
+    "no number": (["--max-loss", "little"], "--max-loss needs a number"),
+    "nothing": (["--max-loss"], "--max-loss needs a number"),
     "twice": (["--min-k", "1", "--min-k", "2"], "is given twice"),
     "no such solution": (["--solution", "999"], "there is no solution 999; the numbers go from 0"),
     "a negative one": (["--solution", "-1"], "there is no solution -1"),
@@ -220,7 +223,7 @@ def test_release(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     assert certificate["privacy"]["k"] == rows.groupby(["age", "zip"]).size().min()
     assert certificate["release"]["file"] == "public.csv"
     assert call(*arguments, monkeypatch=monkeypatch) == 2
-    assert "public.csv: exists already" in capsys.readouterr().err
+    assert "public.csv exists already" in capsys.readouterr().err
     assert call(*arguments, "--force", monkeypatch=monkeypatch) == 0
     assert "can intersect them" not in capsys.readouterr().err
     other = ["release", done, "--solution", 0, "-o", tmp_path / "other.parquet"]
@@ -231,7 +234,10 @@ def test_release(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     assert "not written without --allow-unique" in capsys.readouterr().out
     assert call(*other, "--allow-unique", monkeypatch=monkeypatch) == 0
     noted = capsys.readouterr().err
-    assert "can intersect them: publish only one" in noted and "note: k is 1" in noted
+    assert (
+        "was released before: whoever holds two different releases" in noted
+        and "note: k is 1" in noted
+    )
     assert (
         "note: 100 % of the records are in groups where all have the same value of 'ill'" in noted
     )
@@ -244,6 +250,46 @@ def test_release(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     )
 
 
+def test_a_release_with_a_page_that_may_be_passed_on(
+    done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    public, page = tmp_path / "public.csv", tmp_path / "public.html"
+    arguments = ["release", done, "--best", "k", "--max-loss", "0.9", "-o", public, "--report"]
+    assert call(*arguments, tmp_path / "page.csv", monkeypatch=monkeypatch) == 2
+    assert "page.csv: a report is written as .html" in capsys.readouterr().err
+    page.touch()
+    assert call(*arguments, page, monkeypatch=monkeypatch) == 2
+    assert "public.html exists already" in capsys.readouterr().err and not public.exists()
+    page.unlink()
+    assert call(*arguments, page, monkeypatch=monkeypatch) == 0
+    assert "public.html" in capsys.readouterr().out
+    assert "may be passed on" in page.read_text(encoding="utf-8")
+    assert "solution" not in page.read_text(encoding="utf-8")
+
+
+def test_a_release_after_one_added_row_is_noticed(
+    done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    arguments = ["release", done, "--best", "k", "-o", tmp_path / "public.csv", "--force"]
+    assert call(*arguments, monkeypatch=monkeypatch) == 0
+    record = done / "released.json"
+    assert record.stat().st_mode & 0o077 == 0
+    rows = (tmp_path / "people.csv").read_text(encoding="utf-8").rstrip("\n").split("\n")
+    (tmp_path / "people.csv").write_text("\n".join([*rows, rows[3]]) + "\n", encoding="utf-8")
+    job = tmp_path / "privmoo.toml"
+    assert call("run", job, "-o", done, "-q", "--force", monkeypatch=monkeypatch) == 0
+    capsys.readouterr()
+    assert call("choose", done, "--best", "k", monkeypatch=monkeypatch) == 0
+    assert "reads off the people who were added or removed" in capsys.readouterr().out
+    assert call(*arguments, monkeypatch=monkeypatch) == 0
+    assert "nearly the same records was released before" in capsys.readouterr().err
+    # A damaged or older record is no reason to fail.
+    entries = json.loads(record.read_text(encoding="utf-8"))
+    for table in (None, 7, {}, {"content": "x", "records": 3, "signs": 5}):
+        record.write_text(json.dumps([entries[0] | {"table": table}]), encoding="utf-8")
+        assert call("choose", done, "--best", "k", monkeypatch=monkeypatch) == 0
+
+
 def test_a_release_of_an_earlier_run_is_not_forgotten(
     done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
 ) -> None:
@@ -253,7 +299,7 @@ def test_a_release_of_an_earlier_run_is_not_forgotten(
     assert call("run", job, "-o", done, "-q", "--force", monkeypatch=monkeypatch) == 0
     capsys.readouterr()
     assert call(*arguments, "--allow-unique", monkeypatch=monkeypatch) == 0
-    assert "a solution of an earlier run in this folder was written" in capsys.readouterr().err
+    assert "a solution of an earlier run in this folder was released" in capsys.readouterr().err
 
 
 def test_what_is_proposed_can_be_typed(
@@ -334,7 +380,7 @@ def test_what_has_changed_since_the_run_is_told(
 ) -> None:
     (tmp_path / "people.csv").write_text(PEOPLE + "Kim,65,90210,flu\n")
     assert call("choose", done, "--knee", monkeypatch=monkeypatch) == 2
-    assert "privmoo: people.csv: has changed since the run" in capsys.readouterr().err
+    assert "privmoo: people.csv has changed since the run" in capsys.readouterr().err
     (tmp_path / "people.csv").write_text(PEOPLE)
     (tmp_path / "privmoo.toml").rename(tmp_path / "moved.toml")
     assert call("choose", done, "--knee", monkeypatch=monkeypatch) == 2
@@ -365,7 +411,7 @@ def test_audit_and_analyse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert "did you mean 'zip'" in capsys.readouterr().err
     assert call("analyse", job, monkeypatch=monkeypatch) == 0
     said = capsys.readouterr().out
-    assert said.index("left_out") < said.index("single out most people")
+    assert said.index("left_out") < said.index("single out the most people")
     assert call("analyse", people, "--qi", "age,zip,ill", monkeypatch=monkeypatch) == 0
     assert call("analyse", people, "--qi", "age", monkeypatch=monkeypatch) == 2
     assert call("analyse", people, monkeypatch=monkeypatch) == 2
@@ -382,6 +428,9 @@ def test_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) 
     assert [s.name for s in study.solvers] == ["nsga2", "random"] and len(study.outcomes) == 4
     assert (out / "table.md").read_text() == study.to_markdown()
     assert (out / "table.tex").read_text() == study.to_latex()
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (out, *out.rglob("*"))}
+    assert len(modes) > 10
+    assert all(mode == (0o700 if path.is_dir() else 0o600) for path, mode in modes.items()), modes
     assert call(*arguments, monkeypatch=monkeypatch) == 2
     assert "contains the results of a study" in capsys.readouterr().err
     arguments[5] = "nsga2,rndom"
@@ -491,6 +540,36 @@ def test_resuming_does_not_lose_generations(tmp_path: Path) -> None:
     assert not checkpoint.exists()
 
 
+def test_a_trade_off_is_resumed_from_the_logs_of_its_families(tmp_path: Path) -> None:
+    text = JOB[: JOB.index("[problem]")] + (
+        '[problem]\nname = "TradeOff"\nfamilies = ["cuts", "regions"]\n'
+        "[search]\ngenerations = 4\nseed = 1\n"
+    )
+    job, out = job_in(tmp_path, text), tmp_path / "out"
+    out.mkdir()
+    pm.Config.load(job).optimize(progress=False, checkpoint=out / "checkpoint.log")
+    assert {path.name for path in out.iterdir()} == {"checkpoint.log", "checkpoint.log.1"}
+    (out / "checkpoint.log").unlink()
+    refused = here(tmp_path, "run", "privmoo.toml", "-o", "out", "-q")
+    assert "contains an interrupted run; continue it with --resume" in refused.err
+    resumed = here(tmp_path, "run", "privmoo.toml", "-o", "out", "-q", "--resume")
+    assert resumed.code == 0
+    assert not list(out.glob("checkpoint.log*")) and (out / "front.npz").exists()
+
+
+def test_a_job_without_a_problem_searches_every_family(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    text = JOB[: JOB.index("[problem]")] + "[search]\ngenerations = 4\nseed = 1\n"
+    out = tmp_path / "out"
+    assert call("run", job_in(tmp_path, text), "-o", out, "-q", monkeypatch=monkeypatch) == 0
+    said = capsys.readouterr().out
+    assert "TradeOff by trade-off" in said and "--min-k 5 --best loss" in said
+    front = pm.Front.load(out / "front.npz")
+    assert set(front.run["families"]) == {"levels", "cuts", "regions"}
+    assert "families" in (out / "front.html").read_text(encoding="utf-8")
+
+
 def test_interrupting_leaves_a_checkpoint(tmp_path: Path) -> None:
     text = JOB.replace("generations = 5", "seconds = 60")
     job, out = job_in(tmp_path, text), tmp_path / "out"
@@ -506,3 +585,45 @@ def test_interrupting_leaves_a_checkpoint(tmp_path: Path) -> None:
     assert "stopped; continue with: privmoo run" in said
     assert [path.name for path in out.iterdir()] == ["checkpoint.log"]
     assert (out / "checkpoint.log").stat().st_mode & 0o077 == 0
+
+
+def test_an_interruption_while_modules_load_is_quiet(tmp_path: Path) -> None:
+    """Python reads `sitecustomize` first; here it interrupts the first import of the command line."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import builtins\n"
+        "usual = builtins.__import__\n"
+        "def interrupted(name, *rest, **options):\n"
+        "    if name == 'typer':\n"
+        "        raise KeyboardInterrupt\n"
+        "    return usual(name, *rest, **options)\n"
+        "builtins.__import__ = interrupted\n"
+    )
+    places = os.pathsep.join([str(tmp_path), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+    command = [sys.executable, "-m", "privmoo.cli", "--help"]
+    ended = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": places}, capture_output=True, text=True
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
+def test_a_run_takes_a_focus(tmp_path: Path) -> None:
+    job_in(tmp_path, JOB.replace("generations = 5", "generations = 24"))
+    options = ("--focus", "k=2:4", "--focus", "loss=0.1:0.5")
+    assert here(tmp_path, "run", "privmoo.toml", "-o", "out", "-q", *options).code == 0
+    marks = pm.Front.load(tmp_path / "out" / "front.npz").run["polish"]["marks"]
+    assert marks["k"] == [2, 3, 4] and marks["loss"][:: len(marks["loss"]) - 1] == [0.1, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("focus", "message"),
+    [
+        ("k", "focus: must look like k=3:50"),
+        ("k=3:many", "focus: must look like k=3:50"),
+        ("k=50:3", "must be two numbers, the smaller first"),
+        ("age=1:2", "focus: 'age' is not an objective"),
+    ],
+)
+def test_a_wrong_focus_is_told(tmp_path: Path, focus: str, message: str) -> None:
+    job_in(tmp_path)
+    said = here(tmp_path, "run", "privmoo.toml", "-o", "out", "-q", "--focus", focus)
+    assert said.code != 0 and message in said.err

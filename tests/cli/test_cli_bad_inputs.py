@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from scenery_bad_inputs import DATA, FINE, JOBS
-from scenery_cli import CommandLine, here, small_job
+
+from tests.scenery.bad_inputs import DATA, FINE, JOBS
+from tests.scenery.cli import CommandLine, here, small_job
 
 Tried = Callable[[str], None]
 AUDIT = ["--qi", "age,job", "--sensitive", "ill"]

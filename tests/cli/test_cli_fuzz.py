@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from scenery_fuzz import TARGETS
+
+from tests.scenery.fuzz import TARGETS
 
 
 @pytest.mark.faults

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scenery_cli import check_release, check_run, here, small_job, state_of
 
 from privmoo._util.files import write_text
 from privmoo.cli.run_folder import RunFolder, hashes
 from privmoo.config import Config
 from privmoo.errors import PrivmooError
 from privmoo.front import Front
+from tests.scenery.cli import check_release, check_run, here, small_job, state_of
 
 Tried = Callable[[str], None]
 CALLS = ("replace", "link", "fsync", "open", "chmod", "unlink", "mkdir", "rename")
@@ -156,3 +156,11 @@ def pretend(front: Front, folder: Path) -> None:
     front.save(folder / "front.npz")
     for name in ("front.csv", "front.png", "front.html"):
         write_text(folder / name, f"new {name}", force=False)
+
+
+def test_folders_of_the_user_beside_results_stay(tmp_path: Path) -> None:
+    out = tmp_path / "out2"
+    (out / ".new-thesis").mkdir(parents=True)
+    (out / ".new-thesis" / "chapter.txt").write_text("mine")
+    RunFolder(out).begin(resume=False, force=False)
+    assert (out / ".new-thesis" / "chapter.txt").read_text() == "mine"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from scenery_cli import here, people, small_job
 
 import privmoo as pm
 from privmoo.cli import memory
+from tests.scenery.cli import here, people, small_job
 
 MEASURE = """
 import resource, subprocess, sys
@@ -47,12 +47,14 @@ def test_compressed_files_count_as_what_is_in_them(tmp_path: Path) -> None:
     for name in ("a.csv", "a.csv.gz"):
         frame.to_csv(tmp_path / name, index=False)
     frame.to_parquet(tmp_path / "a.parquet", index=False)
-    assert memory.needed(tmp_path / "a.csv") == memory.needed(tmp_path / "a.csv.gz")
+    assert memory.estimate_memory(tmp_path / "a.csv") == memory.estimate_memory(
+        tmp_path / "a.csv.gz"
+    )
     assert (tmp_path / "a.parquet").stat().st_size < (tmp_path / "a.csv").stat().st_size / 2
-    by_cells = memory.needed(tmp_path / "a.parquet") - memory._BASE
+    by_cells = memory.estimate_memory(tmp_path / "a.parquet") - memory._BASE
     assert by_cells > frame.size * memory._PER_CELL
     (tmp_path / "bad.parquet").write_bytes(b"x" * 1000)
-    assert memory.needed(tmp_path / "bad.parquet") == memory._BASE + 4000
+    assert memory.estimate_memory(tmp_path / "bad.parquet") == memory._BASE + 4000
 
 
 @pytest.mark.slow
@@ -81,4 +83,4 @@ def test_the_estimate_is_within_a_factor_of_two(tmp_path: Path, rows: int, name:
     )
     code, peak = map(int, done.stdout.split())
     assert code == 0, done.stderr
-    assert 0.5 < memory.needed(tmp_path / name) / peak < 2
+    assert 0.5 < memory.estimate_memory(tmp_path / name) / peak < 2

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from scenery_jobs import JOB, call, job_in
 
 import privmoo as pm
 from privmoo.errors import ConfigError
+from tests.scenery.jobs import JOB, call, job_in
 
 SCAN = JOB.replace('file = "people.csv"', 'file = "people.csv"\nscan = true')
 Said = pytest.CaptureFixture[str]
@@ -57,7 +57,7 @@ def test_a_folder_of_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert sorted(inputs) == ["parts/0.parquet", "parts/1.parquet", "privmoo.toml"]
     people.to_parquet(tmp_path / "parts" / "2.parquet", index=False)
     assert call("choose", out, "--knee", monkeypatch=monkeypatch) == 2
-    assert "parts/2.parquet: has changed since the run" in capsys.readouterr().err
+    assert "parts/2.parquet has changed since the run" in capsys.readouterr().err
 
 
 def test_what_a_job_says_of_its_scan(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_records_are_not_written_over(
     before = records.read_bytes()
     words = ["release", out, "--min-k", 2, "--best", "loss", "-o", records, "--force"]
     assert call(*words, monkeypatch=monkeypatch) == 2
-    assert "people.csv: the run was made from this file" in capsys.readouterr().err
+    assert "people.csv: the run has read this file" in capsys.readouterr().err
     assert records.read_bytes() == before
 
 
@@ -136,3 +136,16 @@ def test_a_folder_of_parts_is_audited_as_one_table(
         assert call("audit", *data, *words, monkeypatch=monkeypatch) == 0
         said.append(json.loads(capsys.readouterr().out))
     assert said[0] == said[1] == said[2]
+
+
+def test_every_family_from_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = SCAN[: SCAN.index("[problem]")] + "[search]\ngenerations = 2\nseed = 1\n"
+    for folder, job in (("scanned", text), ("memory", text.replace("scan = true\n", ""))):
+        out = tmp_path / folder
+        assert call("run", job_in(tmp_path, job), "-o", out, "-q", monkeypatch=monkeypatch) == 0
+    fronts = [(tmp_path / name / "front.csv").read_bytes() for name in ("scanned", "memory")]
+    assert fronts[0] == fronts[1]
+    job_in(tmp_path, text)
+    words = ["release", tmp_path / "scanned", "--min-k", 2, "--best", "loss"]
+    assert call(*words, "-o", tmp_path / "public.csv", monkeypatch=monkeypatch) == 0
+    assert len(pd.read_csv(tmp_path / "public.csv"))

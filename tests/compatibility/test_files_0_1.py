@@ -7,19 +7,39 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from scenery_cli import here
-from scenery_kept_files import PROBLEMS, digest_of_release, search, study
-from scenery_paths import TOP
 
 import privmoo as pm
+from privmoo._util.packing import plain
 from privmoo.errors import PrivmooError
+from tests.scenery.cli import here
+from tests.scenery.earlier_files import PROBLEMS, digest_of_release, search, study
+from tests.scenery.paths import TOP
 
 FILES = TOP / "tests" / "compatibility" / "files_0_1"
 DIGESTS = json.loads((FILES / "releases.json").read_text(encoding="utf-8"))
 
 # Every test publishes the same records again, which a publisher should not.
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
+
+
+# Since version 0.2 all thresholds within a budget are considered, not the largest one alone.
+BETTER_TODAY = {"cuts"}
+
+
+def at_least_as_good(front: pm.Front, other: pm.Front) -> bool:
+    """Whether every solution of the other front is equalled or dominated."""
+    return all((row >= front.F).all(axis=1).any() for row in other.F)
+
+
+def same_up_to_rounding(front: pm.Front, other: pm.Front) -> bool:
+    """Whether two fronts are equal but for the last bits, which processors round differently."""
+    return (
+        plain(front.description) == plain(other.description)
+        and np.array_equal(front.X, other.X)
+        and np.allclose(front.values, other.values, rtol=1e-12, atol=0.0, equal_nan=True)
+    )
 
 
 def test_the_folder_has_a_front_of_every_formulation_and_stays_small() -> None:
@@ -30,7 +50,10 @@ def test_the_folder_has_a_front_of_every_formulation_and_stays_small() -> None:
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_front_loads_alone_and_is_what_the_search_finds_today(name: str) -> None:
     front = pm.Front.load(FILES / f"{name}.front")
-    assert front == search(name)
+    if name in BETTER_TODAY:
+        assert at_least_as_good(search(name), front)
+    else:
+        assert same_up_to_rounding(front, search(name))
     assert front[0].explain() and len(front.to_frame()) == len(front)
 
 
@@ -55,7 +78,8 @@ def test_a_search_that_ended_early_is_continued_to_the_same_front(
     shutil.copy(FILES / f"{name}.log", log)
     length = log.stat().st_size
     front = search(name, checkpoint=log)
-    assert front == pm.Front.load(FILES / f"{name}.front")
+    saved = pm.Front.load(FILES / f"{name}.front")
+    assert front == saved or (name in BETTER_TODAY and at_least_as_good(front, saved))
     assert front.run["generations"] == 6
     assert "continued with other versions" in front.run["why_not_reproducible"]
     assert log.stat().st_size > length  # appended to, not begun anew
@@ -70,9 +94,11 @@ def test_a_study_loads_and_is_computed_again_beside_its_kept_runs(tmp_path: Path
     (run,) = folder.iterdir()
     written = run.stat().st_mtime_ns
     continued = study(folder=folder)
-    # Runs of other versions are left alone and computed again, with the same results.
+    # Runs of other versions are left alone and computed again; a budget gives more trade-offs today.
     assert run.stat().st_mtime_ns == written and len(list(folder.iterdir())) == 1 + len(saved.frame)
-    assert continued.to_markdown() == saved.to_markdown()
+    for name, fronts in saved.fronts().items():
+        for front, today in zip(fronts, continued.fronts()[name], strict=True):
+            assert at_least_as_good(today, front)
 
 
 @pytest.fixture
@@ -89,7 +115,7 @@ def test_a_job_is_checked_and_run(job: Path) -> None:
     assert here(job, "check", "privmoo.toml").code == 0
     ended = here(job, "run", "privmoo.toml", "-o", "again", "--quiet")
     assert ended.code == 0, ended.said
-    assert front_in(job / "again") == front_in(job / "out")
+    assert at_least_as_good(front_in(job / "again"), front_in(job / "out"))
     assert pm.Config.load(job / "levels.toml").optimize(progress=False).proven
 
 
@@ -103,7 +129,7 @@ def test_a_guessed_job_is_run(job: Path) -> None:
 def test_an_interrupted_run_is_resumed(job: Path) -> None:
     ended = here(job, "run", "privmoo.toml", "-o", "stopped", "--resume", "--quiet")
     assert ended.code == 0, ended.said
-    assert front_in(job / "stopped") == front_in(job / "out")
+    assert at_least_as_good(front_in(job / "stopped"), front_in(job / "out"))
 
 
 def test_a_folder_of_results_is_chosen_from_and_released(job: Path) -> None:

@@ -1,8 +1,8 @@
 """Write the files of one version of privmoo, which later versions must still read.
 
-Run with the Python of an installation of that version, once, before the next one is released:
+Run in a checkout of that version, once, before the next one is released:
 
-    PYTHONPATH=tests/scenery python tests/compatibility/write_files.py tests/compatibility/files_0_2
+    PYTHONPATH=. python tests/compatibility/write_files.py tests/compatibility/files_0_2
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from scenery_kept_files import (
+import privmoo as pm
+from tests.scenery.earlier_files import (
     JOB,
     JOB_OF_LEVELS,
     PROBLEMS,
@@ -23,8 +24,6 @@ from scenery_kept_files import (
     search,
     study,
 )
-
-import privmoo as pm
 
 
 def main(folder: Path) -> None:

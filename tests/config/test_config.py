@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scenery_jobs import JOB, PEOPLE, job_in
 
 import privmoo as pm
 from privmoo import registry
 from privmoo.config.problems import parameters_of, problem_class, problem_names
 from privmoo.errors import ConfigError, HierarchyError, PrivmooError
+from tests.scenery.jobs import JOB, PEOPLE, job_in
 
 
 def test_a_job_is_what_python_would_have_written(tmp_path: Path) -> None:
@@ -39,7 +39,10 @@ def test_little_is_needed(tmp_path: Path) -> None:
     text = '[data]\nfile = "people.csv"\n[columns]\nage = "quasi-identifying"\n'
     config = pm.Config.load(job_in(tmp_path, text))
     assert config.table.columns_of("identifying") == ["name", "zip", "ill"]
-    assert config.problem_name == "BudgetSuppression" and config.search.budget() is None
+    assert config.problem_name == "TradeOff" and config.search.budget() is None
+    problem = config.problem
+    assert isinstance(problem, pm.problems.TradeOff)
+    assert problem.families == ("regions",) and problem.max_suppression == 0.05  # no hierarchy
 
 
 HIERARCHIES = {
@@ -110,8 +113,10 @@ def test_every_policy_is_stated_by_its_name(tmp_path: Path) -> None:
         "BelowAverage": pm.BelowAverage(),
         "BelowThreshold": pm.BelowThreshold(2),
         "Budget": pm.Budget(0.1),
+        "JointBudget": pm.JointBudget(0.1),
         "KLBudget": pm.KLBudget(0.1),
         "NoSuppression": pm.NoSuppression(),
+        "Thresholds": pm.Thresholds(k=2, l=1.5),
         "ViolatingGroups": pm.ViolatingGroups(
             pm.KAnonymity() >= 2, pm.TCloseness(reference="original") <= 0.9
         ),
@@ -119,7 +124,9 @@ def test_every_policy_is_stated_by_its_name(tmp_path: Path) -> None:
     parameters = {
         "BelowThreshold": ", k = 2",
         "Budget": ", fraction = 0.1",
+        "JointBudget": ', fraction = 0.1, by = ["k", "l"]',
         "KLBudget": ", fraction = 0.1",
+        "Thresholds": ", k = 2, l = 1.5",
         "ViolatingGroups": ', constraints = ["k >= 2", '
         '{ measure = "t", reference = "original", at_most = 0.9 }]',
     }
@@ -142,6 +149,7 @@ VALUES: dict[str, Any] = {
     "threads": "1",
     "min_k": "2",
     "stairs": "false",
+    "index": "true",
     "n_clusters": "2",
     "k": "2",
     "scale": '"standard"',
@@ -162,6 +170,10 @@ VALUES: dict[str, Any] = {
     "bounds": "{ age = [0, 99] }",
     "weight": "0.4",
     "noise_seed": "3",
+    "means": "{ step = 5 }",
+    "families": '["cuts", "regions"]',
+    "publish": '"tight"',
+    "consistent": '["zip"]',
 }
 OTHERS = {("Hybrid", "k"): "[2, 3]", ("Hybrid", "objectives"): '["originality", "disclosure_risk"]'}
 
@@ -184,7 +196,7 @@ def test_every_parameter_of_every_problem_is_reachable(tmp_path: Path, name: str
     problem = pm.Config.load(job_in(tmp_path, text, people)).problem
     assert type(problem) is made
     for key, value in problem.parameters().items():
-        if key in ("min_k", "max_suppression", "stairs", "prefer", "lam"):
+        if key in ("min_k", "max_suppression", "stairs", "prefer", "index", "lam"):
             assert str(value).lower() == stated[key].strip('"')
 
 
@@ -249,7 +261,7 @@ WRONG = {
         JOB + 'algorithm = "exact"\n',
         "'population' has no meaning for the ex",
     ),
-    "no TOML": ("[data\n", r"privmoo.toml: is not valid TOML: .*line 1"),
+    "no TOML": ("[data\n", r"privmoo.toml is not valid TOML: .*line 1"),
     "a target that is not released": (
         JOB.replace('file = "people.csv"', 'file = "people.csv"\ntarget = "name"'),
         "the target 'name' is identifying",
@@ -302,7 +314,7 @@ LATER = {
     ),
     "no list": ('objectives = "k"', "must be a list in brackets"),
     "a sentence": ('constraints = ["k > 5"]', "must be like 'k >= 5'"),
-    "a bound": ('constraints = [{ measure = "k" }]', "either at_least or at_most, 'k' has neither"),
+    "a bound": ('constraints = [{ measure = "k" }]', "either at_least or at_most; 'k' has neither"),
     "two bounds": ('constraints = [{ measure = "k", at_least = 1, at_most = 2 }]', "has both"),
     "a number": ('constraints = ["k >= --"]', "is not a number"),
     "a policy": ('suppression = "Budge"', r"'policy' is 'Budge', .* did you mean 'Budget'"),
@@ -358,3 +370,62 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         (ConfigError, HierarchyError), match=r"'zip': hierarchy 'zip.csv' cannot be"
     ):
         pm.Config.load(job_in(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        "\n".join(".".join(["a"] * 400) + f".b{i} = 1" for i in range(100)),
+        "\n".join("[" + ".".join([f'"k{i}"'] * 400) + "]" for i in range(50)),
+        "x = {" + " . ".join(["'k'"] * 400) + " = 1}",
+        "x = " + "[" * 100_000,
+    ],
+    ids=["keys", "tables", "inline", "lists"],
+)
+def test_deep_keys_are_refused_before_they_fill_the_memory(bomb: str, tmp_path: Path) -> None:
+    file = tmp_path / "job.toml"
+    file.write_text(bomb, encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"^job\.toml is nested too deeply to be a job$"):
+        pm.Config.load(file)
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "9" * 400, "0x" + "f" * 5000, str(2**63)])
+def test_numbers_of_thousands_of_digits_are_refused(number: str, tmp_path: Path) -> None:
+    file = tmp_path / "job.toml"
+    file.write_text(f"[search]\nseed = {number}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"^job\.toml has a whole number of more than 64 bits"):
+        pm.Config.load(file)
+
+
+def test_dots_in_texts_and_comments_are_not_keys(tmp_path: Path) -> None:
+    file = tmp_path / "job.toml"
+    dots = ".".join("abcdefghijkl")
+    file.write_text(
+        f'# {dots}\n[data]\nfile = "{dots}.csv"\n[columns.age]\nrole = "quasi-identifying"\n',
+        encoding="utf-8",
+    )
+    assert pm.Config.load(file).data["file"] == f"{dots}.csv"
+
+
+def test_the_focus_of_a_job_is_that_of_the_search(tmp_path: Path) -> None:
+    text = JOB.replace("generations = 5", "generations = 24")
+    config = pm.Config.load(job_in(tmp_path, text + "focus = { k = [2, 4] }\n"))
+    front = config.optimize(progress=False)
+    assert front.run["polish"]["marks"] == {"k": [2, 3, 4]}
+    assert front.run["generations"] == 24
+    assert config.search.to_dict()["focus"] == {"k": [2, 4]}
+    other = config.optimize(progress=False, focus={"k": (3, 5)})
+    assert other.run["polish"]["marks"] == {"k": [3, 4, 5]}
+
+
+@pytest.mark.parametrize(
+    ("focus", "message"),
+    [
+        ("{ age = [1, 2] }", "focus: 'age' is not an objective"),
+        ("{ k = [5, 2] }", "must be two numbers, the smaller first"),
+        ("3", "'focus'"),
+    ],
+)
+def test_a_wrong_focus_of_a_job_is_refused(tmp_path: Path, focus: str, message: str) -> None:
+    with pytest.raises(PrivmooError, match=message):
+        pm.Config.load(job_in(tmp_path, JOB + f"focus = {focus}\n")).optimize(progress=False)

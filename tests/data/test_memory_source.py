@@ -81,9 +81,10 @@ def test_a_copy_reads_back_as_it_was_written(
     keys = ["age", "zip", "smokes", "born"]
     counts = source.count(["age"], ["ill"], max_rows=5)
     written = source.copy(counts, plan, path)
-    released = source.released(plan)
+    released = source.copied_rows(plan)
     assert released["ill"].tolist() == list("zxyy")
-    again, spread = source.recount(path, written, keys, ["ill", "paid"], ["zip"])
+    copied = source.recount(path, written, keys, ["ill", "paid"], ["zip"])
+    again, spread = copied.counts, copied.spread
     expected = MemorySource(released).count(keys, ["ill", "paid"], max_rows=5)
     assert counted(again.frames(keys)) == counted(expected.frames(keys))
     assert spread == {"zip": (2, 3)}

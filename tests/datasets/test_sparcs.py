@@ -84,7 +84,7 @@ def test_facilities_without_a_county_are_kept_apart() -> None:
     assert "Facility Name" not in sparcs_hierarchies(frame[["Hospital County"]])
     assert "Facility Name" not in sparcs_hierarchies(frame[["Facility Name"]])
     with pytest.raises(TableError, match="must be a pandas DataFrame"):
-        sparcs_hierarchies([1])  # type: ignore[arg-type]
+        sparcs_hierarchies([1])
 
 
 # Cases ------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def test_a_table_is_as_good_as_its_frame() -> None:
 def test_bad_cases() -> None:
     for number in (0, 17, 1.0, True, "T1"):
         with pytest.raises(TableError, match="the test cases are 1 to 16"):
-            sparcs_case(number)  # type: ignore[arg-type]
+            sparcs_case(number)
     with pytest.raises(TableError, match="300 records are too few for T2, which needs 400"):
         sparcs_case(2, sparcs_like(300))
     with pytest.raises(ColumnError, match="no column 'Gender'; did you mean 'Gendre'"):

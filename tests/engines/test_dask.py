@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scenery_scanning import roles_of, same
-from test_scanned_release import ROLES, people
-from test_scanning import VALUES, outcome, tables
 
 import privmoo as pm
 from privmoo import Table
-from privmoo.errors import TableError
+from privmoo.errors import PrivmooError, TableError
+from tests.engines.test_scanned_release import ROLES, people
+from tests.engines.test_scanning import VALUES, outcome, tables
+from tests.scenery.scanning import roles_of, same
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -179,6 +179,29 @@ def test_a_partition_that_cannot_be_read_is_named() -> None:
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize("converted", [True, False])
+@pytest.mark.parametrize("role", ["sensitive", "insensitive"])
+def test_half_of_a_surrogate_pair_is_told_in_a_sentence(
+    role: str, converted: bool, tmp_path: Path
+) -> None:
+    import dask
+    import dask.dataframe as dd
+
+    frame = pd.DataFrame({"age": [1, 1, 2, 2]})
+    frame["ill"] = pd.Series(["flu", "a\ud800b", "flu", "cold"], dtype=object)
+    roles: dict[str, Any] = {"quasi_identifiers": {"age": pm.Hierarchy.flat()}, role: ["ill"]}
+
+    def release() -> None:
+        table = Table.scan(dd.from_pandas(frame, npartitions=2), **roles)
+        pm.Front.of(pm.problems.Cuts(table), [[1]])[0].write(tmp_path / "public.csv")
+
+    sentence = r"half of a surrogate pair|a file cannot hold"
+    converting = dask.config.set({"dataframe.convert-string": converted})
+    with converting, pytest.raises(PrivmooError, match=sentence) as error:
+        release()
+    assert "\ud800" not in str(error.value) and not list(tmp_path.iterdir())
+
+
 def test_what_is_not_there_or_too_much_is_said() -> None:
     frame = people(300)
     source = dd.from_pandas(frame, npartitions=3)
@@ -186,9 +209,9 @@ def test_what_is_not_there_or_too_much_is_said() -> None:
         Table.scan(source, max_tuples=20, **ROLES)
     with pytest.raises(TableError, match="more than 190 distinct combinations"):
         Table.scan(source, max_tuples=190, **ROLES)
-    with pytest.raises(TableError, match="memory: is for files"):
+    with pytest.raises(TableError, match="memory is for files"):
         Table.scan(source, memory="2GB", **ROLES)
-    with pytest.raises(TableError, match="got its Series"):
+    with pytest.raises(TableError, match="got a Dask Series"):
         Table.scan(source["age"], **ROLES)
     with pytest.raises(TableError, match="has columns but no rows"):
         Table.scan(source[source["age"] > 99], **ROLES)

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scenery_parameters import first_in_make_test
-from scenery_paths import SCENERY, environment
-from test_dask import CUTS, cut, failing
-from test_scanned_release import ROLES, flat, people, read, solution, spelled
-from test_scanning import VALUES, tables
 
 import privmoo as pm
 from privmoo import Table
@@ -28,6 +24,11 @@ from privmoo.engines.dask import copy as parts_module
 from privmoo.errors import AuditError, FileError, PrivmooError, ReleaseError, TableError
 from privmoo.release.copy import write_copy
 from privmoo.release.plan import ReleasePlan
+from tests.engines.test_dask import CUTS, cut, failing
+from tests.engines.test_scanned_release import ROLES, flat, people, read, solution, spelled
+from tests.engines.test_scanning import VALUES, tables
+from tests.scenery.parameters import first_in_make_test
+from tests.scenery.paths import environment
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -157,7 +158,7 @@ def test_rows_of_a_partition_are_everywhere(tmp_path: Path) -> None:
 
 def test_existing_files_and_odd_names_are_refused(tmp_path: Path) -> None:
     own = solution(scanned())
-    with pytest.raises(ReleaseError, match=r"is written as \.csv or \.parquet"):
+    with pytest.raises(FileError, match=r"is written as \.csv or \.parquet"):
         own.write(tmp_path / "folder")
     with pytest.raises(FileError, match="there is no folder"):
         own.write(tmp_path / "no" / "out.parquet")
@@ -270,22 +271,57 @@ def test_what_only_some_partitions_have_fits_together(tmp_path: Path) -> None:
 SCRIPT = """
 import os, signal, sys
 import dask, dask.dataframe as dd
-from test_dask_release import scanned
-from test_scanned_release import solution
+from tests.engines.test_dask_release import scanned
+from tests.engines.test_scanned_release import solution
 from privmoo.engines.dask import copy
 dask.config.set(scheduler="synchronous")
 copy._join = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
-solution(scanned()).write(sys.argv[1])
+options = {"temporary": sys.argv[2]} if sys.argv[2:] else {}
+solution(scanned(**options)).write(sys.argv[1])
 """
 
 
-def test_what_a_killed_process_left_is_swept(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", SCRIPT, str(tmp_path / "out.parquet")]
-    folders = (Path(__file__).parent, SCENERY)
-    ended = subprocess.run(command, env=environment(*folders), check=False)
+@pytest.mark.parametrize("by_option", [False, True])
+def test_what_a_killed_process_left_is_swept(
+    tmp_path: Path, by_option: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Original values are in the temporary folder, never beside the publication."""
+    public, temporary = tmp_path / "public", tmp_path / "temporary"
+    public.mkdir()
+    temporary.mkdir()
+    options: dict[str, Any] = {"temporary": temporary} if by_option else {}
+    command = [sys.executable, "-c", SCRIPT, str(public / "out.parquet")]
+    variables = {} if by_option else {"TMPDIR": str(temporary)}
+    ended = subprocess.run(
+        [*command, *map(str, options.values())],
+        env=environment(**variables),
+        check=False,
+    )
     assert ended.returncode == -9
-    left = list(tmp_path.iterdir())
-    assert len(left) == 1 and left[0].name.startswith(".out.parquet.")
-    solution(scanned()).write(tmp_path / "out.parquet")
+    files = [p.name for p in public.rglob("*") if p.is_file()]
+    assert files == ["privmoo-temporary"]  # not a single row
+    folder = next(temporary.iterdir())
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {"released", "pieces"} <= {p.name for p in folder.iterdir()}
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    solution(scanned(**options)).write(public / "out.parquet")
     names = ["out.certificate.json", "out.certificate.txt", "out.parquet"]
-    assert sorted(p.name for p in tmp_path.iterdir()) == names
+    assert sorted(p.name for p in public.iterdir()) == names
+    assert not list(temporary.iterdir())
+
+
+def test_workers_that_do_not_reach_the_temporary_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = solution(scanned(temporary=tmp_path))
+    spread = parts_module._spread
+
+    def elsewhere(frame: pd.DataFrame, number: int, job: Any) -> Any:
+        return spread(frame, number, replace(job, folder=Path("/nowhere/folder")))
+
+    monkeypatch.setattr(parts_module, "_spread", elsewhere)
+    with pytest.raises(ReleaseError, match="does not reach the temporary folder '/nowhere'"):
+        own.write(tmp_path / "out.parquet")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(TableError, match="temporary: there is no folder"):
+        scanned(temporary=tmp_path / "none")

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scenery_parameters import first_in_make_test
-from scenery_scanning import roles_of, scans
 
 import privmoo as pm
 from privmoo import Hierarchy, Table
 from privmoo.audit import canonical
 from privmoo.errors import AuditError, FileError, PrivmooError, ReleaseError
+from tests.scenery.parameters import first_in_make_test
+from tests.scenery.scanning import roles_of, scans
 
 pytest.importorskip("duckdb")
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
@@ -328,3 +328,28 @@ def test_the_records_are_not_overwritten_and_seeds_are_numbers(tmp_path: Path) -
             with pytest.raises(ReleaseError, match="seed: must be a whole number of at least 0"):
                 own.write(tmp_path / "public.csv", seed=wrong)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.parquet"]
+
+
+def test_columns_that_are_unique_only_together_are_warned_of(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "age": [30, 31] * 10,
+            "town": [f"town{i // 5}" for i in range(20)],
+            "street": [f"street{i % 5}" for i in range(20)],
+            "form": [f"form{i}" for i in range(20)],
+            "land": ["here"] * 20,
+        }
+    )
+    frame.to_parquet(tmp_path / "people.parquet")
+    roles: dict[str, Any] = {
+        "quasi_identifiers": {"age": Hierarchy.ordered()},
+        "insensitive": ["town", "street", "form", "land"],  # form is unique alone
+    }
+    dd = pytest.importorskip("dask.dataframe")
+    scans = (str(tmp_path / "people.parquet"), dd.from_pandas(frame, npartitions=2))
+    for table in (Table(frame, **roles), *(Table.scan(source, **roles) for source in scans)):
+        solution = pm.Front.of(pm.problems.Cuts(table), [[0]])[0]
+        with pytest.warns(pm.release.ReleaseWarning, match="'town' and 'street' together are"):
+            solution.write(tmp_path / "public.csv", force=True)
+        if (tmp_path / "public.csv").is_file():
+            (tmp_path / "public.csv").unlink()

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
-from scenery_scanning import same, scans
-from test_scanning import VALUES, outcome, tables
 
 import privmoo as pm
 from privmoo import Table
 from privmoo.errors import TableError
+from tests.engines.test_scanning import VALUES, outcome, tables
+from tests.scenery.scanning import same, scans
 
 pytest.importorskip("duckdb")
 dask = pytest.importorskip("dask")
@@ -56,7 +56,7 @@ def test_a_sample_of_all_is_the_table_in_memory(drawn: tuple[pd.DataFrame, dict[
     with tempfile.TemporaryDirectory() as folder:
         paths = scans(frame, Path(folder))
         for kind, read in (("parquet", Table.read_parquet), ("csv", Table.read_csv)):
-            expected = outcome(lambda k=kind, r=read: r(paths[k], **roles))  # type: ignore[misc]
+            expected = outcome(lambda k=kind, r=read: r(paths[k], **roles))
             found = all_of(paths[kind], roles)
             if isinstance(expected, str):
                 assert found == expected
@@ -110,7 +110,7 @@ def test_wrong_numbers(wrong: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
         table = Table.scan(scans(people(), Path(folder))["csv"], **ROLES)
         with pytest.raises(TableError, match="n: must be a whole number of at least 1"):
-            table.sample(wrong)  # type: ignore[attr-defined]
+            table.sample(wrong)
         if not isinstance(wrong, int):
             with pytest.raises(TableError, match="seed: must be a whole number"):
-                table.sample(3, seed=wrong)  # type: ignore[attr-defined]
+                table.sample(3, seed=wrong)

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scenery_paths import SCENERY, TOP, environment
-from scenery_scanning import scans
-from test_scanned_release import ROLES, people, solution
 
 from privmoo import Hierarchy, Table
 from privmoo.errors import PrivmooError, TableError
+from tests.engines.test_scanned_release import ROLES, people, solution
+from tests.scenery.paths import TOP, environment
+from tests.scenery.scanning import scans
 
 pytest.importorskip("duckdb")
 
@@ -67,11 +67,11 @@ def more_columns(path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (truncated, "part-2.parquet: not a readable Parquet file"),
+        (truncated, "part-2.parquet is not a readable Parquet file"),
         (scrambled, "parquet"),
         (other_type, "part-2.parquet: column 'age' is .*string, but int64 in .*part-0.parquet"),
-        (fewer_columns, "part-2.parquet: lacks the column 'zip' that .*part-0.parquet has"),
-        (more_columns, "part-2.parquet: has a column 'more' that .*part-0.parquet lacks"),
+        (fewer_columns, "part-2.parquet lacks the column 'zip' that .*part-0.parquet has"),
+        (more_columns, "part-2.parquet has a column 'more' that .*part-0.parquet lacks"),
     ],
 )
 def test_a_damaged_part(
@@ -119,7 +119,7 @@ def test_no_files(tmp_path: Path) -> None:
     with pytest.raises(TableError, match=r"only .parquet and .csv files can be scanned"):
         Table.scan(tmp_path / "a.xlsx", **ROLES)
     with pytest.raises(TableError, match=r"must be .*a file, a folder or a pattern, got DataFrame"):
-        Table.scan(people(3), **ROLES)  # type: ignore[arg-type]
+        Table.scan(people(3), **ROLES)
     scans(people(10), tmp_path)
     with pytest.raises(TableError, match="has Parquet and CSV files; scan one kind"):
         Table.scan(tmp_path, **ROLES)
@@ -167,7 +167,7 @@ def test_headers_must_agree(tmp_path: Path) -> None:
     (tmp_path / "1.csv").write_text("a,b\n1,2\n")
     (tmp_path / "2.csv").write_text("a,c\n1,2\n")
     with pytest.raises(
-        TableError, match=r"2.csv: its header is not that of .*1.csv \(column 'c'\)"
+        TableError, match=r"2.csv: its header differs from that of .*1.csv \(column 'c'\)"
     ):
         Table.scan(tmp_path, quasi_identifiers=["a"])
 
@@ -214,7 +214,7 @@ def test_a_full_disk(ending: str, parts: Path, spilled: Path, tmp_path: Path) ->
     out.mkdir()
     code = f"""
         import resource, warnings
-        from test_scanned_release import ROLES, solution
+        from tests.engines.test_scanned_release import ROLES, solution
         from privmoo import Table
         from privmoo.errors import PrivmooError
         warnings.simplefilter("ignore")
@@ -230,11 +230,11 @@ def test_a_full_disk(ending: str, parts: Path, spilled: Path, tmp_path: Path) ->
         capture_output=True,
         text=True,
         cwd=TOP,
-        env=environment(SCENERY, Path(__file__).parent),
+        env=environment(),
         check=False,
     )
     assert "said: " in done.stdout, done.stderr[-2000:]
-    assert "cannot be written (the disk is full, there or where" in done.stdout
+    assert "cannot be written (the disk is full, there or in the" in done.stdout
     assert not list(out.iterdir())
     assert not list(spilled.iterdir())
 
@@ -339,21 +339,22 @@ def test_without_duckdb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_what_a_killed_process_spilled_is_removed(tmp_path: Path) -> None:
-    from privmoo._util.folders import new_folder
+    from privmoo._util.folders import TemporaryFolder
 
     frame = pd.DataFrame({"a": [1, 2]})
     frame.to_csv(tmp_path / "t.csv", index=False)
     place = tmp_path / "spilled"
     place.mkdir()
     script = (
-        "import os, sys, pathlib; from privmoo._util.folders import new_folder; "
-        "(new_folder(pathlib.Path(sys.argv[1]), 'privmoo-') / 'records').touch(); os._exit(9)"
+        "import os, sys, pathlib; from privmoo._util.folders import TemporaryFolder; "
+        "(TemporaryFolder(pathlib.Path(sys.argv[1])).path / 'records').touch(); os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", script, str(place)], check=False)
-    mine = new_folder(place, "privmoo-")  # of a process that lives
+    mine = TemporaryFolder(place).path  # of a process that lives
     assert [path for path in place.iterdir() if path != mine] == []
-    (place / "privmoo-other-host-1-x").mkdir()
-    (place / "privmoo-notes").mkdir()
+    for name in (".privmoo-notes", ".privmoo-0123456789abcdef"):
+        (place / name).mkdir()
+        (place / name / "records").touch()
     Table.scan(tmp_path / "t.csv", quasi_identifiers=["a"], temporary=place)
-    left = {mine.name, "privmoo-other-host-1-x", "privmoo-notes"}
+    left = {mine.name, ".privmoo-notes", ".privmoo-0123456789abcdef"}
     assert {path.name for path in place.iterdir()} == left

@@ -1,10 +1,8 @@
-"""QI-groups of the engine against pandas: keys of any width, values, persons, policies, threads."""
+"""QI-groups of the engine against pandas: keys of any width, values, persons, threads."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privmoo.data.columns import QuasiIdentifier
 from privmoo.data.table import Table
-from privmoo.evaluation.engine import Engine, group
+from privmoo.evaluation.engine import Engine
 from privmoo.groups import grouper as grouper_module
 from privmoo.groups import layout as layout_module
 from privmoo.groups.groups import GroupBatch, Grouping
@@ -23,8 +20,6 @@ from privmoo.hierarchy import Hierarchy
 from privmoo.measures import KAnonymity
 from privmoo.recodings.candidates import Candidates
 from privmoo.suppression import (
-    BelowAverage,
-    BelowThreshold,
     Budget,
     ExplicitRecords,
     KLBudget,
@@ -32,24 +27,10 @@ from privmoo.suppression import (
     Suppression,
 )
 from privmoo.testing import random_blocks, random_labels
+from tests.scenery.groups import expected_members, keys_of, make_table, members
+from tests.scenery.optional import need
 
 Rows = dict[tuple[int, ...], Any]
-
-
-def make_table(
-    rng: np.random.Generator, *, n: int = 60, m: int = 3, width: int = 5, **roles: Any
-) -> Table:
-    frame = pd.DataFrame({f"q{j}": rng.integers(0, width, n) for j in range(m)})
-    frame["s"] = rng.integers(0, 4, n)
-    frame["u"] = rng.integers(0, 3, n)
-    frame["who"] = rng.choice(["ann", "bob", "cid", None, *map(str, range(n // 2))], n)
-    frame.loc[:1, ["s", "u"]] = [[0, 0], [1, 1]]
-    frame.loc[0, "who"] = "ann"
-    qis = {
-        f"q{j}": QuasiIdentifier(hierarchy=Hierarchy.ordered(range(width)), weight=1 + j % 2)
-        for j in range(m)
-    }
-    return Table(frame, quasi_identifiers=qis, sensitive=["s", "u"], **roles)
 
 
 def tables(**options: Any) -> st.SearchStrategy[tuple[Table, np.random.Generator]]:
@@ -58,23 +39,6 @@ def tables(**options: Any) -> st.SearchStrategy[tuple[Table, np.random.Generator
         return make_table(rng, n=n, m=m, **options), rng
 
     return st.builds(build, st.integers(0, 10**6), st.integers(2, 60), st.integers(1, 5))
-
-
-def keys_of(table: Table, blocks: np.ndarray[Any, Any]) -> pd.Series[Any]:
-    """Of every row, the blocks of its values."""
-    offsets = np.concatenate([[0], np.cumsum([qi.n_leaves for qi in table.qis])])
-    codes = table.tuples[table.row_tuple].astype(int)
-    return pd.Series([tuple(row) for row in blocks[codes + offsets[:-1]].tolist()])
-
-
-def members(found: Grouping) -> list[frozenset[int]]:
-    """Rows of every group, in the order of the groups."""
-    of_row = found.labels[found.table.row_tuple]
-    return [frozenset(np.flatnonzero(of_row == g)) for g in range(found.n_groups)]
-
-
-def expected_members(keys: pd.Series[Any]) -> set[frozenset[int]]:
-    return {frozenset(rows) for rows in keys.groupby(keys).indices.values()}
 
 
 def check_groups(found: Grouping, keys: pd.Series[Any]) -> None:
@@ -251,85 +215,6 @@ def test_explicit_records(subject: str | None, seed: int) -> None:
     assert before.n_records.tolist() == [40] * 4
 
 
-# Policies, straight from the definitions --------------------------------------------------------
-
-
-def slow_kept(policy: Suppression, facts: list[tuple[int, int, float]], n: int) -> list[bool]:
-    """Which groups stay, given (persons, records, ℓ) of each."""
-    sizes = [size for size, _, _ in facts]
-    depths = [depth for _, _, depth in facts]
-    if isinstance(policy, NoSuppression):
-        return [True] * len(facts)
-    if isinstance(policy, BelowThreshold):
-        return [x >= policy.k for x in (sizes if policy.by == "k" else depths)]
-    if isinstance(policy, BelowAverage):
-        own: list[Any] = [Fraction(x) for x in sizes] if policy.by == "k" else depths
-        weights = [records for _, records, _ in facts]
-        mean = sum(w * x for w, x in zip(weights, own, strict=True)) / sum(weights)
-        return [x >= mean if policy.by == "k" else x >= mean - 1e-12 for x in own]
-    by: list[str]
-    if isinstance(policy, Budget):
-        by = [policy.by]
-    else:
-        assert isinstance(policy, KLBudget)
-        by = ["k", "l"] if policy.prefer == "l" else ["l", "k"]
-    classes = [tuple(size if b == "k" else math.floor(d) for b in by) for size, _, d in facts]
-    left = Fraction(str(policy.fraction)) * n
-    gone = set()
-    for one in sorted(set(classes)):
-        records = sum(r for (_, r, _), own in zip(facts, classes, strict=True) if own == one)
-        if records > left:
-            break
-        left -= records
-        gone.add(one)
-    return [own not in gone for own in classes]
-
-
-POLICIES = [
-    NoSuppression(),
-    *(Budget(f, by=b) for f in (0.0, 0.07, 0.3, 1.0) for b in ("k", "l")),
-    *(KLBudget(f, prefer=p) for f in (0.0, 0.07, 0.3, 1.0) for p in ("k", "l")),
-    *(BelowThreshold(k, by=b) for k, b in ((2, "k"), (5, "k"), (1.5, "l"), (2, "l"))),
-    *(BelowAverage(by=b) for b in ("k", "l")),
-]
-
-
-@pytest.mark.parametrize("subject", [None, "who"])
-@pytest.mark.parametrize("policy", POLICIES, ids=repr)
-def test_policies_follow_their_definitions(policy: Suppression, subject: str | None) -> None:
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
-        table = make_table(rng, n=int(rng.integers(2, 120)), m=2, subject=subject)
-        blocks = random_blocks(table, 5, rng)
-        engine = Engine(table, suppression=policy, needs={"counts"}, threads=1)
-        before, after = engine.groups(Candidates(blocks=blocks))
-        for c in range(len(blocks)):
-            whole = before[c]
-            tallies = [whole.counts(name) for name in table.sensitive]
-            facts = [
-                (int(size), int(n), min(float(n / max(tally[g].values())) for tally in tallies))
-                for g, (size, n) in enumerate(zip(whole.sizes, whole.records, strict=True))
-            ]
-            stays = slow_kept(policy, facts, table.n_records)
-            rows = members(whole)
-            expected = {own for own, stay in zip(rows, stays, strict=True) if stay}
-            assert set(members(after[c])) == expected
-            assert expected_members(keys_of(table, blocks[c])) == set(rows)
-            assert after[c].n_records == sum(map(len, expected))
-
-
-def test_a_large_budget_is_sorted_instead_of_counted() -> None:
-    rng = np.random.default_rng(3)
-    sizes = np.array([5, 5, 70_000, 3, 70_000, 90_000, 1])
-    frame = pd.DataFrame({"a": rng.permutation(np.repeat(np.arange(7), sizes))})
-    table = Table(frame, quasi_identifiers=["a"])
-    for fraction in (0.1, 0.29, 0.6, 0.61, 1.0):
-        facts = [(int(n), int(n), 1.0) for n in sizes]
-        stays = slow_kept(Budget(fraction), facts, len(frame))
-        found = group(table, suppression=Budget(fraction))
-        assert sorted(found.records) == sorted(sizes[stays])
-
-
 # Chunks and threads -------------------------------------------------------------------------------
 
 
@@ -370,7 +255,7 @@ def test_working_memory_is_left_clean() -> None:
     engine = Engine(table, needs={"counts"}, threads=1)
     engine.map(Candidates(blocks=random_blocks(table, 20, rng)), lambda before, after: None)
     (workspace,) = engine._idle
-    assert not workspace.zeros("rows", 1, np.int32).base.any()
+    assert not need(workspace.zeros("rows", 1, np.int32).base).any()
     assert not workspace.scratch.cells.any() and not workspace.scratch.ranks.any()
 
 

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scenery_browser import crowd
-from scenery_clusters import people
-from scenery_fronts import FRONT, THREE, toy
 
 import privmoo as pm
 from privmoo.errors import PrivmooError, ProblemError
 from privmoo.explorer import gather, write_report
-from privmoo.explorer.cards import card_of, packed, preview_of
+from privmoo.explorer.cards import card_of, pack_cards, preview_of
 from privmoo.explorer.page import module, page_of, style
 from privmoo.explorer.widget import Explorer
 from privmoo.front.knees import marked_knee
+from tests.scenery.browser import crowd
+from tests.scenery.clusters import people
+from tests.scenery.fronts import FRONT, THREE, toy
 
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
 
@@ -43,7 +43,7 @@ def unpacked(pack: dict[str, Any], i: int) -> dict[str, Any]:
 
 def test_cards_survive_packing_and_say_what_solutions_say() -> None:
     cards = [card_of(solution) for solution in THREE]
-    pack = json.loads(json.dumps(packed(cards)))
+    pack = json.loads(json.dumps(pack_cards(cards)))
     for i, (card, solution) in enumerate(zip(cards, THREE, strict=True)):
         back = unpacked(pack, i)
         assert back["words"] == card["words"] == solution.describe_columns()
@@ -115,7 +115,7 @@ def test_several_fronts_are_numbered_through() -> None:
     assert [shown.name for shown in data.fronts] == ["front 1", "published", "front 2"]
     n = len(FRONT)
     assert data.solution(n + 2) == FRONT[0] and len(data) == n + 5
-    with pytest.raises(ProblemError, match="only values are known"):
+    with pytest.raises(ProblemError, match="has only its values"):
         data.solution(n)
     with pytest.raises(ProblemError, match="there is no solution"):
         data.solution(n + 5)
@@ -132,9 +132,9 @@ def test_several_fronts_are_numbered_through() -> None:
         ([FRONT, 5], {}, "takes fronts or tables of points, got int"),
         ([FRONT, THREE], {}, "must have the same objectives, got k, loss and k, l, loss"),
         ([FRONT, pd.DataFrame({"k": [1], "los": [1]})], {}, "no column 'loss'; did you mean 'los'"),
-        ([FRONT, pd.DataFrame({"k": [1], "loss": ["a"]})], {}, "must be of numbers"),
-        ([FRONT, pd.DataFrame({"k": [1], "loss": [None]})], {}, "no finite number"),
-        ([FRONT, pd.DataFrame({"k": [], "loss": []})], {}, "a front is empty"),
+        ([FRONT, pd.DataFrame({"k": [1], "loss": ["a"]})], {}, "must contain only numbers"),
+        ([FRONT, pd.DataFrame({"k": [1], "loss": [None]})], {}, "lacks a finite value"),
+        ([FRONT, pd.DataFrame({"k": [], "loss": []})], {}, "one of the fronts has no solutions"),
         (FRONT, {"names": ["a", "b"]}, "expected 1 different names"),
         ([FRONT, FRONT], {"names": ["a", "a"]}, "expected 2 different names"),
         (FRONT, {"pick": toy([1, 2], [0.1, 0.2])[0]}, "pick: the solution is not on the front"),
@@ -194,14 +194,15 @@ def test_the_widget_is_read_and_set() -> None:
     assert w.selected == [1, 3] and w.shortlist == {1: "", n: ""}
     assert w.get_state("shortlist") == {"shortlist": [[1, ""], [n, ""]]}
     w.focus, w.selected = FRONT.where(min_k=5)[1], FRONT.where(min_k=5)
-    assert FRONT[w.focus] == FRONT.where(min_k=5)[1] and FRONT[w.selected[0]].k >= 5
+    assert FRONT[w.focus] == FRONT.where(min_k=5)[1]  # type: ignore[call-overload]
+    assert FRONT[w.selected[0]].k >= 5
     assert len(w.selected) == len(FRONT.where(min_k=5)) < n
     with pytest.raises(ProblemError, match="not on the front"):
         w.focus = toy([1, 2], [0.1, 0.2])[0]
     w.selected = None
     assert len(w.selected) == n + 1
     w.focus = n
-    with pytest.raises(ProblemError, match="only values are known"):
+    with pytest.raises(ProblemError, match="has only its values"):
         w.release()
     for name, value in {
         "focus": [n + 1, -1, 1.5, True, "1"],

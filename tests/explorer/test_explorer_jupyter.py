@@ -17,7 +17,8 @@ from typing import Any
 
 import nbformat
 import pytest
-from scenery_browser import ARTEFACTS, Watched, chromium, needs_browser, spot
+
+from tests.scenery.browser import ARTEFACTS, Watched, chromium, needs_browser, spot
 
 pytestmark = [pytest.mark.faults, needs_browser]
 

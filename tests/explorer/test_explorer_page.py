@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scenery_browser import (
+
+import privmoo as pm
+from privmoo.explorer import write_report
+from privmoo.front.advice import remarks
+from tests.scenery.browser import (
     ARTEFACTS,
     HOSTILE_NAME,
     SCRIPT,
@@ -23,11 +27,7 @@ from scenery_browser import (
     settle,
     spot,
 )
-from scenery_fronts import toy
-
-import privmoo as pm
-from privmoo.explorer import write_report
-from privmoo.front.advice import remarks
+from tests.scenery.fronts import toy
 
 pytestmark = [
     needs_browser,
@@ -54,7 +54,7 @@ def pick(front: pm.Front) -> pm.Solution:
 @pytest.fixture(scope="module")
 def file(front: pm.Front, pick: pm.Solution, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "front.html"
-    front.report(path, pick=pick)
+    front.report(path, pick=pick, release=pick.release(seed=1))
     return path
 
 
@@ -334,7 +334,7 @@ def test_readable_in_both_widths_and_themes(
 def test_several_fronts(browser: Any, front: pm.Front, tmp_path: Path) -> None:
     half = front.rows(np.arange(0, len(front), 2))
     worse = half.to_frame()[["k", "l", "loss"]].iloc[::3].assign(loss=lambda f: f["loss"] + 0.01)
-    points = pd.concat([worse, pd.DataFrame({"k": [999.0], "l": [9.0], "loss": [0.001]})])
+    points = pd.concat([worse, pd.DataFrame({"k": [999.0], "l": [9.0], "loss": [0.0]})])
     write_report([front, half, points], tmp_path / "all.html", names=["whole", "half", "published"])
     watched = Watched(browser)
     page = watched.open(tmp_path / "all.html")
@@ -361,6 +361,53 @@ def test_several_fronts(browser: Any, front: pm.Front, tmp_path: Path) -> None:
     page.screenshot(path=ARTEFACTS / "explorer-several.png")
     assert not watched.troubles
     watched.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_families_are_coloured_named_and_filtered(browser: Any, theme: str, tmp_path: Path) -> None:
+    mixed = pm.trade_off(pm.testing.example_table(), budget=4, seed=3, progress=False)
+    assert mixed.families is not None
+    mixed.report(tmp_path / "mixed.html")
+    watched = Watched(browser, color_scheme=theme)
+    page = watched.open(tmp_path / "mixed.html")
+    names = [name for name in ("levels", "cuts", "regions") if name in mixed.families]
+    keys = page.locator(".pmx-families .pmx-front")
+    assert [key.split()[0] for key in keys.all_inner_texts()] == names
+    assert f"{mixed.families.count(names[0])} solution" in keys.nth(0).inner_text()
+    assert page.locator('[aria-label="colour by"]').input_value() == "family"
+    colours = page.evaluate(
+        """() => {
+            const { state, scatter } = document.querySelector(".pmx").explorer;
+            return Array.from({ length: state.size }, (_, i) =>
+                [state.family(i), scatter.palette.of(i), state.shape(i)].join());
+        }"""
+    )
+    assert [text.split(",")[0] for text in colours] == list(mixed.families)
+    assert len(set(colours)) == len(names) == len({text.split(",")[1] for text in colours})
+    keys.nth(0).locator("input").uncheck()
+    settle(page)
+    assert selected(page) == [i for i, name in enumerate(mixed.families) if name != names[0]]
+    said = page.locator(".pmx-filters").inner_text()
+    assert f"with family {' or '.join(names[1:])}" in said
+    place = mixed.families.index(names[-1])
+    page.evaluate('n => document.querySelector(".pmx").explorer.state.setFocus(n)', place)
+    settle(page)
+    assert f"family: {names[-1]}" in page.locator(".pmx-badges").inner_text()
+    page.locator('[data-column="family"]').click()
+    assert names[1] in page.locator(".pmx-row").first.inner_text()
+    page.locator(".pmx-head .pmx-button").click()
+    settle(page)
+    assert len(selected(page)) == len(mixed) and keys.nth(0).locator("input").is_checked()
+    ARTEFACTS.mkdir(exist_ok=True)
+    page.screenshot(path=ARTEFACTS / f"explorer-families-{theme}.png")
+    assert not watched.troubles
+    watched.close()
+
+
+def test_a_front_of_one_family_shows_none(page: Any) -> None:
+    assert page.locator(".pmx-families .pmx-front").count() == 0
+    assert page.locator('[data-column="family"]').count() == 0
+    assert page.locator(".pmx-badge", has_text="family").count() == 0
 
 
 def test_a_brush_is_as_fine_as_the_axis(watched: Watched, tmp_path: Path) -> None:

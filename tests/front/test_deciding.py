@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scenery_fronts import FRONT, THREE, toy
 
 from privmoo.errors import ProblemError
 from privmoo.explorer.data import gather
 from privmoo.front.front import Front
 from privmoo.front.knees import marked_knee
 from privmoo.plot import picture_of
+from tests.scenery.fronts import FRONT, THREE, toy
 
 STEPS = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=0, max_size=12)
 
@@ -257,7 +257,7 @@ def test_rates_reproduce_the_differences(steps: list[tuple[int, int]]) -> None:
     frame = front.rates()
     assert len(frame) == len(steps)
     for (solution, row), (up, paid) in zip(frame.iterrows(), steps, strict=True):
-        here, there = front[int(solution)], front[int(row["next_solution"])]
+        here, there = front[int(str(solution))], front[int(row["next_solution"])]
         assert row["k_step"] == there.k - here.k == up
         assert row["loss_step"] == pytest.approx(paid / 200)
         assert row["rate"] == pytest.approx(up / (paid / 2))
@@ -301,7 +301,10 @@ def test_advice_about_little() -> None:
     [
         (lambda f: f.near(), "near: say what you wish for, such as near(k=20, loss=0.2)"),
         (lambda f: f.near(k="5"), "near: k must be a number, got '5'"),
-        (lambda f: f.near(k=float("inf")), "near: k must be finite; leave it out for no wish"),
+        (
+            lambda f: f.near(k=float("inf")),
+            "near: k must be a finite number; leave it out if you have no wish",
+        ),
         (
             lambda f: f.near(k=5, loss=20),
             "near: loss = 20 is above the largest possible value 1; did you mean 0.2?",
@@ -335,7 +338,7 @@ def test_advice_about_little() -> None:
         (lambda f: f.rates(step=0), "step: must be a number above 0, got 0"),
         (
             lambda f: f.high_trade_off(radius=-1),
-            "high_trade_off: radius must be a number from 0, got -1",
+            "high_trade_off: radius must be a number of at least 0, got -1",
         ),
         (
             lambda f: f.next_step("knee"),

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
-from scenery_fronts import EVERY, FRONT, PROBLEM, TABLE, THREE, toy
 
 from privmoo._util.dominance import share_of_box
 from privmoo.data.table import Table
@@ -25,6 +24,7 @@ from privmoo.measures import (
 from privmoo.problems import Cuts
 from privmoo.search.optimization import optimize
 from privmoo.suppression import BelowThreshold, Budget, NoSuppression
+from tests.scenery.fronts import EVERY, FRONT, PROBLEM, TABLE, THREE, toy
 
 # Tests release one table many times, which a publisher should not.
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
@@ -78,7 +78,7 @@ def test_frame_in_natural_sense() -> None:
     assert frame["k"].min() >= 1 and frame["loss"].between(0, 1).all()
     measured = PROBLEM.evaluate_measures(FRONT.X)
     for name in frame:
-        assert np.array_equal(frame[name], measured[name])
+        assert np.array_equal(frame[name], measured[str(name)])
 
 
 def test_where_and_best_against_the_definition() -> None:

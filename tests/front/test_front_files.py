@@ -16,7 +16,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scenery_fronts import EVERY, FRONT, PROBLEM, TABLE, made_table
 
 from privmoo import registry
 from privmoo.errors import AuditError, CheckpointError, FileError, ProblemError
@@ -25,6 +24,7 @@ from privmoo.groups import GroupBatch
 from privmoo.measures import GeneralLoss, JournalistRisk, KAnonymity, Uniqueness, measure
 from privmoo.problems import Cuts
 from privmoo.suppression import BelowThreshold, Budget, Suppression, ViolatingGroups
+from tests.scenery.fronts import EVERY, FRONT, PROBLEM, TABLE, made_table
 
 # Tests release one table many times, which a publisher should not.
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")

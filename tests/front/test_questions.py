@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scenery_fronts import FRONT, THREE, toy
 
 from privmoo.errors import ProblemError
 from privmoo.front.flat_regions import flat_regions
 from privmoo.front.front import Front
+from tests.scenery.fronts import FRONT, THREE, toy
 
 
 def test_the_answer_names_the_runner_up_just_outside() -> None:
@@ -78,17 +78,17 @@ def test_can_two_properties_be_combined() -> None:
         ),
         (
             lambda f: f.best_within(max_loss=0.5, maximise="loss"),
-            "maximise: of 'loss' less is better; limit it instead, such as max_loss=…, or ask "
+            "maximise: less of 'loss' is better; limit it instead, such as max_loss=…, or ask "
             "cheapest_with(minimise='loss', …)",
         ),
         (
             lambda f: f.best_within(max_loss=0.5, maximise=("k", "loss")),
-            "maximise: of 'loss' less is better; limit it instead, such as max_loss=…, or ask "
+            "maximise: less of 'loss' is better; limit it instead, such as max_loss=…, or ask "
             "cheapest_with(minimise='loss', …)",
         ),
         (
             lambda f: f.cheapest_with(min_k=5, minimise="k"),
-            "minimise: of 'k' more is better; limit it instead, such as min_k=…, or ask "
+            "minimise: more of 'k' is better; limit it instead, such as min_k=…, or ask "
             "best_within(maximise='k', …)",
         ),
         (lambda f: f.merge(3), "merge: takes fronts, got int"),

@@ -7,10 +7,11 @@ import time
 import warnings
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scenery"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from hypothesis import HealthCheck, given, settings
-from scenery_fuzz import TARGETS
+
+from tests.scenery.fuzz import TARGETS
 
 
 def fuzz(name: str, seconds: float) -> int:

@@ -18,7 +18,7 @@ import privmoo as pm
 from privmoo._util.reading import read_csv
 from privmoo.errors import PrivmooError
 from privmoo.guessing import Guess, guess
-from privmoo.guessing.toml_writer import comment, key, quoted, value
+from privmoo.guessing.toml_writer import comment, key, quote, value
 
 SHARED = [
     "adult_uci/adult_train_32561.csv.gz",
@@ -106,7 +106,7 @@ TEXT = st.text(max_size=20)
 @given(text=st.text())
 @example(text='"\\\x00\x1f\x7f\x85\u2028\ufeff😀\r\n')
 def test_any_text_is_read_back(text: str) -> None:
-    written = f"{key(text)} = {quoted(text)}\n{comment(text)}\n"
+    written = f"{key(text)} = {quote(text)}\n{comment(text)}\n"
     assert tomllib.loads(written) == {text: text}
     assert len(written.splitlines()) == 2
 
@@ -152,7 +152,7 @@ NAMES = st.one_of(
     ),
 )
 CELLS: dict[str, st.SearchStrategy[Any]] = {
-    "text": TEXT,
+    "text": st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20),
     "words": st.sampled_from(
         ["low", "medium", "high", "", "missing", "*", "NA", "?", ";", '"', "a\nb"]
     ),
@@ -230,9 +230,9 @@ def test_odd_files(frame: pd.DataFrame) -> None:
         frame.to_csv(data, index=False)
         try:
             read = read_csv(data)
+            found = guess(read)
         except PrivmooError:
             return
-        found = guess(read)
         found.write(folder, data)
         if found.names("quasi-identifying"):
             table = pm.Config.load(Path(folder, "privmoo.toml")).table

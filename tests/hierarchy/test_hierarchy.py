@@ -8,17 +8,22 @@ import io
 import itertools
 import json
 import pickle
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scenery_paths import SHARED as DATA
 
 from privmoo.errors import HierarchyError
 from privmoo.hierarchy import MISSING, Hierarchy
+from tests.scenery.paths import SHARED as DATA
 
+Block = tuple[int, int]  # the first leaf, and one after the last
 ARX = sorted(DATA.glob("*/hierarchies/*.csv.gz")) + sorted(DATA.glob("adult_hierarchies_full/*.gz"))
 
 # Nasty on purpose: separators, quotes, line ends, the labels the builders make themselves.
@@ -32,11 +37,11 @@ names = texts.filter(bool)
 
 
 @st.composite
-def specs(draw, min_leaves=1):
+def specs(draw: st.DrawFn, min_leaves: int = 1) -> tuple[Any, list[str]]:
     """A random nested specification and its leaves in order."""
     leaves = draw(st.lists(texts, min_size=min_leaves, max_size=9, unique=True))
 
-    def nest(part, depth):
+    def nest(part: list[str], depth: int) -> Any:
         if len(part) == 1 and draw(st.booleans()):
             return part[0]
         if depth == 0 or len(part) < 2:
@@ -69,16 +74,16 @@ stepped = st.builds(
 hierarchies = st.one_of(trees, orders, stepped)
 
 
-def all_blocks(h):
+def all_blocks(h: Hierarchy) -> list[Block]:
     return list(itertools.combinations(range(h.n_leaves + 1), 2))
 
 
-def blocks_of(bits):
+def blocks_of(bits: Sequence[int]) -> list[Block]:
     inner = [i + 1 for i, bit in enumerate(bits) if bit]
     return list(itertools.pairwise([0, *inner, len(bits) + 1]))
 
 
-def obvious_nodes(h):
+def obvious_nodes(h: Hierarchy) -> set[Block]:
     """Every set of leaves that some level puts together."""
     found = set()
     for row in h.level_blocks.tolist():
@@ -89,12 +94,12 @@ def obvious_nodes(h):
     return found
 
 
-def has_label(h, block):
+def has_label(h: Hierarchy, block: Block) -> bool:
     return not h.constrained or block in obvious_nodes(h)
 
 
 @given(hierarchies)
-def test_levels_are_nested_ranges_from_the_leaves_to_one_root(h):
+def test_levels_are_nested_ranges_from_the_leaves_to_one_root(h: Hierarchy) -> None:
     blocks = h.level_blocks
     assert blocks.dtype == np.int32 and not blocks.flags.writeable
     assert blocks.shape == (h.n_levels, h.n_leaves) and h.height == h.n_levels - 1
@@ -107,7 +112,7 @@ def test_levels_are_nested_ranges_from_the_leaves_to_one_root(h):
 
 
 @given(hierarchies)
-def test_nodes_are_the_distinct_blocks_and_know_their_parent(h):
+def test_nodes_are_the_distinct_blocks_and_know_their_parent(h: Hierarchy) -> None:
     nodes = h.nodes
     places = list(zip(nodes.start.tolist(), nodes.stop.tolist(), strict=True))
     assert sorted(places) == sorted(obvious_nodes(h))
@@ -127,7 +132,7 @@ def test_nodes_are_the_distinct_blocks_and_know_their_parent(h):
 
 
 @given(hierarchies, st.data())
-def test_a_cut_is_valid_exactly_if_every_block_is_a_node(h, data):
+def test_a_cut_is_valid_exactly_if_every_block_is_a_node(h: Hierarchy, data: st.DataObject) -> None:
     bits = data.draw(st.lists(st.booleans(), min_size=h.n_leaves - 1, max_size=h.n_leaves - 1))
     expected = not h.constrained or set(blocks_of(bits)) <= obvious_nodes(h)
     assert h.is_valid_cut(bits) is expected
@@ -135,7 +140,7 @@ def test_a_cut_is_valid_exactly_if_every_block_is_a_node(h, data):
 
 
 @given(hierarchies)
-def test_the_cut_of_every_level_is_valid_and_gives_its_blocks(h):
+def test_the_cut_of_every_level_is_valid_and_gives_its_blocks(h: Hierarchy) -> None:
     for level in range(h.n_levels):
         bits = h.cut_of_level(level)
         assert h.is_valid_cut(bits)
@@ -143,13 +148,13 @@ def test_the_cut_of_every_level_is_valid_and_gives_its_blocks(h):
 
 
 @given(hierarchies)
-def test_labels_of_different_blocks_differ(h):
+def test_labels_of_different_blocks_differ(h: Hierarchy) -> None:
     labels = [h.label(*block) for block in all_blocks(h) if has_label(h, block)]
     assert len(set(labels)) == len(labels)
 
 
 @given(hierarchies)
-def test_a_label_of_a_level_stands_for_one_set_of_leaves(h):
+def test_a_label_of_a_level_stands_for_one_set_of_leaves(h: Hierarchy) -> None:
     meaning = {leaf: {i} for i, leaf in enumerate(h.leaves)}
     for level in range(h.n_levels):
         row = h.level_blocks[level].tolist()
@@ -160,7 +165,7 @@ def test_a_label_of_a_level_stands_for_one_set_of_leaves(h):
 
 
 @given(hierarchies)
-def test_level_of_is_the_lowest_level_with_that_node(h):
+def test_level_of_is_the_lowest_level_with_that_node(h: Hierarchy) -> None:
     for start, stop in all_blocks(h):
         if not h.constrained:
             assert h.level_of(start, stop) == (0 if stop - start == 1 else h.height)
@@ -177,7 +182,7 @@ def test_level_of_is_the_lowest_level_with_that_node(h):
 
 
 @given(hierarchies)
-def test_json_and_pickle_give_the_same_hierarchy_back(h):
+def test_json_and_pickle_give_the_same_hierarchy_back(h: Hierarchy) -> None:
     again = Hierarchy.from_json(json.loads(json.dumps(h.to_json())))
     for other in (again, pickle.loads(pickle.dumps(h))):  # noqa: S301
         assert other == h and hash(other) == hash(h) and other.fingerprint == h.fingerprint
@@ -188,7 +193,7 @@ def test_json_and_pickle_give_the_same_hierarchy_back(h):
 
 
 @given(trees, st.sampled_from([";", ","]))
-def test_csv_round_trip(h, delimiter):
+def test_csv_round_trip(h: Hierarchy, delimiter: str) -> None:
     file = io.StringIO(newline="")
     h.to_csv(file, delimiter=delimiter)
     again = Hierarchy.read_csv(io.BytesIO(file.getvalue().encode()))
@@ -199,7 +204,9 @@ def test_csv_round_trip(h, delimiter):
 
 
 @given(trees, st.randoms())
-def test_levels_from_a_frame_or_a_mapping_in_any_order_is_the_same_tree(h, random):
+def test_levels_from_a_frame_or_a_mapping_in_any_order_is_the_same_tree(
+    h: Hierarchy, random: Random
+) -> None:
     rows = h.rows()
     random.shuffle(rows)
     for again in (
@@ -210,7 +217,9 @@ def test_levels_from_a_frame_or_a_mapping_in_any_order_is_the_same_tree(h, rando
 
 
 @given(specs(min_leaves=2), st.data())
-def test_observed_keeps_the_tree_over_the_values_that_occur(found, data):
+def test_observed_keeps_the_tree_over_the_values_that_occur(
+    found: tuple[Any, list[str]], data: st.DataObject
+) -> None:
     h = Hierarchy.tree(found[0])
     seen = data.draw(st.lists(st.sampled_from(h.leaves), min_size=1))
     pruned = h.observed(seen)
@@ -222,13 +231,13 @@ def test_observed_keeps_the_tree_over_the_values_that_occur(found, data):
 
 
 @given(st.one_of(trees, orders), st.data())
-def test_encode_gives_each_row_its_leaf(h, data):
+def test_encode_gives_each_row_its_leaf(h: Hierarchy, data: st.DataObject) -> None:
     rows = data.draw(st.lists(st.sampled_from(h.leaves), min_size=1))
     assert [h.leaves[code] for code in h.encode(rows)] == rows
 
 
 @given(st.lists(st.integers(-300, 300), min_size=1), st.sampled_from([1, 0.1, 2.5, 7]))
-def test_an_interval_holds_its_numbers(tenths, step):
+def test_an_interval_holds_its_numbers(tenths: list[int], step: float) -> None:
     values = [v / 10 for v in tenths]
     h = Hierarchy.ordered(step=step).bind(values)
     low, high = np.array(h.to_json()["bounds"])[:, h.encode(values)]
@@ -238,7 +247,7 @@ def test_an_interval_holds_its_numbers(tenths, step):
 
 
 @given(trees)
-def test_missing_joins_under_the_root_and_changes_nothing_else(h):
+def test_missing_joins_under_the_root_and_changes_nothing_else(h: Hierarchy) -> None:
     both = h.with_missing()
     assert MISSING in both.leaves
     if MISSING in h.leaves:
@@ -251,7 +260,7 @@ def test_missing_joins_under_the_root_and_changes_nothing_else(h):
 
 @pytest.mark.skipif(not ARX, reason="the shared data are not here")
 @pytest.mark.parametrize("path", ARX, ids=lambda path: path.name)
-def test_arx_files_mean_what_they_say(path):
+def test_arx_files_mean_what_they_say(path: Path) -> None:
     h = Hierarchy.read_csv(path)
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
         text = file.read()
@@ -264,7 +273,7 @@ def test_arx_files_mean_what_they_say(path):
 
 
 @pytest.mark.skipif(not (DATA / "arx_adult").exists(), reason="the shared data are not here")
-def test_arx_hierarchies_cover_the_arx_table():
+def test_arx_hierarchies_cover_the_arx_table() -> None:
     table = pd.read_csv(DATA / "arx_adult" / "adult.csv.gz", sep=";")
     for name in table.columns:
         path = DATA / "arx_adult" / "hierarchies" / f"adult_hierarchy_{name}.csv.gz"
@@ -274,7 +283,7 @@ def test_arx_hierarchies_cover_the_arx_table():
 
 
 @pytest.mark.parametrize("name", ["h.csv", "h.csv.gz"])
-def test_files_on_disk(tmp_path, name):
+def test_files_on_disk(tmp_path: Path, name: str) -> None:
     h = Hierarchy.tree({"x; y": ['say "a"', "b\nc"], "z, w": ["d", "é"]})
     h.to_csv(tmp_path / name)
     again = Hierarchy.read_csv(tmp_path / name)
@@ -282,7 +291,7 @@ def test_files_on_disk(tmp_path, name):
     assert (name.endswith("gz")) == (tmp_path / name).read_bytes().startswith(b"\x1f\x8b")
 
 
-def test_read_csv_takes_bom_duplicates_blank_lines_crlf_and_one_column():
+def test_read_csv_takes_bom_duplicates_blank_lines_crlf_and_one_column() -> None:
     text = '\ufeffa;"x";*\r\na;x;*\r\n\r\nb;y;*\r\n'
     assert Hierarchy.read_csv(io.BytesIO(text.encode())).rows() == [
         ["a", "x", "*"],

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import gzip
 import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scenery_paths import SHARED as DATA
 
 from privmoo.errors import HierarchyError, TableError
 from privmoo.hierarchy import Hierarchy
 from privmoo.hierarchy.canonical import distinct
+from tests.scenery.paths import SHARED as DATA
 
 ARX = sorted(DATA.glob("*/hierarchies/*.csv.gz")) + sorted(DATA.glob("adult_hierarchies_full/*.gz"))
 
@@ -33,7 +36,7 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize("content", BAD_FILES)
-def test_bad_files_are_named_with_their_line(content):
+def test_bad_files_are_named_with_their_line(content: bytes) -> None:
     with pytest.raises(HierarchyError, match=BAD_FILES[content]) as caught:
         Hierarchy.read_csv(io.BytesIO(content))
     assert "\n" not in str(caught.value)
@@ -41,7 +44,7 @@ def test_bad_files_are_named_with_their_line(content):
 
 @settings(max_examples=300)
 @given(st.one_of(st.binary(max_size=60), st.text('ab;,"\n\r*', max_size=40).map(str.encode)))
-def test_any_bytes_give_a_hierarchy_or_one_sentence(content):
+def test_any_bytes_give_a_hierarchy_or_one_sentence(content: bytes) -> None:
     try:
         h = Hierarchy.read_csv(io.BytesIO(content))
     except HierarchyError as error:
@@ -51,7 +54,7 @@ def test_any_bytes_give_a_hierarchy_or_one_sentence(content):
     assert message.startswith("hierarchy 'file'") and "\n" not in message
 
 
-def test_unreadable_files(tmp_path):
+def test_unreadable_files(tmp_path: Path) -> None:
     with pytest.raises(HierarchyError, match=r"'none.csv' cannot be read"):
         Hierarchy.read_csv(tmp_path / "none.csv")
     (tmp_path / "broken.gz").write_bytes(gzip.compress(b"a;x\n" * 100)[:-9])
@@ -114,7 +117,7 @@ BAD_CALLS = [
 
 
 @pytest.mark.parametrize(("call", "message"), BAD_CALLS, ids=[message for _, message in BAD_CALLS])
-def test_bad_calls(call, message):
+def test_bad_calls(call: Callable[[], object], message: str) -> None:
     with pytest.raises(HierarchyError, match=message) as caught:
         call()
     assert "\n" not in str(caught.value)
@@ -146,20 +149,22 @@ BAD_DATA = [
 
 
 @pytest.mark.parametrize(("hierarchy", "values", "message"), BAD_DATA)
-def test_bad_data_are_told_by_column_and_row_never_by_value(hierarchy, values, message):
+def test_bad_data_are_told_by_column_and_row_never_by_value(
+    hierarchy: Hierarchy, values: Any, message: str
+) -> None:
     with pytest.raises((HierarchyError, TableError), match=message) as caught:
         hierarchy.bind(pd.Series(values), column="c")
     assert SECRET not in str(caught.value) and "77" not in str(caught.value)
     assert "'c'" in str(caught.value) or "step" in str(caught.value)
 
 
-def test_encode_names_a_missing_value_that_has_no_leaf():
+def test_encode_names_a_missing_value_that_has_no_leaf() -> None:
     with pytest.raises(HierarchyError, match=r"column 'c', row 1 .*missing"):
         Hierarchy.flat(["a"]).encode(pd.Series(["a", None], name="c"))
 
 
 @given(st.data())
-def test_damaged_json_is_refused_or_still_a_hierarchy(data):
+def test_damaged_json_is_refused_or_still_a_hierarchy(data: st.DataObject) -> None:
     plain = Hierarchy.tree([["a", "b"], "c"]).to_json()
     key = data.draw(st.sampled_from(sorted(plain)))
     junk = st.one_of(
@@ -173,12 +178,12 @@ def test_damaged_json_is_refused_or_still_a_hierarchy(data):
     assert len(h.nodes.start) and h.label(0, h.n_leaves)
 
 
-def test_json_without_a_part_is_refused():
+def test_json_without_a_part_is_refused() -> None:
     with pytest.raises(HierarchyError, match="not a hierarchy written by to_json"):
         Hierarchy.from_json({"leaves": ["a"]})
 
 
-def test_html_is_escaped():
+def test_html_is_escaped() -> None:
     h = Hierarchy.tree({"<b>": ["<script>", "&"]})
     shown = h._repr_html_()
     assert "<script>" not in shown and "&lt;script&gt;" in shown and "<b>" not in shown
@@ -186,6 +191,6 @@ def test_html_is_escaped():
     assert "&lt;" in Hierarchy.masking(symbol="<")._repr_html_()
 
 
-def test_distinct_counts_used_categories_only():
+def test_distinct_counts_used_categories_only() -> None:
     found = distinct(pd.Series(["b", None], dtype=pd.CategoricalDtype(["a", "b", "c"])), "c")
     assert found.values == ["b"] and found.codes.tolist() == [0, -1]

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scenery_cells import random_table
 
 import privmoo as pm
 from privmoo import hybrid
 from privmoo.errors import ColumnError, ProblemError, TableError
 from privmoo.hybrid import clustering
+from privmoo.hybrid.units import units_of
 from privmoo.kernels.growth_by_width import grow_members
 from privmoo.recodings.nodes import node_cells, numeric_columns
 from privmoo.testing import example_hybrid_table
+from tests.scenery.cells import random_table
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -38,7 +40,7 @@ ROLES = {"quasi_identifiers": ["age", "job"], "sensitive": "ill", "identifiers":
 
 
 def test_every_step_says_what_it_left_out() -> None:
-    clean = hybrid.preprocess(PEOPLE, **ROLES, ranges={"age": (0, 120)}, missing_values=["?"])  # type: ignore[arg-type]
+    clean = hybrid.preprocess(PEOPLE, **ROLES, ranges={"age": (0, 120)}, missing_values=["?"])
     assert clean.report["dropped"].tolist() == [1, 1, 1, 2, 1]
     assert clean.frame.to_numpy().tolist() == [[31, "x", "p"]]
     assert "name: they name a person" in repr(clean) and "shoe" in repr(clean)
@@ -47,7 +49,7 @@ def test_every_step_says_what_it_left_out() -> None:
 
 def test_incomplete_and_repeated_records_can_be_kept() -> None:
     clean = hybrid.preprocess(
-        PEOPLE, **ROLES, missing_values=["?"], incomplete="keep", duplicates="keep"  # type: ignore[arg-type]
+        PEOPLE, **ROLES, missing_values=["?"], incomplete="keep", duplicates="keep"
     )  # fmt: skip
     assert len(clean.frame) == 5 and clean.frame["job"].tolist()[-1] == "?"
     assert clean.report["why"].tolist()[-2:] == ["2 were kept", "1 were kept"]
@@ -56,12 +58,12 @@ def test_incomplete_and_repeated_records_can_be_kept() -> None:
 def test_any_index_and_nullable_numbers_are_fine() -> None:
     odd = PEOPLE.assign(age=PEOPLE["age"].astype("Int64")).set_axis([7, 7, 8, 8, 7])
     kept = hybrid.preprocess(
-        odd, **ROLES, ranges={"age": (0, 120)}, missing_values="?", incomplete="keep", duplicates="keep"  # type: ignore[arg-type]
+        odd, **ROLES, ranges={"age": (0, 120)}, missing_values="?", incomplete="keep", duplicates="keep"
     )  # fmt: skip
     assert len(kept.frame) == 4 and kept.report["dropped"].tolist() == [1, 1, 1, 0, 0]
     twice = pd.concat([PEOPLE, PEOPLE["age"]], axis=1)
     with pytest.raises(TableError, match="occurs more than once"):
-        hybrid.preprocess(twice, **ROLES)  # type: ignore[arg-type]
+        hybrid.preprocess(twice, **ROLES)
 
 
 @pytest.mark.parametrize(
@@ -77,9 +79,9 @@ def test_any_index_and_nullable_numbers_are_fine() -> None:
 )
 def test_wrong_wishes_are_refused(changes: dict[str, object], sentence: str) -> None:
     with pytest.raises((TableError, ProblemError), match=sentence):
-        hybrid.preprocess(PEOPLE, **{**ROLES, **changes})  # type: ignore[arg-type]
+        hybrid.preprocess(PEOPLE, **{**ROLES, **changes})
     with pytest.raises(TableError, match="DataFrame"):
-        hybrid.preprocess([1], **ROLES)  # type: ignore[arg-type]
+        hybrid.preprocess([1], **ROLES)
 
 
 # Patterns, classes, split -----------------------------------------------------------------------
@@ -133,7 +135,7 @@ def test_patterns_need_something_to_predict() -> None:
         {"most_records": 0},
     ):
         with pytest.raises(ProblemError, match=next(iter(wrong))):
-            hybrid.find_patterns(table, **wrong)  # type: ignore[arg-type]
+            hybrid.find_patterns(table, **wrong)
 
 
 @given(seeds)
@@ -143,10 +145,10 @@ def test_classes_and_split_are_those_of_counting(seed: int) -> None:
     table = random_table(rng)
     limits = tuple(sorted(rng.random(3), reverse=True))
     columns = ["job", "sex"]
-    classes = [hybrid.value_classes(table, name, thresholds=limits) for name in columns]  # type: ignore[arg-type]
+    classes = [hybrid.value_classes(table, name, thresholds=limits) for name in columns]
     frequent = {}
     for name, own in zip(columns, classes, strict=True):
-        shares = table.frame[name].value_counts(normalize=True)
+        shares: Any = table.frame[name].value_counts(normalize=True)
         assert own.frame["share"].to_dict() == pytest.approx(shares.to_dict())
         for value, row in own.frame.iterrows():
             rank = sum(shares[value] < limit for limit in limits)
@@ -218,7 +220,7 @@ def test_the_seed_alone_does_not_bring_the_noise_back() -> None:
 @pytest.mark.parametrize("epsilon", [0, -1.0, math.nan, math.inf, "3", True])
 def test_epsilon_must_be_positive(epsilon: object) -> None:
     with pytest.raises(ProblemError, match="epsilon: must be a finite number above 0"):
-        hybrid.add_noise(np.ones(1), np.ones(1), epsilon=epsilon)  # type: ignore[arg-type]
+        hybrid.add_noise(np.ones(1), np.ones(1), epsilon=epsilon)
 
 
 # Clusters ---------------------------------------------------------------------------------------
@@ -268,7 +270,7 @@ def test_no_record_would_have_been_cheaper_than_the_one_taken(seed: int) -> None
     rng = np.random.default_rng(seed)
     table = random_table(rng, int(rng.integers(6, 25)))
     k, weight = int(rng.integers(2, 5)), float(rng.choice([0.0, 0.3, 0.7]))
-    of_row, kinds = clustering._kinds(table, np.arange(table.n_records))
+    of_row, kinds = clustering._kinds(table, units_of(table), np.arange(table.n_records))
     units = np.arange(len(kinds.weights))
     given_, clusters = grow_members(kinds, units, k, weight, False)
     left = list(range(table.n_records))
@@ -336,6 +338,6 @@ def test_clusters_of_diverse_values_cost_similarity() -> None:
 def test_impossible_k_is_refused(k: object, sentence: str) -> None:
     table = example_hybrid_table(30)
     with pytest.raises(ProblemError, match=sentence):
-        hybrid.member_clusters(table, k)  # type: ignore[arg-type]
+        hybrid.member_clusters(table, k)
     with pytest.raises(ProblemError, match="weight"):
         hybrid.member_clusters(table, 2, weight=2)

@@ -56,9 +56,9 @@ def test_the_counts_exist_only_with_incomplete_and_repeated_records() -> None:
     frame = pm.datasets.adult_frame(question_marks="value")
     roles = {"quasi_identifiers": ["age", "sex", "race", "native-country"], "sensitive": "income"}
     kept = hybrid.preprocess(
-        frame, **roles, missing_values=["?"], incomplete="keep", duplicates="keep"  # type: ignore[arg-type]
+        frame, **roles, missing_values=["?"], incomplete="keep", duplicates="keep"
     )  # fmt: skip
-    dropped = hybrid.preprocess(frame, **roles, missing_values=["?"])  # type: ignore[arg-type]
+    dropped = hybrid.preprocess(frame, **roles, missing_values=["?"])
     assert (kept.frame["race"] == "White").sum() == 27816
     assert (dropped.frame["race"] == "White").sum() < 3000
     assert kept.report.set_index("step")["dropped"]["incomplete"] == 0

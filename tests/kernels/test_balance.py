@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
-from scenery_clusters import people, spread_of, tables
 
 from privmoo.data.table import Table
 from privmoo.kernels.balance import balance, improve
@@ -28,6 +27,7 @@ from privmoo.kernels.partition import (
     new_partition,
 )
 from privmoo.spaces.centroids import CentroidSpace
+from tests.scenery.clusters import people, spread_of, tables
 
 
 def cut_up(table: Table, split: int) -> CentroidSpace:
@@ -185,7 +185,10 @@ def test_the_same_centroids_make_the_same_classes() -> None:
     x = np.stack(
         [rows[0].from_centres(rows[0].draw(rng, 30), size=5, diversity=2) for _ in range(4)]
     )
-    threaded = CentroidSpace(table, 30, k=4, threads=2)
+    threaded = CentroidSpace(table, 30, k=4)
+    for row in rows:
+        row.limit_threads(1)
+    threaded.limit_threads(2)
     first = [c.labels.tolist() for c in rows[0].decode(x)]
     assert first == [c.labels.tolist() for c in rows[1].decode(x)]
     assert first == [c.labels.tolist() for c in threaded.decode(x)]

@@ -34,3 +34,14 @@ def test_a_cache_that_names_a_moved_class_is_compiled_anew(tmp_path: Path) -> No
     (tmp_path / "before.py").unlink()
     assert output(tmp_path, "after") == ["3", "0"]
     assert output(tmp_path, "after") == ["3", "1"]
+
+
+def test_a_loop_is_compiled_anew_when_a_loop_that_it_calls_has_changed(tmp_path: Path) -> None:
+    head = "from privmoo.kernels.compiled import compiled\n"
+    caller = f"{head}from part import part\n@compiled()\ndef whole(x):\n    return part(x) + 1\n"
+    (tmp_path / "whole.py").write_text(caller + "print(whole(1))\n")
+    for factor in (2, 3):
+        text = f"{head}@compiled()\ndef part(x):\n    return {factor} * x\n"
+        (tmp_path / "part.py").write_text(text)
+        run = [sys.executable, "-c", "import whole"]
+        assert subprocess.check_output(run, cwd=tmp_path, text=True).split() == [str(factor + 1)]

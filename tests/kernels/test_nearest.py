@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
-from scenery_clusters import people
 
 import privmoo as pm
 from privmoo.data.points import Space
@@ -22,6 +21,7 @@ from privmoo.measures import InformationLoss
 from privmoo.recodings.classes import cluster_recoding
 from privmoo.release.release import make_release
 from privmoo.spaces.centroids import CentroidSpace
+from tests.scenery.clusters import people
 
 
 def slowly(
@@ -111,13 +111,13 @@ def mixed(**options: object) -> Table:
             "same": [7] * 6,
         }
     )
-    return Table(df, quasi_identifiers=["age", "pay", "sex", "same"], **options)  # type: ignore[arg-type]
+    return Table(df, quasi_identifiers=["age", "pay", "sex", "same"], **options)
 
 
 @pytest.mark.parametrize("scale", ["raw", "standard", "minmax"])
 def test_points_are_records_in_units_of_the_records(scale: str) -> None:
     table = mixed()
-    space = Space.of(table, scale)  # type: ignore[arg-type]
+    space = Space.of(table, scale)
     frame = table.frame
     assert space.numeric.tolist() == [True, True, False, True]
     for j, name in enumerate(["age", "pay", "same"]):
@@ -136,10 +136,10 @@ def test_points_are_records_in_units_of_the_records(scale: str) -> None:
 @pytest.mark.parametrize("scale", ["raw", "standard", "minmax"])
 def test_centroids_take_the_records_nearest_in_the_scale(scale: str) -> None:
     table = mixed()
-    centroids = CentroidSpace(table, 3, k=2, scale=scale, assignment="nearest")  # type: ignore[arg-type]
+    centroids = CentroidSpace(table, 3, k=2, scale=scale, assignment="nearest")
     chosen = np.array([[20.0, 2000.0, 0, 7], [60.0, 1000.0, 1, 7], [40.0, 9000.0, 1, 7]])
     [classes] = centroids.decode(centroids.from_centres(chosen)[None], release="centroid")
-    space = Space.of(table, scale)  # type: ignore[arg-type]
+    space = Space.of(table, scale)
     expected = slowly(space.points, space.numeric, chosen / space.units)
     assert classes.labels.tolist() == expected.tolist()
 

@@ -10,10 +10,12 @@ import numba
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import privmoo as pm
 from privmoo import datasets, measures
-from privmoo.audit import audit
+from privmoo.audit import Audit, audit, count_tables
 from privmoo.errors import MeasureError, PrivmooError
 from privmoo.evaluation.engine import group
 from privmoo.measures import Measure, measure, measure_by_name
@@ -142,7 +144,7 @@ def small_groups(groups: pm.groups.Grouping) -> float:
     return float(groups.sizes[groups.sizes < 10].sum() / groups.n_records)
 
 
-@numba.njit
+@numba.njit  # type: ignore[untyped-decorator]  # numba has no types
 def _largest(starts: Any, stops: Any, sizes: Any, out: Any) -> None:
     for c in range(len(starts)):
         out[c] = sizes[starts[c] : stops[c]].max() if stops[c] > starts[c] else 0
@@ -179,6 +181,12 @@ class Forgets(measures.RecordsAtRisk):
         super().__init__(0.5 if tau == 0.2 else 0.1, **options)
 
 
+class Uncounted(measures.AverageK):
+    """Is audited, but the audit does not know it."""
+
+    name = "uncounted"
+
+
 CALLS = iter(range(10**6))
 
 
@@ -192,6 +200,7 @@ CALLS = iter(range(10**6))
         (broken(lambda gs: gs.n_groups / len(gs), batched=True), "alone"),
         (Claims(), "merging groups"),
         (Forgets(), "parameters"),
+        (Uncounted(), "the audit has no formula for it"),
     ],
     ids=lambda v: v if isinstance(v, str) else "",
 )
@@ -335,3 +344,28 @@ def test_arguments_that_a_measure_does_not_take(
     with pytest.raises(MeasureError, match=message):
         kind(*arguments, **options)
     assert Shaped("round", size=2).name == "shaped"
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [("xyz", 3), ("xxyyzz", 3), ("abcdefg" * 3, 7), ("aaaabcde", 4), ("xxy", None)],
+)
+def test_entropy_loses_no_whole_number(values: str, expected: int | None) -> None:
+    frame = pd.DataFrame({"a": 1, "ill": list(values)})
+    table = pm.Table(frame, quasi_identifiers=["a"], sensitive="ill")
+    measured = pm.EntropyDiversity()(pm.group(table))
+    assert measured == pytest.approx(table.audit().entropy_l, rel=1e-13)
+    if expected is None:
+        assert measured == pytest.approx(3 / 2 ** (2 / 3)) and measured != round(measured)
+    else:
+        assert measured == table.audit().entropy_l == expected
+        assert (pm.EntropyDiversity() >= expected).violation(np.array([measured])) <= 0
+
+
+@given(st.integers(1, 60), st.integers(1, 10_000))
+def test_values_that_are_equally_frequent_have_their_number_as_entropy_diversity(
+    number: int, times: int
+) -> None:
+    frame = pd.DataFrame({"a": 1, "ill": np.arange(number).astype(str), "n": times})
+    counts = count_tables({"ill": frame}, quasi_identifiers=["a"], sensitive=["ill"], count="n")
+    assert Audit(counts).entropy_l == number

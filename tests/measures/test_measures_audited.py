@@ -20,6 +20,7 @@ from privmoo.hierarchy import Hierarchy
 from privmoo.measures import Measure
 from privmoo.recodings.candidates import Candidates
 from privmoo.suppression import BelowThreshold, Budget, NoSuppression, Suppression
+from tests.scenery.optional import need
 
 AUDITED: list[Measure] = [
     measures.KAnonymity(),
@@ -204,6 +205,7 @@ def cases(draw: st.DrawFn, *, missing: bool = True, n_candidates: int = 2) -> Ca
         quasi_identifiers=qis,
         sensitive=sensitive,
         target="class" if target else None,
+        missing=draw(st.sampled_from(["unknown", "value"])),
     )
     blocks = [
         np.concatenate([draw(blocks_of(qi)) for qi in table.qis]) for _ in range(n_candidates)
@@ -264,6 +266,7 @@ def test_privacy_and_risk_equal_the_audit(case: Case) -> None:
         roles: dict[str, Any] = {
             "quasi_identifiers": table.qi_names,
             "sensitive": list(table.sensitive),
+            "missing": table.missing,
         }
         result = audit(
             frame,
@@ -288,7 +291,14 @@ def test_privacy_and_risk_equal_the_audit(case: Case) -> None:
 def slow_weighted_l(frame: pd.DataFrame, table: pm.Table) -> float:
     total = 0.0
     for _, rows in frame.groupby(table.qi_names):
-        counts = [rows[name].value_counts(dropna=False).max() for name in table.sensitive]
+        counts = []
+        for name in table.sensitive:
+            unknown = int(rows[name].isna().sum())
+            if table.missing == "unknown":
+                counts.append(rows[name].value_counts().max() + unknown)
+            else:
+                counts.append(rows[name].value_counts(dropna=False).max())
+        counts = [len(rows) if count != count else count for count in counts]  # all are missing
         total += len(rows) * len(rows) / max(counts)
     return total / len(frame)
 
@@ -303,6 +313,7 @@ def test_hierarchical_distance_equals_the_audit(case: Case) -> None:
             qi.name: pm.QuasiIdentifier(hierarchy=qi.hierarchy) for qi in case.table.qis
         },
         sensitive={"ill": case.table.sensitive["ill"].hierarchy},
+        missing=case.table.missing,
     )
     case = Case(table, case.blocks, case.policy)
     chosen: list[Measure] = [
@@ -317,8 +328,9 @@ def test_hierarchical_distance_equals_the_audit(case: Case) -> None:
                 released,
                 quasi_identifiers=table.qi_names,
                 sensitive="ill",
-                hierarchies={"ill": table.sensitive["ill"].hierarchy.rows()},
+                hierarchies={"ill": need(table.sensitive["ill"].hierarchy).rows()},
                 original=frame["ill"],
+                missing=table.missing,
             )
             for m in chosen:
                 same(got, c, m, result.measure(m.name, **m.parameters))

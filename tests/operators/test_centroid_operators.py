@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from numpy.typing import NDArray
 from pymoo.core.mutation import Mutation
 from pymoo.core.population import Population
-from scenery_clusters import people, tables
 
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
@@ -26,19 +25,21 @@ from privmoo.operators import (
     OneOf,
     SplitMergeDrop,
 )
+from privmoo.operators.space import space_of
 from privmoo.problems import MOOBAM, Clusters, Cuts
 from privmoo.recodings import PartitionRecoding
 from privmoo.spaces.centroids import CentroidSpace
 from privmoo.testing import check_operator, is_valid, valid_rows
+from tests.scenery.clusters import people, tables
 
 TABLE = people(120, 1)
 PROBLEMS = {
-    "balanced": Clusters(TABLE, 12, k=3),
+    "balanced": Clusters(TABLE, 12, k=3, assignment="balanced"),
     "nearest": Clusters(TABLE, 12, k=3, assignment="nearest", release="centroid", scale="minmax"),
-    "categories": Clusters(people(60, 2, qis=["sex", "job"]), 9, k=3),
-    "whole tuples": MOOBAM(TABLE, 10, 3, scale="standard", split=0),
-    "one cluster": Clusters(people(6, 2), 1, k=5),
-    "a constant": Clusters(people(60, 2, qis=["same"]), 9, k=3),
+    "categories": Clusters(people(60, 2, qis=["sex", "job"]), 9, k=3, assignment="balanced"),
+    "whole tuples": MOOBAM(TABLE, 10, 3, scale="standard", assignment="balanced", split=0),
+    "one cluster": Clusters(people(6, 2), 1, k=5, assignment="balanced"),
+    "a constant": Clusters(people(60, 2, qis=["same"]), 9, k=3, assignment="balanced"),
 }
 OPERATORS = {
     "records": CentroidSampling(),
@@ -127,7 +128,7 @@ def test_a_mutated_category_is_one_of_the_data() -> None:
     rows = valid_rows(problem, 30)
     for mutation in (CentroidMutation(1.0, reach=1.0), SplitMergeDrop(1.0), LloydStep()):
         children = mutation._do(problem, rows, random_state=np.random.default_rng(0))
-        codes = problem.space.matrices(children).astype(int).ravel()
+        codes = space_of(problem, "centroids").matrices(children).astype(int).ravel()
         assert {leaves[c] for c in codes} <= {"a", "b", "d"}
 
 
@@ -136,7 +137,7 @@ def test_a_mutated_category_is_one_of_the_data() -> None:
 def test_a_lloyd_step_moves_centroids_to_the_means_of_their_classes(
     table: Table, seed: int
 ) -> None:
-    problem = Clusters(table, max(1, table.n_records // 2))
+    problem = Clusters(table, max(1, table.n_records // 2), assignment="balanced")
     rows = valid_rows(problem, 3, seed=seed)
     moved = LloydStep(explore=0.0)._do(problem, rows, random_state=np.random.default_rng(0))
     for row, child in zip(rows, moved, strict=True):
@@ -148,7 +149,7 @@ def test_a_lloyd_step_moves_centroids_to_the_means_of_their_classes(
 
 def sizes_of(problem: Clusters, row: NDArray[np.float64]) -> NDArray[np.int64]:
     """Records of every cluster when each goes to its nearest centroid, by looking at all."""
-    space, table = problem.space, problem.table
+    space, table = space_of(problem, "centroids"), problem.table
     matrix = space.matrices(row)[0]
     gap = (space.coordinates.points[:, None] - (matrix / space.coordinates.units)[None]) ** 2
     gap = np.where(space.numeric, gap, gap != 0)
@@ -204,13 +205,19 @@ def test_one_of_draws_by_weight_and_leaves_nobody_out() -> None:
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: OneOf([]), "weights: one for each of 0 mutations, got 0"),
-        (lambda: OneOf([LloydStep()], [1, 2]), "weights: one for each of 1 mutations, got 2"),
-        (lambda: OneOf([LloydStep()], [0]), "weights: must be numbers from 0, not all of them 0"),
-        (lambda: OneOf([LloydStep()], [-1]), "weights: must be numbers from 0, not all of them 0"),
+        (lambda: OneOf([]), "weights: give one for each of 0 mutations, got 0"),
+        (lambda: OneOf([LloydStep()], [1, 2]), "weights: give one for each of 1 mutations, got 2"),
+        (
+            lambda: OneOf([LloydStep()], [0]),
+            "weights: must be numbers of at least 0, and not all 0",
+        ),
+        (
+            lambda: OneOf([LloydStep()], [-1]),
+            "weights: must be numbers of at least 0, and not all 0",
+        ),
         (
             lambda: OneOf([LloydStep()], [float("nan")]),
-            "weights: must be numbers from 0, not all of them 0",
+            "weights: must be numbers of at least 0, and not all 0",
         ),
         (lambda: CentroidMutation(1.5), "rate: must be a number from 0 to 1, got 1.5"),
         (lambda: CentroidMutation(reach=-1), "reach: must be a number from 0 to 1, got -1"),
@@ -221,7 +228,7 @@ def test_one_of_draws_by_weight_and_leaves_nobody_out() -> None:
         (lambda: SplitMergeDrop(0), "share: must be above 0 and at most 1, got 0"),
         (lambda: LloydStep(2), "explore: must be a number from 0 to 1, got 2"),
         (lambda: LloydStep(share=-0.1), "share: must be a number from 0 to 1, got -0.1"),
-        (lambda: CentroidSampling("rows"), "of: must be 'records' or 'values', got 'rows'"),  # type: ignore[arg-type]
+        (lambda: CentroidSampling("rows"), "of: must be 'records' or 'values', got 'rows'"),
     ],
 )
 def test_wrong_settings(make: Any, sentence: str) -> None:
@@ -239,5 +246,8 @@ def test_operators_name_the_problems_they_work_on(operator: Any) -> None:
     X = np.zeros((2, 1, 1)) if isinstance(operator, ClusterExchange) else np.zeros((1, 1))
     with pytest.raises(ProblemError) as caught:
         operator._do(Cuts(table), X, random_state=np.random.default_rng(0))
-    sentence = "problem: Cuts does not search centroids; use a problem such as Clusters"
+    sentence = (
+        "problem: Cuts does not search centroids; use a problem such as "
+        "Clusters(..., assignment='balanced')"
+    )
     assert str(caught.value) == sentence

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from pymoo.core.population import Population
-from scenery_levels import groups_at, random_case
 
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
@@ -16,9 +16,10 @@ from privmoo.operators import BestThreshold, LevelCrossover, LevelMutation, Leve
 from privmoo.problems import Cuts, Levels, LevelsAndSuppression
 from privmoo.suppression import Budget
 from privmoo.testing import check_operator, example_table, valid_rows
+from tests.scenery.levels import groups_at, random_case
 
 TABLE = example_table()
-PROBLEMS = {
+PROBLEMS: dict[str, Callable[[Any], Any]] = {
     "levels": lambda t: Levels(t),
     "a policy": lambda t: Levels(t, suppression=Budget(0.2)),
     "a threshold": lambda t: Levels(t, max_suppression=0.3),

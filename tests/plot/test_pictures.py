@@ -14,8 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from scenery_clusters import people
-from scenery_fronts import FRONT, TABLE, THREE, toy
 
 import privmoo as pm
 from privmoo import plot
@@ -23,6 +21,9 @@ from privmoo.errors import ProblemError
 from privmoo.front.front import Front
 from privmoo.front.knees import marked_knee
 from privmoo.plot.attainment import staircase
+from tests.scenery.clusters import people
+from tests.scenery.fronts import FRONT, TABLE, THREE, toy
+from tests.scenery.optional import figure_of, need
 
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
 
@@ -105,14 +106,14 @@ def test_flat_regions_are_marked_and_magnified() -> None:
     assert (picture.knee, picture.pick) == (3, 2)
     assert "\n".join(f"{title}: {text}" for title, text in picture.words) == BULGE.advice()
     ax = BULGE.plot_trade_off()
-    main, words, zoom = ax.get_figure().axes
+    main, words, zoom = figure_of(ax).axes
     assert main is ax and zoom.get_title() == "A: k 3 → 50 for 1 % more loss"
     low, high = zoom.get_xlim()
     assert low < 3 and 50 < high < 80 and zoom.get_ylim()[0] > 30
     said = words.texts[0].get_text().replace("\n", " ").replace("\N{NO-BREAK SPACE}", " ")
     assert "The knee: solution 3, k = 50 and 32 % loss" in said
-    assert len(BULGE.plot_trade_off(words=False).get_figure().axes) == 2
-    assert len(BULGE.plot_trade_off(regions=0, words=False).get_figure().axes) == 1
+    assert len(figure_of(BULGE.plot_trade_off(words=False)).axes) == 2
+    assert len(figure_of(BULGE.plot_trade_off(regions=0, words=False)).axes) == 1
 
 
 def test_the_largest_of_many_flat_regions_are_marked() -> None:
@@ -132,12 +133,12 @@ def test_of_three_objectives_some_solutions_are_beside_the_trade_off() -> None:
     for i in picture.along:
         own = pair.loc[i]
         assert not ((pair["k"] > own["k"]) & (pair["loss"] <= own["loss"])).any()
-    names = [t.get_text() for t in THREE.plot_trade_off().get_legend().get_texts()]
+    names = [t.get_text() for t in need(THREE.plot_trade_off().get_legend()).get_texts()]
     assert "better elsewhere" in names
 
 
 def test_words_beside_a_picture_do_not_leave_it() -> None:
-    figure = THREE.plot_trade_off().get_figure()
+    figure = figure_of(THREE.plot_trade_off())
     figure.canvas.draw()
     words = next(ax for ax in figure.axes if not ax.axison)
     box = words.texts[0].get_window_extent()
@@ -151,7 +152,7 @@ def test_given_axes_are_used() -> None:
         assert draw(ax=ax) is ax
         ax.clear()
     assert plot.plot_attainment(runs(), ax=ax) is ax and CHOICE.plot_loss(ax=ax) is ax
-    assert len(ax.get_figure().axes) == 1
+    assert len(figure_of(ax).axes) == 1
 
 
 # Rates
@@ -231,7 +232,7 @@ def test_outlines_go_from_edge_to_edge() -> None:
         step = np.diff(outline, axis=0)
         assert ((step == 0).sum(axis=1) >= 1).all()
     legend = plot.plot_attainment({"a": runs(), "b": runs(3)}).get_legend()
-    assert [t.get_text() for t in legend.get_texts()][:2] == [
+    assert [t.get_text() for t in need(legend).get_texts()][:2] == [
         "a: median of 4 runs",
         "b: median of 3 runs",
     ]
@@ -370,5 +371,5 @@ def test_a_dollar_in_a_name_is_a_dollar() -> None:
     front = Front.of(pm.problems.Cuts(table), [[0, 1, 0], [1, 1, 1]])
     release = front[0].release()
     for ax in (front[0].plot_loss(), plot.plot_before_after(table, release, name)):
-        ax.figure.savefig(io.BytesIO())
+        figure_of(ax).savefig(io.BytesIO())
     plt.close("all")

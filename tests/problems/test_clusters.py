@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scenery_clusters import people
 
 import privmoo as pm
 from privmoo.data.table import Table
 from privmoo.errors import MeasureError, ProblemError, RecodingError
 from privmoo.front import Front
 from privmoo.measures import InformationLoss, KAnonymity, MinimumEntropy
+from privmoo.operators.space import space_of
 from privmoo.problems import MOOBAM, Clusters, ClustersWarning, Cuts, ScalarMOOBAM
 from privmoo.recodings.classes import PartitionRecoding, cluster_recoding, range_recoding
 from privmoo.release.release import Origin
 from privmoo.testing import check_problem, valid_rows
+from tests.scenery.clusters import people
 
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
 TABLE = people(120, 1)
@@ -35,7 +36,7 @@ def test_contract(assignment: Any, release: Any, scale: Any) -> None:
 
 
 @pytest.mark.parametrize("policy", [pm.Budget(0.1), pm.BelowThreshold(5), pm.KLBudget(0.2)])
-@pytest.mark.parametrize("assignment", ["balanced", "nearest"])
+@pytest.mark.parametrize("assignment", ["free", "balanced", "nearest"])
 def test_contract_with_suppression(assignment: Any, policy: Any) -> None:
     check_problem(Clusters(TABLE, 12, k=3, assignment=assignment, suppression=policy))
 
@@ -53,7 +54,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("table", ODD)
-@pytest.mark.parametrize("assignment", ["balanced", "nearest"])
+@pytest.mark.parametrize("assignment", ["free", "balanced", "nearest"])
 def test_contract_on_odd_tables(assignment: Any, table: str) -> None:
     check_problem(Clusters(people(60, 2, **ODD[table]), 10, k=3, assignment=assignment))
 
@@ -67,7 +68,7 @@ def test_contract_of_the_published_model() -> None:
 
 
 def test_balanced_clusters_have_k_and_nearest_ones_need_not() -> None:
-    problem = Clusters(TABLE, 20, k=6)
+    problem = Clusters(TABLE, 20, k=6, assignment="balanced")
     rows = valid_rows(problem, 60)
     assert problem.evaluate_measures(rows)["k"].min() >= 6
     nearest = Clusters(TABLE, 20, k=6, assignment="nearest")
@@ -96,13 +97,13 @@ def test_released_centroids_are_what_was_measured(assignment: Any) -> None:
             origin=Origin(claims=claims),
         )
         assert len(release.certificate.claims) == len(problem.measures)
-        centres = {tuple(c) for c in problem.space.matrices(x)[0].round(6)}
+        centres = {tuple(c) for c in space_of(problem, "centroids").matrices(x)[0].round(6)}
         assert isinstance(recoding, PartitionRecoding)
         assert {tuple(c) for c in recoding.centres.round(6)} <= centres
 
 
 def test_rows_that_mean_the_same_have_one_key() -> None:
-    problem = Clusters(TABLE, 3, k=3)
+    problem = Clusters(TABLE, 3, k=3, assignment="balanced")
     [x] = valid_rows(problem, 1)
     other = x.copy()
     other[2] += 0.3  # sex
@@ -124,7 +125,7 @@ def test_more_clusters_than_records_allow_are_capped_with_a_warning() -> None:
     assert caught[0].filename == __file__
     assert problem.n_clusters == 17 and problem.parameters()["n_clusters"] == 17
     with pytest.warns(ClustersWarning, match="17 clusters are searched") as caught:
-        assert MOOBAM(TABLE, 50, 7).n_var == 17 * 4 + 3
+        assert MOOBAM(TABLE, 50, 7, assignment="balanced").n_var == 17 * 4 + 3
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -139,7 +140,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"k": "5"}, "k: must be a whole number of at least 2, got '5'"),
     ({"k": 121}, "k: 121 is more than the 120 records of the table; choose a smaller k"),
     ({"release": "means"}, "release: must be one of 'mean', 'centroid', got 'means'"),
-    ({"assignment": "near"}, "assignment: must be one of 'balanced', 'nearest', got 'near'"),
+    (
+        {"assignment": "near"},
+        "assignment: must be one of 'free', 'balanced', 'nearest', got 'near'",
+    ),
     ({"split": -1}, "split: must be a whole number of at least 0, got -1"),
     ({"scale": "log"}, "scale: must be one of 'raw', 'standard', 'minmax', got 'log'"),
 ]
@@ -156,7 +160,7 @@ def test_impossible_parameters(problem: Any, options: dict[str, Any], sentence: 
 
 def test_tables_that_clusters_cannot_use() -> None:
     with pytest.raises(ProblemError, match=r"^table: must be a privmoo Table, got DataFrame$"):
-        Clusters(TABLE.frame, 5)  # type: ignore[arg-type]
+        Clusters(TABLE.frame, 5)
     with pytest.raises(ProblemError) as caught:
         MOOBAM(people(20, sensitive=[]), 5, 2)
     assert str(caught.value) == (
@@ -186,7 +190,7 @@ def by_age(table: Table, size: int) -> PartitionRecoding:
 
 
 def small_problem(table: Table = TABLE, **options: Any) -> MOOBAM:
-    problem = MOOBAM(table, 12, 5, **options)
+    problem = MOOBAM(table, 12, 5, assignment="balanced", **options)
     problem.default_population = 8
     return problem
 
@@ -334,7 +338,7 @@ PINNED = [
 
 def test_a_seed_gives_the_same_front_with_any_threads_and_after_a_stop(tmp_path: Path) -> None:
     def run(threads: int, budget: int, log: Path | None = None) -> Front:
-        problem = MOOBAM(pm.datasets.german_credit(), 20, 5, threads=threads)
+        problem = MOOBAM(pm.datasets.german_credit(), 20, 5, assignment="balanced", threads=threads)
         problem.default_population = 20
         return pm.optimize(problem, budget=budget, seed=11, progress=False, checkpoint=log)
 

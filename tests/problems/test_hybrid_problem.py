@@ -167,11 +167,54 @@ def test_a_front_is_saved_and_released_from_its_file(tmp_path: Path) -> None:
 
 
 def test_a_run_is_continued_with_the_same_front(tmp_path: Path) -> None:
-    whole = pm.optimize(Hybrid(TABLE, patterns=NAMES), budget=6, seed=2, progress=False)
+    def problem() -> Hybrid:
+        return Hybrid(TABLE, patterns=NAMES, noise_seed=3)
+
+    whole = pm.optimize(problem(), budget=6, seed=2, progress=False)
     part = {"seed": 2, "progress": False, "checkpoint": tmp_path / "log"}
-    pm.optimize(Hybrid(TABLE, patterns=NAMES), budget=3, **part)  # type: ignore[arg-type]
-    again = pm.optimize(Hybrid(TABLE, patterns=NAMES), budget=6, **part)  # type: ignore[arg-type]
+    pm.optimize(problem(), budget=3, **part)
+    again = pm.optimize(problem(), budget=6, **part)
     assert again == whole
+
+
+def test_a_run_with_secret_noise_is_continued_with_the_same_noise(tmp_path: Path) -> None:
+    part = {"seed": 2, "progress": False, "checkpoint": tmp_path / "log"}
+    first = pm.optimize(Hybrid(TABLE, patterns=NAMES), budget=2, **part)
+    assert (tmp_path / "log").stat().st_mode & 0o077 == 0
+    again = pm.optimize(Hybrid(TABLE, patterns=NAMES), budget=4, **part)
+    assert again.description == first.description
+    assert again.problem is not None
+    assert again.problem.recoding(first[0].x).key() == first[0].recoding.key()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReleaseWarning)
+        again[0].release()  # the audit confirms what was computed before and after
+    used = Hybrid(TABLE, patterns=NAMES)
+    used.recoding(first[0].x)
+    with pytest.raises(ProblemError, match="had other noise; make a new problem"):
+        pm.optimize(used, budget=5, **part)
+
+
+def test_noise_is_secret_by_default_and_a_seed_is_cautioned_of() -> None:
+    """Somebody who guesses one person's values must not see whether the guess is right."""
+
+    def certificate(table: pm.Table, seed: int | None) -> str:
+        problem = Hybrid(table, patterns=NAMES, noise_seed=seed)
+        front = pm.optimize(problem, budget=1, seed=1, progress=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReleaseWarning)
+            release = front[0].release(seed=1)
+        return "\n".join([release.certificate.to_text(), release.certificate.to_json()])
+
+    known = certificate(TABLE, 0)
+    assert "Whoever knows the seed and the method can try out guesses" in known
+    problem = Hybrid(TABLE, patterns=NAMES, noise_seed=0)
+    assert problem.parameters()["noise"] not in known
+    secret = Hybrid(TABLE, patterns=NAMES)
+    assert "Whoever knows the seed" not in certificate(TABLE, None)
+    low = secret.bounds()[0]
+    assert secret.recoding(low).key() == secret.recoding(low).key()
+    assert secret.recoding(low).key() != Hybrid(TABLE, patterns=NAMES).recoding(low).key()
+    assert secret.recoding(low).key() != problem.recoding(low).key()
 
 
 def test_strict_takes_k_as_a_constraint_and_plain_pymoo_solves_it() -> None:
@@ -227,6 +270,6 @@ def _groups(problem: Hybrid, X: np.ndarray) -> pm.groups.GroupBatch:
 )
 def test_wrong_forests_are_refused(changes: dict[str, object], sentence: str) -> None:
     with pytest.raises(MeasureError, match=sentence):
-        ForestAccuracy(**changes)  # type: ignore[arg-type]
+        ForestAccuracy(**changes)
     with pytest.raises(MeasureError, match="no target to predict"):
         ForestAccuracy().check(pm.Table(TABLE.frame[["age"]], quasi_identifiers=["age"]))

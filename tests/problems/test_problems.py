@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
@@ -18,7 +20,7 @@ from privmoo.evaluation.cache import EvaluationCache
 from privmoo.problems import AnySuppression, BudgetSuppression, Cuts, KLSafe, ZeroSuppression
 from privmoo.testing import check_problem, example_table
 
-PRESETS = {
+PRESETS: dict[str, Callable[[pm.Table], Cuts]] = {
     "P1": lambda t: ZeroSuppression(t),
     "P1 by l": lambda t: ZeroSuppression(t, privacy="l"),
     "P2": lambda t: BudgetSuppression(t, max_suppression=0.2),
@@ -178,6 +180,38 @@ def test_threads_may_share_a_problem_and_processes_a_copy() -> None:
     assert np.array_equal(copied.evaluate_measures(X)["loss"], expected)
 
 
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_a_problem_can_be_pickled_after_a_release(engine: str, tmp_path: Path) -> None:
+    table = example_table()
+    if engine == "duckdb":
+        example_table().frame.to_csv(tmp_path / "records.csv", index=False)
+        table = pm.Table.scan(
+            tmp_path / "records.csv",
+            quasi_identifiers={qi.name: qi.hierarchy for qi in table.qis if qi.hierarchy},
+        )
+    problem = pm.problems.Levels(table)
+    X = np.array([[1] * problem.n_var])
+    pm.Front.of(problem, X)[0].write(tmp_path / "released.csv")
+    copied = pickle.loads(pickle.dumps(problem))  # noqa: S301
+    assert np.array_equal(copied.evaluator.values(X), problem.evaluator.values(X))
+
+
+@pytest.mark.parametrize(
+    "make", [Cuts, pm.problems.Regions, pm.problems.TradeOff, pm.problems.Levels]
+)
+def test_wrong_constraints_and_policies_are_named(make: Any) -> None:
+    table = example_table()
+    with pytest.raises(ProblemError, match="constraints: expected a bound such as"):
+        make(table, constraints=[pm.KAnonymity()])
+    with pytest.raises(ProblemError, match="constraints: must be a list such as"):
+        make(table, constraints=pm.KAnonymity() >= 5)
+    if make is not pm.problems.TradeOff:
+        with pytest.raises(ProblemError, match="suppression: must be a policy such as"):
+            make(table, suppression=0.1)
+    with pytest.raises(ProblemError, match="table: must be a privmoo Table, got DataFrame"):
+        pm.baselines.mondrian(table.frame, 2)
+
+
 def test_what_is_no_cut_of_a_tree_is_infeasible() -> None:
     tree = pm.Hierarchy.tree([["a", "b"], ["c", "d"]])
     table = pm.Table(pd.DataFrame({"q": list("abcd") * 3}), quasi_identifiers={"q": tree})
@@ -191,7 +225,7 @@ def test_descriptions_tell_problems_apart() -> None:
     table = example_table()
 
     def described(**parts: object) -> dict[str, object]:
-        return Cuts(table, **parts).describe()  # type: ignore[arg-type]
+        return Cuts(table, **parts).describe()
 
     risk = pm.RecordsAtRisk
     assert described(constraints=[risk(tau=0.5) <= 0.2]) != described(
@@ -209,7 +243,7 @@ def test_descriptions_tell_problems_apart() -> None:
 
 def refused(sentence: str, error: type[Exception], make: object) -> None:
     with pytest.raises(error, match=sentence) as caught:
-        make()  # type: ignore[operator]
+        make()
     assert "\n" not in str(caught.value)
 
 
@@ -236,8 +270,8 @@ def test_refused() -> None:
     )
     refused("prefer: must be 'k' or 'l'", ProblemError, lambda: KLSafe(table, prefer="both"))
     refused("loss: must be", ProblemError, lambda: BudgetSuppression(table, loss="all"))
-    refused("none given", ProblemError, lambda: Cuts(table, objectives=[]))
-    refused("expected measures such as", ProblemError, lambda: Cuts(table, objectives=["k"]))
+    refused("objectives: there are none", ProblemError, lambda: Cuts(table, objectives=[]))
+    refused("expected measures such as", ProblemError, lambda: Cuts(table, objectives=["k"]))  # type: ignore[list-item]
     classes: list[Any] = [pm.GeneralLoss, pm.KAnonymity]
     refused(
         r"objectives: GeneralLoss is a class; add parentheses, as in GeneralLoss\(\)",
@@ -245,17 +279,17 @@ def test_refused() -> None:
         lambda: Cuts(table, objectives=classes),
     )
     refused(
-        "two have the same name",
+        "have the same name; use measure.named",
         ProblemError,
         lambda: Cuts(table, objectives=[pm.KAnonymity(), pm.KAnonymity()]),
     )
     refused(
         "expected a bound such as KAnonymity",
         ProblemError,
-        lambda: Cuts(table, constraints=[pm.KAnonymity()]),
+        lambda: Cuts(table, constraints=[pm.KAnonymity()]),  # type: ignore[list-item]
     )
     refused(
-        "cannot be satisfied, on this table of 3 records",
+        "cannot be satisfied; on this table of 3 records",
         MeasureError,
         lambda: Cuts(plain, constraints=[pm.KAnonymity() >= 4]),
     )

@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
-from scenery_clusters import people, spread_of, tables
 
 import privmoo as pm
 from privmoo.data.table import Table
@@ -24,6 +23,7 @@ from privmoo.plot.heat_maps import plot_heat_maps
 from privmoo.problems import MOOBAM, ScalarMOOBAM, WeighedLoss, scalar_grid
 from privmoo.recodings.candidates import Candidates
 from privmoo.testing import check_problem, valid_rows
+from tests.scenery.clusters import people, spread_of, tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
 TABLE = people(60, 4, qis=["age", "sex"], sensitive=["ill", "debt"])
@@ -141,11 +141,11 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"lam": True}, "lam: must be a number from 0 to 1, got True"),
     (
         {"penalty": -1},
-        "penalty: must be a number from 0, got -1; it is added to what is minimised",
+        "penalty: must be a number of at least 0, got -1; it is added to what is minimised",
     ),
     (
         {"penalty": math.inf},
-        "penalty: must be a number from 0, got inf; it is added to what is minimised",
+        "penalty: must be a number of at least 0, got inf; it is added to what is minimised",
     ),
     (
         {"scaled": True},
@@ -154,7 +154,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"scaled": True, "least_loss": -0.1},
-        "least_loss: must be a number from 0, got -0.1",
+        "least_loss: must be a number of at least 0, got -0.1",
     ),
     (
         {"n_clusters": 21},
@@ -180,7 +180,7 @@ def test_tables_without_sensitive_values() -> None:
     with pytest.raises(MeasureError, match=r"^weighed_loss: the table has no sensitive attribute"):
         ScalarMOOBAM(bare, 4, 3, 0.1)
     with pytest.raises(ProblemError, match=r"^table: must be a privmoo Table, got DataFrame$"):
-        ScalarMOOBAM(bare.frame, 4, 3, 0.1)  # type: ignore[arg-type]
+        ScalarMOOBAM(bare.frame, 4, 3, 0.1)
 
 
 # Grids

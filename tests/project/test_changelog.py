@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from scenery_paths import TOP
 
 import privmoo as pm
 from privmoo import registry
+from tests.scenery.paths import TOP
 
 CHANGELOG = (TOP / "CHANGELOG.md").read_text(encoding="utf-8")
 

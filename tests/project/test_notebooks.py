@@ -9,7 +9,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from scenery_paths import TOP
+
+from tests.scenery.paths import TOP
 
 FOLDER = TOP / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))

@@ -14,7 +14,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from scenery_paths import TOP
+
+from tests.scenery.paths import TOP
 
 PACKED = {".py", ".pyi", ".gz", ".csv", ".md", ".js", ".css"}
 
@@ -103,6 +104,7 @@ def test_wheel_content(wheel: Path, expected: set[str]) -> None:
     info = {name for name in names if ".dist-info/" in name}
     assert set(names) - info == expected
     assert len(names) == len(set(names))
+    assert not [name for name in names if Path(name).name.startswith(("conftest", "test_"))]
     assert any(name.endswith("/licenses/LICENSE") for name in info)
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scenery_jobs import call
-from scenery_paths import TOP
+
+from tests.scenery.jobs import call
+from tests.scenery.paths import TOP
 
 README = TOP / "README.md"
 BLOCK = re.compile(
@@ -64,12 +65,15 @@ def test_the_walk_through_all_verbs(
     monkeypatch.chdir(tmp_path)
     for words in walk:
         if words[1] == "demo":
-            words += ["--generations", "3", "--max-loss", "1"]
+            words += ["--generations", "3"]
         assert call(*words[1:], monkeypatch=monkeypatch) == 0, capsys.readouterr().err
         if words[1] == "init":  # a shorter search than a person would want
             job = tmp_path / "privmoo.toml"
             text = job.read_text(encoding="utf-8")
-            assert "generations = 200" in text
-            job.write_text(text.replace("generations = 200", "generations = 20"), encoding="utf-8")
+            assert 'name = "TradeOff"' in text and "\n# generations = 200" in text
+            short = text.replace("\n# generations = 200", "\ngenerations = 2")
+            job.write_text(short, encoding="utf-8")
+            cuts = short.replace('name = "TradeOff"', 'name = "BudgetSuppression"')
+            (tmp_path / "cuts.toml").write_text(cuts, encoding="utf-8")
     for name in ("public.csv", "public.certificate.txt", "out/front.html", "study/table.tex"):
         assert (tmp_path / name).stat().st_size

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from scenery_paths import TOP
+from tests.scenery.paths import TOP
 
-# Lowest first; rooms in one line do not import each other either. Imports inside functions count,
-# those for type checkers do not.
+# Lowest first. Imports inside functions count, those for type checkers do not. A room may be listed before
+# it exists; `.github/CONTRIBUTING.md` names those that do.
 ORDER = [
     "errors",
     "registry",
@@ -112,6 +113,15 @@ def upward(name: str, path: Path) -> list[str]:
 def test_every_module_has_a_room() -> None:
     rooms = {room_of(name) for name, _ in modules()} - {None}
     assert rooms <= set(ORDER), "a new room needs its place in the order"
+
+
+def test_the_contributing_guide_lists_the_rooms_in_order() -> None:
+    guide = (TOP / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = guide.partition("## The rooms")[2].partition("\n## ")[0]
+    entries = re.findall(r"^\d+\. ((?:.|\n   )*?):", section, flags=re.MULTILINE)
+    listed = [room for entry in entries for room in re.findall(r"`(\w+)`", entry)]
+    rooms = {room_of(name) for name, _ in modules()}
+    assert listed == [room for room in ORDER if room in rooms]
 
 
 def test_rooms_import_downwards_only() -> None:

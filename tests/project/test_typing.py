@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from scenery_paths import TOP
+
+from tests.scenery.paths import TOP
 
 SCRIPT = """
 from typing import assert_type

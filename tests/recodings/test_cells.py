@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scenery_cells import obvious_risks, random_cells, random_table
 
 import privmoo as pm
 from privmoo.audit import disclosure_risks, kept_values, numbers_of_labels
@@ -23,6 +22,7 @@ from privmoo.recodings.cells import CellRecoding
 from privmoo.recodings.columns import Labels, Noised
 from privmoo.recodings.nodes import NodeCells, node_cells, numeric_columns
 from privmoo.release.release import ReleaseWarning
+from tests.scenery.cells import obvious_risks, random_cells, random_table
 
 MEASURES = [
     pm.KAnonymity(),
@@ -261,7 +261,7 @@ def test_measures_that_cannot_be_had_say_why() -> None:
     wrong: dict[str, Any]
     for wrong in ({"known": []}, {"aggregate": "median"}):
         with pytest.raises(MeasureError):
-            pm.DisclosureRisk(**wrong)  # type: ignore[arg-type]
+            pm.DisclosureRisk(**wrong)
     with pytest.raises(MeasureError, match="did you mean 'age'"):
         pm.DisclosureRisk(known=["aeg"]).check(table)
     with pytest.raises(MeasureError, match="no sensitive attribute"):

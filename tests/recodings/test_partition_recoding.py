@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
-from scenery_clusters import spread_of
 
 import privmoo as pm
 from privmoo.audit import information_loss
@@ -28,6 +27,7 @@ from privmoo.recodings.base import from_json
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.classes import PartitionRecoding, cluster_recoding, range_recoding
 from privmoo.release.release import ReleaseWarning, make_release
+from tests.scenery.clusters import spread_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
 
@@ -102,12 +102,23 @@ def drawn_recoding(data: st.DataObject, table: Table) -> PartitionRecoding:
     by = data.draw(st.sampled_from(["records", "tuples"]))
     n = table.n_records if by == "records" else table.n_tuples
     labels = data.draw(st.lists(st.sampled_from([0, 1, 2, 7]), min_size=n, max_size=n))
-    kind = data.draw(st.sampled_from(["means", "centroids", "ranges"]))
+    kinds = ["means", "centroids", "ranges", "regions"]
+    if any(qi.numbers is not None for qi in table.qis):
+        kinds += ["rounded", "noised"]
+    kind = data.draw(st.sampled_from(kinds))
+    rng = np.random.default_rng(data.draw(st.integers(0, 9)))
     if kind == "ranges":
         return range_recoding(table, labels, by=by)
+    if kind == "regions":
+        return range_recoding(table, labels, by=by, bounds=drawn_bounds(rng, table, labels, by))
     if kind == "means":
         return cluster_recoding(table, labels, by=by)
-    rng = np.random.default_rng(data.draw(st.integers(0, 9)))
+    if kind == "rounded":
+        step = data.draw(st.sampled_from([0.1, 1.0, 2.5, 100.0]))
+        return cluster_recoding(table, labels, by=by, means=pm.recodings.Means(step=step))
+    if kind == "noised":
+        means = pm.recodings.Means(noise=2.0, step=data.draw(st.sampled_from([None, 0.5])))
+        return cluster_recoding(table, labels, by=by, means=means)
     centres = [
         rng.choice([-0.0, 0.0, 0.1, 2.5], 8)
         if qi.numbers is not None
@@ -115,6 +126,19 @@ def drawn_recoding(data: st.DataObject, table: Table) -> PartitionRecoding:
         for qi in table.qis
     ]
     return cluster_recoding(table, labels, by=by, centres=np.column_stack(centres))
+
+
+def drawn_bounds(rng: np.random.Generator, table: Table, labels: Any, by: str) -> Any:
+    """Any ranges of leaves that cover the members; rows of classes that nobody is in are nonsense."""
+    codes = table.tuples if by == "tuples" else table.tuples[table.row_tuple]
+    start = np.full((8, table.n_qis), -5)
+    stop = np.full((8, table.n_qis), -5)
+    for c in np.unique(labels):
+        members = codes[np.asarray(labels) == c].astype(np.int64)
+        for j, qi in enumerate(table.qis):
+            start[c, j] = rng.integers(members[:, j].min() + 1)
+            stop[c, j] = rng.integers(members[:, j].max() + 1, qi.n_leaves + 1)
+    return start, stop
 
 
 def written(frame: pd.DataFrame) -> pd.DataFrame:
@@ -310,6 +334,7 @@ def packed(labels: Any, kind: str = "<i4") -> str:
 
 BOMB = base64.b64encode(zlib.compress(bytes(1 << 24))).decode()
 GOOD = packed([0, 0, 1, 1])
+LOW, BEYOND = packed([[0, 0], [0, 0]]), packed([[4, 2], [4, 3]])
 HOSTILE: list[dict[str, Any]] = [
     {"publishes": "means", "labels": BOMB},
     {"publishes": "means", "labels": packed([0, 1])},
@@ -332,6 +357,25 @@ HOSTILE: list[dict[str, Any]] = [
     {"publishes": "centroids", "labels": GOOD, "centres": {"a": 1}},
     {"publishes": "centroids", "labels": GOOD, "centres": "x"},
     {"publishes": "centroids", "labels": packed([0, 0, 2**31 - 1, 1]), "centres": [[1, 0]] * 2},
+    {"publishes": "ranges", "publish": "loose", "labels": GOOD},
+    {"publishes": "ranges", "publish": "region", "labels": GOOD},
+    {"publishes": "ranges", "publish": "region", "labels": GOOD, "start": LOW, "stop": BOMB},
+    {"publishes": "ranges", "publish": "region", "labels": GOOD, "start": LOW, "stop": LOW},
+    {"publishes": "ranges", "publish": "region", "labels": GOOD, "start": LOW, "stop": BEYOND},
+    {
+        "publishes": "ranges",
+        "publish": "region",
+        "labels": packed([0, 0, 2**31 - 1, 1]),
+        "start": LOW,
+        "stop": LOW,
+    },
+    {"publishes": "means", "labels": GOOD, "means": {"step": 0}},
+    {"publishes": "means", "labels": GOOD, "means": {"step": "5"}},
+    {"publishes": "means", "labels": GOOD, "means": {"step": {"c": 5}}},
+    {"publishes": "means", "labels": GOOD, "means": {"seed": 5}},
+    {"publishes": "means", "labels": GOOD, "means": ["step"]},
+    {"publishes": "means", "labels": GOOD, "means": {"noise": 1.0}},
+    {"publishes": "means", "labels": GOOD, "means": {"noise": 1.0}, "centres": [[1, 9], [1, 0]]},
 ]
 
 

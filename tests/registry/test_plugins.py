@@ -6,19 +6,20 @@ import inspect
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 from typing import Any
 
 import pytest
-from scenery_paths import TESTS as HERE
-from scenery_paths import environment
 
 import privmoo as pm
 from privmoo import problems, registry
 from privmoo.errors import MeasureError, PluginError, ProblemError
 from privmoo.operators import CutMutation, NewLevels
 from privmoo.testing import check_baseline, check_operator, check_problem, example_table
+from tests.scenery.paths import TESTS as HERE
+from tests.scenery.paths import environment
 
 USE = """
 import warnings
@@ -96,7 +97,7 @@ def test_a_package_that_is_built_installed_and_used(installed: Path, tmp_path: P
 
 @pytest.mark.faults
 def test_the_command_lists_them_and_a_job_uses_them(installed: Path, tmp_path: Path) -> None:
-    import scenery_jobs
+    from tests.scenery import jobs
 
     env = environment(installed)
 
@@ -111,14 +112,8 @@ def test_the_command_lists_them_and_a_job_uses_them(installed: Path, tmp_path: P
     assert ["measures", "broken", "privmoo-example", "1.2.3", "cannot", "be", "used"] in rows
     assert "cannot be imported" in listed.stderr
     own = '[problem]\nname = "Halves"\nextras = [{ measure = "lonely", below = 5, name = "few" }]\n'
-    text = (
-        scenery_jobs.JOB[: scenery_jobs.JOB.index("[problem]")]
-        + own
-        + "[search]\ngenerations = 2\n"
-    )
-    done = command(
-        "run", str(scenery_jobs.job_in(tmp_path, text)), "-o", str(tmp_path / "out"), "-q"
-    )
+    text = jobs.JOB[: jobs.JOB.index("[problem]")] + own + "[search]\ngenerations = 2\n"
+    done = command("run", str(jobs.job_in(tmp_path, text)), "-o", str(tmp_path / "out"), "-q")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out" / "front.csv").read_text().startswith("solution,k,lonely,few")
 
@@ -165,7 +160,7 @@ def test_nothing_is_imported_before_it_is_asked_for(monkeypatch: pytest.MonkeyPa
         (
             [("baselines", "x", "os:getpid"), ("baselines", "x", "os:getcwd")],
             ("baselines", "x"),
-            "baselines: 'x' is brought by '' and ''; uninstall one",
+            "baselines: 'x' is provided by '' and ''; uninstall one",
         ),
         (
             [("baselines", "mine", "os:x")],
@@ -186,13 +181,13 @@ def test_what_cannot_be_used_is_said(
 def test_a_plug_in_cannot_take_the_name_of_a_built_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "entry_points", points(("measures", "k", "os:getpid")))
     assert registry.load("measures", "k") is pm.KAnonymity
-    with pytest.warns(registry.PluginWarning, match="has the name of one that privmoo itself"):
+    with pytest.warns(registry.PluginWarning, match="has the name of a built-in object"):
         assert registry.plugins()["object"][0] is None
 
 
 def test_a_program_cannot_take_the_name_of_a_plug_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "entry_points", points(("baselines", "mine", "os:getpid")))
-    with pytest.raises(PluginError, match="'mine' is the name of one that another plug-in brings"):
+    with pytest.raises(PluginError, match="'mine' is already provided by another plug-in"):
         registry.register("baselines", "mine", lambda table, k: None)
 
 
@@ -209,7 +204,7 @@ def test_objects_of_a_program_are_registered_with_the_same_checks() -> None:
     finally:
         registry.unregister("policies", "Fives")
     assert "Fives" not in registry.names("policies")
-    with pytest.raises(PluginError, match="'Budget' is the name of one that privmoo itself brings"):
+    with pytest.raises(PluginError, match="'Budget' is already provided by privmoo itself"):
         registry.register("policies", "Budget", Fives)
     with pytest.raises(PluginError, match="must be a class derived from Suppression"):
         registry.register("policies", "x", 3)
@@ -241,12 +236,13 @@ def test_a_plug_in_that_exits_where_it_is_imported_is_left_out(
 
 def test_what_is_no_plug_in_at_all_is_said_by_the_conformance_suite() -> None:
     problem = problems.Cuts(TABLE)
+    check: Callable[[], None]
     for check, sentence in (
-        (lambda: check_problem(problems.Cuts), "is not a privmoo.AnonymizationProblem; pass"),  # type: ignore[arg-type]
+        (lambda: check_problem(problems.Cuts), "is not a privmoo.AnonymizationProblem; pass"),
         (lambda: check_operator(CutMutation, problem), "CutMutation'>: give an instance, not the"),
         (lambda: check_operator(3, problem), "int: must be one of pymoo's Sampling"),
         (lambda: check_operator(CutMutation(), TABLE), "is not a problem; pass one"),
-        (lambda: check_baseline("mdav"), "'mdav' is not a function of table and k"),  # type: ignore[arg-type]
+        (lambda: check_baseline("mdav"), "'mdav' is not a function of table and k"),
     ):
         with pytest.raises(AssertionError, match=sentence):
             check()
@@ -261,7 +257,7 @@ def test_names_that_nobody_brings() -> None:
         registry.load("views", "plot_fronts")
     with pytest.raises(MeasureError, match="measure: 'lonely' is not known"):
         pm.measures.measure_by_name("lonely")
-    with pytest.raises(ProblemError, match="baseline: 'one' is none of k_member"):
+    with pytest.raises(ProblemError, match="baseline: 'one' is not one of k_member"):
         pm.baselines.by_name("one")
     assert registry.plugins().empty
 
@@ -303,6 +299,8 @@ BUILT_IN: dict[str, Any] = {
     "Levels": lambda: problems.Levels(TABLE, max_suppression=0.2),
     "LevelsAndSuppression": lambda: problems.LevelsAndSuppression(TABLE),
     "Clusters": lambda: problems.Clusters(TABLE, 8, k=3),
+    "Regions": lambda: problems.Regions(TABLE, publish="tight"),
+    "TradeOff": lambda: problems.TradeOff(TABLE),
     "MOOBAM": lambda: problems.MOOBAM(TABLE, 8, 3),
     "ScalarMOOBAM": lambda: problems.ScalarMOOBAM(TABLE, 8, 3, 0.1),
     "Hybrid": lambda: problems.Hybrid(TABLE, patterns=["sex"]),

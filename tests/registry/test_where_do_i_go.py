@@ -18,8 +18,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scenery_jobs import JOB, job_in
-from scenery_paths import TOP
 
 import privmoo as pm
 from privmoo import registry
@@ -34,6 +32,8 @@ from privmoo.testing import (
     check_recoding,
     example_table,
 )
+from tests.scenery.jobs import JOB, job_in
+from tests.scenery.paths import TOP
 
 # Tests release one table several times, which a publisher should not.
 pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")

@@ -13,7 +13,6 @@ from pymoo.algorithms.moo.nsga3 import NSGA3
 from pymoo.algorithms.soo.nonconvex.ga import GA
 from pymoo.operators.sampling.rnd import FloatRandomSampling
 from pymoo.util.ref_dirs import get_reference_directions
-from scenery_runs import TABLE, Levels, small
 
 from privmoo.errors import ProblemError
 from privmoo.measures import (
@@ -24,6 +23,7 @@ from privmoo.measures import (
 from privmoo.recodings.blocks import BlockRecoding
 from privmoo.search.algorithms import algorithm_names, describe_algorithm, make_algorithm
 from privmoo.search.optimization import optimize
+from tests.scenery.runs import TABLE, Levels, small
 
 
 def slow_front(F: NDArray[np.float64]) -> set[tuple[float, ...]]:
@@ -90,7 +90,7 @@ def test_names_are_read_kindly_and_errors_name_the_nearest() -> None:
     with pytest.raises(ProblemError, match="did you mean 'nsga2'"):
         optimize(problem, "nsga22", progress=False)
     with pytest.raises(ProblemError, match="must be a name"):
-        optimize(problem, 7, progress=False)  # type: ignore[arg-type]
+        optimize(problem, 7, progress=False)
 
 
 @pytest.mark.parametrize(

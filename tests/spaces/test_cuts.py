@@ -216,5 +216,12 @@ def test_the_space_of_a_problem() -> None:
         space = small_space()
 
     assert space_of(Holder(), "cuts") is Holder.space
-    with pytest.raises(ProblemError, match="int does not search cuts"):
+    with pytest.raises(ProblemError, match="int does not search cuts; use a problem such as Cuts"):
         space_of(3, "cuts")
+
+
+def test_a_kind_of_a_plug_in_has_no_example() -> None:
+    with pytest.raises(
+        ProblemError, match=r"does not search mine; use a problem whose space does$"
+    ):
+        space_of(object(), "mine")

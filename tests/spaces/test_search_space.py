@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ from privmoo.operators.space import space_of
 from privmoo.spaces.base import SearchSpace
 from privmoo.spaces.levels import LevelSpace
 from privmoo.testing import check_problem, example_table
+from tests.scenery import runs
 
 TABLE = pm.Table(
     pd.DataFrame({"age": [20, 21, 22, 40, 41, 60, 61, 62], "ill": list("abababab")}),
@@ -83,14 +85,14 @@ def test_a_problem_refuses_what_is_not_a_space_of_its_table() -> None:
     goals: dict[str, Any] = {"objectives": [pm.KAnonymity()]}
     other = pm.Table(pd.DataFrame({"age": [1, 2]}), quasi_identifiers=["age"])
     for space, message in (
-        (EqualWidths(other), "space: was made for another table"),
-        (LevelSpace(example_table()), "space: was made for another table"),
+        (EqualWidths(other), "space: this one was made for another table"),
+        (LevelSpace(example_table()), "space: this one was made for another table"),
         (EqualWidths, r"got the class; write EqualWidths\(table\)"),
         ("cuts", "space: must be a SearchSpace, got str"),
         (None, "space: none given; pass a search space, or the variables"),
     ):
         with pytest.raises(ProblemError, match=message):
-            pm.AnonymizationProblem(TABLE, space=space, **goals)  # type: ignore[arg-type]
+            pm.AnonymizationProblem(TABLE, space=space, **goals)
     equal = EqualWidths(copy.copy(TABLE))
     assert pm.AnonymizationProblem(TABLE, space=equal, **goals).space is equal
 
@@ -178,10 +180,14 @@ def test_what_is_missing_is_named() -> None:
         with pytest.raises(TypeError, match=f"SearchSpace must define {name}"):
             use()
     with pytest.raises(ProblemError, match="table: must be a privmoo Table, got str"):
-        SearchSpace("a table")  # type: ignore[arg-type]
+        SearchSpace("a table")
     bare = pm.AnonymizationProblem(TABLE, objectives=[pm.KAnonymity()], n_var=1, xl=0, xu=1)
-    with pytest.raises(TypeError, match="must define default_operators"):
+    with pytest.raises(TypeError, match="AnonymizationProblem must define default_operators"):
         bare.default_operators()
+    with pytest.raises(TypeError, match=r"AnonymizationProblem must define candidates\(X\)"):
+        bare.candidates(row)
+    with pytest.raises(TypeError, match=r"AnonymizationProblem must define recoding\(x\)"):
+        bare.recoding(row[0])
 
 
 @pytest.mark.parametrize(
@@ -202,3 +208,23 @@ def test_problems_take_bounds_and_operators_from_their_space(make: Any) -> None:
     assert made.vtype is made.space.variable_type
     assert set(made.default_operators()) == set(made.space.operators())
     assert copy.deepcopy(made.space) is made.space
+
+
+def test_a_subclass_that_decodes_itself_has_a_space_too() -> None:
+    problem = runs.Levels(runs.TABLE)
+    heights = [qi.hierarchy.height for qi in runs.TABLE.qis if qi.hierarchy is not None]
+    assert problem.space.n_variables == problem.n_var == len(heights)
+    assert problem.space.bounds[1].tolist() == heights
+    X = np.array([[0] * len(heights), heights])
+    assert problem.space.recoding(X[1]).key() == problem.recoding(X[1]).key()
+    assert np.array_equal(problem.space.candidates(X).blocks, problem.candidates(X).blocks)
+    assert problem.space.operators().keys() == problem.default_operators().keys()
+    again = pickle.loads(pickle.dumps(problem))  # noqa: S301
+    assert np.array_equal(again.evaluator.values(X), problem.evaluator.values(X))
+    with pytest.raises(ProblemError, match="start: this search cannot start from recodings"):
+        problem.encode(problem.recoding(X[0]))
+
+
+def test_variables_without_limits_have_infinite_bounds() -> None:
+    bare = pm.AnonymizationProblem(TABLE, objectives=[pm.KAnonymity()], n_var=2)
+    assert [bound.tolist() for bound in bare.space.bounds] == [[-np.inf] * 2, [np.inf] * 2]

@@ -11,8 +11,13 @@ import pytest
 from pymoo.algorithms.moo.nsga2 import NSGA2
 from pymoo.algorithms.moo.nsga3 import NSGA3
 from pymoo.util.ref_dirs import get_reference_directions
-from scenery_clusters import people
-from scenery_compare import (
+
+import privmoo as pm
+from privmoo._util.dominance import non_dominated
+from privmoo.errors import ProblemError
+from privmoo.study.indicators import INDICATORS
+from tests.scenery.clusters import people
+from tests.scenery.compare import (
     CHANCE,
     SMALL,
     THREE,
@@ -24,12 +29,8 @@ from scenery_compare import (
     study,
     thrice,
 )
-from scenery_runs import TABLE, Levels, small
-
-import privmoo as pm
-from privmoo._util.dominance import non_dominated
-from privmoo.errors import ProblemError
-from privmoo.study.indicators import INDICATORS
+from tests.scenery.optional import figure_of
+from tests.scenery.runs import TABLE, Levels, small
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def test_one_row_per_run_with_equal_budgets(two: pm.Study) -> None:
 
 def test_what_exceeds_the_budget_does_not_count() -> None:
     """A population of 25 completes its third generation; what is beyond 60 must not be seen."""
-    problem = small()
+    problem = pm.problems.Cuts(TABLE)
     found = study(pm.Solver.algorithm("nsga2", population=25), problem, seeds=[4])
     heard: list[np.ndarray] = []
     problem.callback = lambda X, out: heard.append(
@@ -168,7 +169,7 @@ def test_points_of_baselines_and_a_grid_of_swarms() -> None:
     frame = found.frame.set_index("solver")
     assert not len(found.failures)
     assert frame.loc["mdav", "front"] >= 1  # k = 2 is infeasible here and must not be among them
-    assert (frame.loc["grid", "evaluations"] == 60).all()
+    assert np.all(frame.loc["grid", "evaluations"] == 60)
     steps = found.convergence()
     grid = steps[(steps["solver"] == "grid") & (steps["seed"] == 0)]["hypervolume"]
     assert grid.iloc[:-1].isna().all() and np.isfinite(grid.iloc[-1])
@@ -222,7 +223,9 @@ def test_all_searches_of_a_function_count() -> None:
 
 
 def test_irreproducible_and_greedy_solvers_are_marked() -> None:
-    problem = pm.problems.MOOBAM(people(60, sensitive=["ill"]), n_clusters=4, k=4)
+    problem = pm.problems.MOOBAM(
+        people(60, sensitive=["ill"]), n_clusters=4, k=4, assignment="balanced"
+    )
     swarm = pm.Solver.algorithm("cmopso", population=10)
     found = study(swarm, problem, seeds=1)
     assert not found.frame["reproducible"][0]
@@ -250,7 +253,7 @@ def test_decades_count_small_k_as_much_as_large_ones() -> None:
     assert (wide.frame["hypervolume"] != found.frame["hypervolume"]).all()
     assert wide.boxes["Cuts"].high[0] == 0.0
     with pytest.raises(ProblemError, match="scale: must be 'linear' or 'decades'"):
-        found.scaled("square")  # type: ignore[arg-type]
+        found.scaled("square")
 
 
 def many(_: Any) -> Any:
@@ -260,10 +263,10 @@ def many(_: Any) -> Any:
 @pytest.mark.parametrize(
     ("solvers", "options", "sentence"),
     [
-        ([SMALL], {"seeds": 0}, "seeds: at least one run per solver is needed, got 0"),
+        ([SMALL], {"seeds": 0}, "seeds: must be a whole number of at least 1, got 0"),
         ([SMALL], {"seeds": []}, "seeds: at least one run per solver is needed, got none"),
         ([SMALL], {"seeds": [1, 1]}, "seeds: one is given twice"),
-        ([SMALL], {"seeds": [-1]}, "seeds: must be whole numbers of at least 0, got -1"),
+        ([SMALL], {"seeds": [-1]}, "seeds: must be a whole number of at least 0, got -1"),
         ([SMALL], {"seeds": 1.5}, "seeds: must be a number or a list of seeds"),
         ([SMALL], {"seeds": [2**63]}, r"seeds: must be below 2\*\*63"),
         (["exact"], {}, "'exact' cannot solve Cuts: problem: Cuts does not search levels"),
@@ -322,7 +325,7 @@ def test_questions_that_have_no_answer() -> None:
         (lambda: found.problem("Cut"), "problem: 'Cut' is not one of Cuts; did you mean 'Cuts'"),
         (lambda: found.verdict(alpha=2.0), "alpha: must lie between 0 and 1"),
         (lambda: found.to_latex(alpha=0), "alpha: must lie between 0 and 1, got 0"),
-        (lambda: found.pairwise(alpha="5 %"), "alpha: must lie between 0 and 1"),  # type: ignore[arg-type]
+        (lambda: found.pairwise(alpha="5 %"), "alpha: must lie between 0 and 1"),
         (lambda: found.to_markdown(["hyper"]), "indicator: 'hyper' is not one of"),
         (lambda: found.to_latex("epsilon"), "indicators: must be a list .* got 'epsilon'"),
         (lambda: found.to_latex([]), "indicators: must be a list"),
@@ -365,7 +368,7 @@ def test_every_picture_of_a_study(two: pm.Study) -> None:
     for ax in drawn:
         assert ax.get_title() and ax.get_ylabel()
         assert ax.get_xlabel() or ax.get_xticklabels()[0].get_text()
-        ax.get_figure().canvas.draw()
+        figure_of(ax).canvas.draw()
     plt.close("all")
     with pytest.raises(ProblemError, match="problem: name one of cuts, three"):
         two.plot_convergence()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scenery_compare import CHANCE, SMALL, THREE, good, hopeless, raising, study
-from scenery_runs import small
 
 import privmoo as pm
 from privmoo.errors import CheckpointError
+from tests.scenery.compare import CHANCE, SMALL, THREE, good, hopeless, raising, study
+from tests.scenery.runs import small
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +51,15 @@ def test_finished_runs_are_kept_and_failed_ones_done_again(
     third = study([SMALL, raising], folder=tmp_path / "runs")
     assert third.to_markdown() == first.to_markdown()
     assert zipfile.is_zipfile(files[0])
+
+
+def test_only_the_publisher_can_read_runs_and_studies(tmp_path: Path) -> None:
+    result = study(SMALL, seeds=1, folder=tmp_path / "runs")
+    result.save(tmp_path / "study.zip")
+    files = [*(tmp_path / "runs").iterdir(), tmp_path / "study.zip"]
+    assert len(files) == 2
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    assert stat.S_IMODE((tmp_path / "runs").stat().st_mode) == 0o700
 
 
 def test_functions_are_told_apart_by_their_code_and_what_is_bound(tmp_path: Path) -> None:

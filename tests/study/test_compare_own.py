@@ -11,19 +11,19 @@ import pytest
 from pymoo.algorithms.moo.nsga2 import NSGA2
 from pymoo.core.mutation import Mutation
 from pymoo.operators.selection.tournament import TournamentSelection
-from scenery_compare import SMALL, good, study
-from scenery_runs import TABLE, small
 
 import privmoo as pm
 from privmoo.study import processes
 from privmoo.study.worker import read
+from tests.scenery.compare import SMALL, good, study
+from tests.scenery.runs import TABLE, small
 
 
 def flipping(rate: float, *, both: bool = False) -> Mutation:
     """An operator as it looks before and after somebody has edited its code."""
     if both:
 
-        class Flip(Mutation):
+        class Flip(Mutation):  # type: ignore[misc]  # pymoo has no types
             def _do(
                 self, problem: Any, X: Any, *args: Any, random_state: Any, **kwargs: Any
             ) -> Any:
@@ -31,14 +31,14 @@ def flipping(rate: float, *, both: bool = False) -> Mutation:
 
         return Flip()
 
-    class Flip(Mutation):  # type: ignore[no-redef]
+    class Flip(Mutation):  # type: ignore[misc, no-redef]
         def _do(self, problem: Any, X: Any, *args: Any, random_state: Any, **kwargs: Any) -> Any:
             return X ^ (random_state.random(X.shape) < rate)
 
     return Flip()
 
 
-class Hiding(Mutation):
+class Hiding(Mutation):  # type: ignore[misc]  # pymoo has no types
     """Keeps its parameter to itself."""
 
     def __init__(self, rate: float) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import to_hex
-from scenery_compare import CHANCE, SMALL, good, hopeless, study
 
 import privmoo as pm
+from tests.scenery.compare import CHANCE, SMALL, good, hopeless, study
 
 
 def test_convergence_ends_at_the_medians_of_the_tables() -> None:

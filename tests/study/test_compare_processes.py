@@ -15,16 +15,16 @@ import numpy as np
 import pandas as pd
 import psutil
 import pytest
-from scenery_compare import SMALL, dying, good, raising, slow, study
-from scenery_paths import SCENERY, environment
 
 import privmoo as pm
 from privmoo.errors import ProblemError
+from tests.scenery.compare import SMALL, dying, good, raising, slow, study
+from tests.scenery.paths import environment
 
 SCRIPT = """
 import sys
 from pathlib import Path
-from scenery_compare import slow, study
+from tests.scenery.compare import slow, study
 study({"slow": slow}, seeds=7, jobs=2, folder=Path(sys.argv[1]))
 """
 
@@ -70,7 +70,7 @@ def test_what_cannot_be_sent_is_said() -> None:
 )
 def test_a_stopped_study_leaves_no_processes_and_is_continued(tmp_path: Path, number: int) -> None:
     command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
-    process = subprocess.Popen(command, env=environment(SCENERY), stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, env=environment(), stderr=subprocess.DEVNULL)
     begin = time.monotonic()
     while len(list(tmp_path.glob("[!.]*.run"))) < 3 and time.monotonic() < begin + 60:
         time.sleep(0.02)

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
-from scenery_islands import Moody, algorithm
-from scenery_parameters import first_in_make_test
-from scenery_paths import SCENERY, environment
-from scenery_runs import small
 
 import privmoo as pm
 from privmoo.errors import InfeasibleError, ProblemError
+from tests.scenery.islands import Moody, algorithm
+from tests.scenery.parameters import first_in_make_test
+from tests.scenery.paths import environment
+from tests.scenery.runs import small
 
 OPTIONS: dict[str, Any] = {"budget": pm.Generations(8), "seeds": [3, 1, 7], "progress": False}
 
@@ -93,7 +93,7 @@ def test_mistakes_are_said_at_once() -> None:
         with pytest.raises(ProblemError, match=said):
             pm.study.optimize_islands(small(), progress=False, **{"seeds": 2, **options})
     with pytest.raises(ProblemError, match="problem: must be"):
-        pm.study.optimize_islands(3)  # type: ignore[arg-type]
+        pm.study.optimize_islands(3)
     measures = pm.measures
     hopeless = small(constraints=[measures.KAnonymity() >= 200, measures.GeneralLoss() <= 0.01])
     with pytest.raises(InfeasibleError):
@@ -103,8 +103,8 @@ def test_mistakes_are_said_at_once() -> None:
 SCRIPT = """
 import sys
 import privmoo as pm
-from scenery_islands import Slow, algorithm
-from scenery_runs import small
+from tests.scenery.islands import Slow, algorithm
+from tests.scenery.runs import small
 print("begin", flush=True)
 front = pm.study.optimize_islands(
     small(), algorithm(Slow), 100, seeds=2, jobs=int(sys.argv[1]), progress=False
@@ -118,7 +118,7 @@ def test_ctrl_c_returns_what_ended(jobs: int, seeds: str, tmp_path: Path) -> Non
     began = tmp_path / "began"
     process = subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(jobs)],
-        env=environment(SCENERY, SLOW_SEARCH_BEGAN=str(began)),
+        env=environment(SLOW_SEARCH_BEGAN=str(began)),
         stdout=subprocess.PIPE,
         text=True,
     )

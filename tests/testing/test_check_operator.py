@@ -66,7 +66,7 @@ class KeepsLast(HashDuplicates):
     ("operator", "message"),
     [
         (GlobalState(), "global random state"),
-        (Unseeded(), "same seed gives other children"),
+        (Unseeded(), "same seed gives different children"),
         (Numbers(), "parents are bool, but children int64"),
         (Constant(), "every seed gives the same children"),
         (Eager(), "changes rows that are valid"),

@@ -17,7 +17,9 @@ BUILT_IN = {
     "BelowAverage": pm.BelowAverage("l"),
     "BelowThreshold": pm.BelowThreshold(3),
     "Budget": pm.Budget(0.2, by="l"),
+    "JointBudget": pm.JointBudget(0.2),
     "KLBudget": pm.KLBudget(0.2),
+    "Thresholds": pm.Thresholds(k=2, l=1.5),
     "NoSuppression": pm.NoSuppression(),
     "ViolatingGroups": pm.ViolatingGroups(
         pm.KAnonymity() >= 3, pm.TCloseness(reference="original") <= 0.5
@@ -62,9 +64,9 @@ class Unheard(Suppression):
 @pytest.mark.parametrize(
     ("policy", "sentence"),
     [
-        (Moody(), "keeps other groups"),
+        (Moody(), "keeps different groups"),
         (Secret(), "must return plain data"),
-        (Unheard(), r"needs \['names'\], known are"),
+        (Unheard(), r"needs \['names'\], but only"),
         (3, "is not a privmoo Suppression"),
     ],
 )

@@ -36,7 +36,8 @@ def _analyse(
         str, typer.Option("--sensitive", help="Sensitive columns, separated by commas.")
     ] = "",
     largest: Annotated[
-        int, typer.Option("--largest", min=1, help="The most columns in a combination.")
+        int,
+        typer.Option("--largest", min=1, help="The largest number of columns in a combination."),
     ] = 3,
     separator: Separator = None,
     encoding: Encoding = "utf-8-sig",
@@ -58,11 +59,11 @@ def _analyse(
     if len(names) < 2:
         raise TableError("analyse: at least two quasi-identifiers are needed to rank them")
     say(analysis.analyse(frame, names, sensitive=records.sensitive))
-    say("\nHow much larger the groups are without a column; the most identifying one first:\n")
+    say("\nHow much larger the groups become without each column, most identifying first:\n")
     ranking = analysis.leave_one_out(frame, names, sensitive=records.sensitive)
     ranking["left_out"] = ranking["left_out"].replace("", "(none)")
     _print_frame(ranking[["rank", "left_out", "rise", "groups", "mean_k_records", "uniques"]])
-    say("\nThe combinations that single out most people:\n")
+    say("\nThe combinations that single out the most people:\n")
     size = min(largest, len(names))
     _print_frame(analysis.keys(frame, names, max_size=size, progress=False).head(10))
 

@@ -25,6 +25,13 @@ def _audit(
         bool,
         typer.Option("--scan", help="Count on the disk instead of in memory, as for folders."),
     ] = False,
+    missing_as_value: Annotated[
+        bool,
+        typer.Option(
+            "--missing-as-value",
+            help="Count a missing sensitive value as a value of its own, which adds diversity.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     separator: Separator = None,
     encoding: Encoding = "utf-8-sig",
@@ -40,6 +47,7 @@ def _audit(
     roles: dict[str, Any] = {
         "quasi_identifiers": split_names(qi),
         "sensitive": split_names(sensitive),
+        "missing": "value" if missing_as_value else "unknown",
     }
     if scan or data.is_dir():
         from privmoo.data.table import Table

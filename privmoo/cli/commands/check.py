@@ -15,7 +15,7 @@ __all__ = ["command"]
 
 
 def _check(job: Job) -> None:
-    """Check a job, and show how risky its records are as they are."""
+    """Check a job and show the risk of its records before anonymisation."""
     from privmoo.cli.inputs import load_job
     from privmoo.cli.risk import describe_risk
 
@@ -33,9 +33,9 @@ def _check(job: Job) -> None:
     say(report)
     if table.sensitive and "l" not in config.problem_parameters and not _uses_sensitive(problem):
         say(
-            f"\nNote: no objective or constraint looks at {', '.join(table.sensitive)}. k hides which "
-            "record belongs to a person, not\nwhat all members of a group have in common; to search for "
-            'l as well, write name = "KLSafe" in [problem].'
+            f"\nNote: no objective or constraint looks at {', '.join(table.sensitive)}. By counting rows, "
+            "k is the number of\nrecords that could be a person's; all of them may have the same sensitive "
+            'value. To search for l as well, write name = "KLSafe" in [problem].'
         )
     say(f"\nThe job is valid. Next: {command_line('run', job, '-o', 'out')}")
 

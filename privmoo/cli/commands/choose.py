@@ -28,7 +28,8 @@ def _choose(
     """List the solutions of a front, or show what one would release.
 
     Every column of front.csv can be limited with --min- or --max- before its name, such as --max-loss 0.25
-    --min-k 5. Without --best, --knee or --solution, the solutions within the limits are listed.
+    --min-k 5. Without --best, --knee or --solution, the solutions within the limits are listed. What is
+    shown is for the publisher only; privmoo release --report writes a page that may be passed on.
     """
     from privmoo.cli.run_folder import RunFolder
     from privmoo.cli.selection import Selection
@@ -40,10 +41,9 @@ def _choose(
         _list_solutions(selection)
         return
     number = selection.number()
-    chosen = front[number]
-    say(f"{chosen}\n")
-    say(chosen.explain())
-    notes = folder.notes_on_earlier_releases(number)
+    say(f"{front[number]}\n")
+    say(front[number].explain())
+    notes = folder.notes_on_earlier_releases(number, front[number].table)
     if front.to_frame().iloc[number].get("k", 2) < 2:
         notes.append(
             "somebody is alone in a group (k = 1) and can be singled out; such a table is not written "
@@ -60,15 +60,15 @@ def _list_solutions(selection: Selection) -> None:
     import numpy as np
 
     front, numbers = selection.front, selection.within_limits()
-    listed = numbers[np.unique(np.linspace(0, len(numbers) - 1, _MAX_ROWS).round().astype(int))]
+    shortlist = numbers[np.unique(np.linspace(0, len(numbers) - 1, _MAX_ROWS).round().astype(int))]
     frame = front.to_frame()
     rows = [
         [str(number), *(f"{value:.6g}" for value in frame.iloc[number])]
-        for number in listed.tolist()
+        for number in shortlist.tolist()
     ]
     print_table(["solution", *map(str, frame.columns)], rows)
-    if len(listed) < len(numbers):
-        say(f"{len(listed)} of {len(numbers):,} solutions; all are in front.csv")
+    if len(shortlist) < len(numbers):
+        say(f"{len(shortlist)} of {len(numbers):,} solutions; all are in front.csv")
 
 
 command = Command(_choose, order=40, limits=True)

@@ -43,7 +43,7 @@ def _compare(
     config = load_job(job)
     if (out / "study.zip").exists() and not force:
         raise CheckpointError(
-            f"{out}: contains the results of a study; choose another folder, or replace them with "
+            f"{out} contains the results of a study; choose another folder, or replace them with "
             "--force"
         )
     population = config.search.population
@@ -95,7 +95,7 @@ def _write(study: Study, folder: Path, *, force: bool) -> list[Path]:
         folder / "study.png": draw,
         folder / "study.zip": lambda path: study.save(path, force=True),
     }
-    write_all(writers, force=force)
+    write_all(writers, force=force, private=True)  # computed from the data, for its publisher
     return list(writers)
 
 

@@ -22,12 +22,12 @@ __all__ = ["command"]
 
 def _datasets(
     name: Annotated[
-        str | None, typer.Argument(help="The data to write; without a name, all are listed.")
+        str | None, typer.Argument(help="The data set to write; without a name, all are listed.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The CSV file to write.")] = None,
     force: Force = False,
 ) -> None:
-    """List the data sets, also those of plug-ins, or write one as CSV."""
+    """List the data sets, including those of plug-ins, or write one as CSV."""
     from privmoo._util.files import replacing
 
     if name is None:
@@ -59,7 +59,7 @@ def _first_sentence(loader: Callable[[], Any]) -> str:
 
 
 def _load(name: str) -> pd.DataFrame:
-    """Return the records of a data set, also of a plug-in's."""
+    """Return the records of a data set, built-in or from a plug-in."""
     from privmoo.data.table import Table
     from privmoo.errors import TableError, nearest
 

@@ -14,10 +14,10 @@ def _plugins() -> None:
     """List the measures, problems and other objects that plug-ins add."""
     from privmoo.registry import KINDS, PluginWarning, plugins
 
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always", PluginWarning)
         table = plugins()
-    for warning in caught:
+    for warning in records:
         complain(warning.message)
     if table.empty:
         groups = ", ".join(f"privmoo.{kind}" for kind in KINDS)

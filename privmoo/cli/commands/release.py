@@ -23,11 +23,12 @@ __all__ = ["command"]
 
 @dataclass(frozen=True)
 class _Writing:
-    """How a release is written."""
+    """The options of writing a release."""
 
     force: bool
     spreadsheets: bool
     allow_unique: bool
+    report: Path | None
 
 
 def _release(
@@ -47,12 +48,22 @@ def _release(
             "--allow-unique", help="Write it even if somebody is alone in a group (k = 1)."
         ),
     ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            help="Also write a page about the release that may be passed on with it (.html).",
+        ),
+    ] = None,
     force: Force = False,
 ) -> None:
     """Write the table of a solution and its certificate.
 
-    Both are audited before they appear. Limits are as for privmoo choose. A table in which somebody is
+    Both are audited before they appear. Limits work as in privmoo choose. A table in which somebody is
     alone in a group (k = 1) is only written with --allow-unique.
+
+    What this command writes may be passed on. What privmoo run writes may not: front.html and the other
+    files of the folder describe solutions that are not released.
     """
     from privmoo.cli.run_folder import RunFolder
     from privmoo.cli.selection import Selection
@@ -64,43 +75,58 @@ def _release(
     if selection.is_open:
         raise ProblemError("release: choose a solution with --solution, --best or --knee")
     number = selection.number()
-    earlier = folder.notes_on_earlier_releases(number)
-    writing = _Writing(force, csv_safe, allow_unique)
+    table = front[number].table
+    earlier = folder.notes_on_earlier_releases(number, table)
+    writing = _Writing(force, csv_safe, allow_unique, report)
     summary, notes, files = _write(front[number], number, to, writing)
     for note in [*notes, *earlier]:
         complain(f"note: {note}")
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     folder.remember_release(
-        {"solution": number, "front": folder.front_hash, "file": to.name, "created": now}
+        {
+            "solution": number,
+            "front": folder.front_hash,
+            "file": to.name,
+            "created": now,
+            "table": folder.description_of(table),
+        }
     )
     say(summary)
     say(f"Written: {', '.join(str(path) for path in files)}")
 
 
 def _write(
-    chosen: Solution, number: int, target: Path, writing: _Writing
+    solution_to_write: Solution, number: int, target: Path, writing: _Writing
 ) -> tuple[str, list[str], list[Path]]:
     """Write a release; return a summary, notes for its publisher, and the files."""
-    from privmoo.errors import ReleaseError
+    from privmoo._util.files import check_place
+    from privmoo.errors import FileError, ReleaseError
     from privmoo.release.release import ReleaseWarning, in_a_line
 
-    def check(k: int) -> None:
-        if k < 2 and not writing.allow_unique:
-            raise ReleaseError(
-                f"release: in solution {number} somebody is alone in a group (k = 1) and can be singled "
-                "out; choose a solution with --min-k 2 or more, or add --allow-unique"
-            )
-
-    options = {"force": writing.force, "spreadsheets": writing.spreadsheets}
+    if writing.report is not None:
+        if writing.report.suffix != ".html":
+            raise FileError(f"{writing.report}: a report is written as .html; choose that ending")
+        check_place(writing.report, force=writing.force)
+        solution_to_write.table.need_records("a public report", "leave out --report")
+    if not writing.allow_unique and (solution_to_write.groups().sizes == 1).any():
+        raise ReleaseError(
+            f"release: in solution {number} somebody is alone in a group (k = 1) and can be singled "
+            "out; choose a solution with --min-k 2 or more, or add --allow-unique"
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReleaseWarning)  # the certificate has them too
-        if chosen.table.has_records:
-            release = chosen.release()
-            check(int(release.certificate.privacy["k"]))
-            files = release.write(target, **options)
-            return str(release), list(release.certificate.warnings), files
-        check(int(chosen.groups().sizes.min()))
-        files = chosen.write(target, **options)
+        release = None if writing.report is None else solution_to_write.release()
+        write = solution_to_write.write if release is None else release.write
+        files = write(target, force=writing.force, spreadsheets=writing.spreadsheets)
+        if writing.report is not None:
+            solution_to_write.front.report(
+                writing.report,
+                pick=solution_to_write,
+                release=release,
+                public=True,
+                force=writing.force,
+            )
+            files.append(writing.report)
     certificate = json.loads(files[1].read_text(encoding="utf-8"))
     summary = in_a_line(certificate["privacy"], certificate["utility"])
     return summary, certificate["warnings"], files

@@ -23,11 +23,20 @@ def _run(
     force: Annotated[
         bool, typer.Option("--force", help="Start again, and replace earlier results.")
     ] = False,
+    focus: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--focus", help="The values that matter most, such as k=3:50; may be repeated."
+        ),
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Compute the front of a job.
 
     Ctrl-C leaves a checkpoint, from which --resume continues.
+
+    The files are for the publisher only, and only their owner may read them: they describe every solution,
+    including those that protect nobody. What may be passed on is written by privmoo release.
     """
     from privmoo.cli.failures import StoppedError
     from privmoo.cli.inputs import load_job
@@ -43,17 +52,43 @@ def _run(
     table, problem = config.table, config.problem
     folder.begin(resume=resume, force=force)
     say(f"{table.n_records:,} records, {table.n_tuples:,} distinct; {type(problem).__name__}")
-    front = config.optimize(progress=not quiet, checkpoint=folder.checkpoint)
+    front = config.optimize(
+        progress=not quiet, checkpoint=folder.checkpoint, focus=_limits(focus) if focus else None
+    )
     if config.search.cut_short(front):
         raise StoppedError("the exact search keeps no checkpoint, so the next run starts again")
     if front.run.get("stopped_by_hand"):
         raise StoppedError(f"continue with: {command_line('run', job, '-o', out, '--resume')}")
     folder.check_resumed(front)
     say(f"\n{front}\n")
+    if "families" in front.run and front.n_objectives == 2:
+        from privmoo.families import consistency_in_words
+
+        say(f"{consistency_in_words(front)}\n")
     files = folder.finish(config, front, inputs)
     say(f"Written to {out}: {', '.join(path.name for path in files)}")
-    choose = command_line("choose", out, "--max-loss", 0.25, "--best", "k")
+    say(
+        "They are for you, the publisher, only; what may be passed on is written by privmoo release."
+    )
+    keys = {q.key for q in front.quantities}
+    limits = ("--min-k", 5, "--best", "loss") if {"k", "loss"} <= keys else ()
+    choose = command_line("choose", out, *limits)
     say(f"Next: look at {out / 'front.html'}, then: {choose}")
+
+
+def _limits(texts: list[str]) -> dict[str, tuple[float, float]]:
+    """Return the limits that options such as k=3:50 state."""
+    from privmoo.errors import ProblemError
+
+    limits = {}
+    for text in texts:
+        name, _, values = text.partition("=")
+        low, _, high = values.partition(":")
+        try:
+            limits[name] = (float(low), float(high))
+        except ValueError:
+            raise ProblemError(f"focus: must look like k=3:50, got {text!r}") from None
+    return limits
 
 
 command = Command(_run, order=30)

@@ -2,7 +2,8 @@
 
 Every record draws a number from a key of its partition. Parts are ranges of these numbers, and a part is
 sorted by them: the order does not depend on which worker computes what, and no worker holds more than a
-partition and a part. All workers must reach the folder.
+partition and a part. All workers must reach the folder of the parts and the temporary folder. Original
+values and pieces are only in the temporary folder, never beside a publication.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.folders import temporary_folder
 from privmoo._util.spreadsheets import safe_text
 from privmoo.data.noise import partition_draws
 from privmoo.data.source import CopyPlan, Counts
@@ -36,7 +38,7 @@ _KEY = "\x01key"
 
 @dataclass(frozen=True)
 class _Job:
-    """What every task must know of a copy.
+    """The facts about a copy that every task must know.
 
     Attributes:
         folder: Holds the lookup and the pieces.
@@ -63,22 +65,32 @@ class _PieceColumns:
     with_times: frozenset[str]
 
 
-def copy(partitions: Partitions, counts: Counts, plan: CopyPlan, path: Path) -> PartFiles:
-    """Write parts into a folder; pieces lie beside it meanwhile.
+def copy(
+    partitions: Partitions, temporary: Path | None, counts: Counts, plan: CopyPlan, path: Path
+) -> PartFiles:
+    """Write parts into a folder; pieces are kept in a temporary folder in the meantime.
 
     Args:
         partitions: The records.
+        temporary: The folder in which to create the temporary one; by default that of the system.
         counts: What was counted.
         plan: The released values and the order.
-        path: The folder, which exists and is empty.
+        path: An existing, empty folder.
 
     Raises:
-        ReleaseError: A column has different types in different partitions, or cannot be written.
+        ReleaseError: If a column has different types in different partitions or cannot be written, or if
+            the workers do not reach the temporary folder.
     """
+    with temporary_folder(temporary) as folder:
+        return _copy(partitions, counts, plan, folder, path)
+
+
+def _copy(
+    partitions: Partitions, counts: Counts, plan: CopyPlan, folder: Path, path: Path
+) -> PartFiles:
     import dask
     import pyarrow as pa
 
-    folder = path.parent
     (folder / _PIECES).mkdir()
     write_lookup(Lookup.of(counts, plan), folder / _LOOKUP)
     column_names = list(dict.fromkeys([*plan.columns, *plan.values, *plan.complete]))
@@ -104,7 +116,7 @@ def copy(partitions: Partitions, counts: Counts, plan: CopyPlan, path: Path) -> 
         ) from None
     with_times = frozenset[str]().union(*(piece.with_times for piece in pieces))
     stamps = {field.name for field in schema if pa.types.is_timestamp(field.type)}
-    written = PartFiles(
+    handle = PartFiles(
         schema=schema,
         headings=[str(safe_text(name)) if plan.spreadsheets else name for name in plan.columns],
         dates=frozenset(stamps - with_times),
@@ -113,8 +125,8 @@ def copy(partitions: Partitions, counts: Counts, plan: CopyPlan, path: Path) -> 
         n_parts=len(frames),
     )
     join = dask.delayed(_join, pure=False)
-    partitions.compute([join(i, job, path, written) for i in range(job.n_parts)])
-    return written
+    partitions.compute([join(i, job, path, handle) for i in range(job.n_parts)])
+    return handle
 
 
 def _spread(frame: pd.DataFrame, number: int, job: _Job) -> _PieceColumns:
@@ -125,7 +137,7 @@ def _spread(frame: pd.DataFrame, number: int, job: _Job) -> _PieceColumns:
     rows = lookup.rows_of(frame)
     if job.complete:
         rows[~frame[job.complete].notna().all(axis=1).to_numpy()] = -1
-    released, keys, ends = _ordered(rows, number, job)
+    released, keys, ends = _release_order(rows, number, job)
     arrays, chosen = [], pa.array(rows[released])
     for name in job.columns:
         if name in lookup.noise:
@@ -145,7 +157,7 @@ def _spread(frame: pd.DataFrame, number: int, job: _Job) -> _PieceColumns:
     )
 
 
-def _ordered(
+def _release_order(
     rows: IntArray, number: int, job: _Job
 ) -> tuple[IntArray, NDArray[np.uint64], IntArray]:
     """Return the released records of a partition in order, their keys, and where each piece ends."""
@@ -154,7 +166,7 @@ def _ordered(
         ends = np.zeros(job.n_parts, np.int64)
         ends[number:] = len(released)
         return released, released.astype(np.uint64), ends
-    # Drawn for all records, released or not: what is suppressed does not move the others.
+    # Drawn for all records, released or not, so that suppression does not move the others.
     digest = hashlib.shake_256(f"{job.secret}|{number}".encode()).digest(8 * len(rows))
     keys = np.frombuffer(digest, "<u8")[released]
     order = np.argsort(keys, kind="stable")
@@ -170,7 +182,7 @@ def _with_noise(
     import pyarrow as pa
 
     noise, place = lookup.noise[name], list(lookup.codes).index(name)
-    # Drawn for all records, too.
+    # Drawn for all records here, too.
     draws = partition_draws(job.noise_secret, place, number, noise.salts[np.maximum(rows, 0)])
     values = lookup.values[name].cast(pa.float64()).to_numpy(zero_copy_only=False)
     return noise.add(values, rows[released], draws[released])
@@ -189,12 +201,12 @@ def _write_pieces(batch: Any, ends: IntArray, path: Path) -> None:
             start = end
 
 
-def _join(number: int, job: _Job, path: Path, written: PartFiles) -> None:
-    """Put the pieces of a part together, in their order, and write it."""
+def _join(number: int, job: _Job, path: Path, handle: PartFiles) -> None:
+    """Join the pieces of a part in their order and write it."""
     import pyarrow as pa
 
     schema = pa.schema(
-        [*((f"c{i}", f.type) for i, f in enumerate(written.schema)), (_KEY, pa.uint64())]
+        [*((f"c{i}", f.type) for i, f in enumerate(handle.schema)), (_KEY, pa.uint64())]
     )
     pieces = []
     for i in range(job.n_parts) if job.secret is not None else [number]:
@@ -202,8 +214,8 @@ def _join(number: int, job: _Job, path: Path, written: PartFiles) -> None:
             pieces.append(pa.ipc.open_file(file).get_batch(number))
     table = pa.concat_tables([pa.Table.from_batches([piece]).cast(schema) for piece in pieces])
     order = np.argsort(table.column(_KEY).to_numpy(), kind="stable")
-    table = table.drop_columns([_KEY]).take(pa.array(order)).rename_columns(written.schema.names)
-    write_whole(path / part_name(number, written.ending), partial(part_writer(written), table))
+    table = table.drop_columns([_KEY]).take(pa.array(order)).rename_columns(handle.schema.names)
+    write_whole(path / part_name(number, handle.ending), partial(part_writer(handle), table))
 
 
 def _has_times(array: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from privmoo.data.source import ScanEngine, ScanOptions
+from privmoo.data.source import ScanEngine, ScanOptions, folder_for
 from privmoo.engines.dask.source import DaskSource
 from privmoo.errors import TableError
 
@@ -18,7 +18,7 @@ class DaskEngine(ScanEngine):
     reads = "a Dask DataFrame"
 
     def accepts(self, source: Any) -> bool:
-        """Return whether something is a collection of Dask; Dask is not imported for it."""
+        """Return whether something is a Dask collection, without importing Dask."""
         return type(source).__module__.split(".")[0] == "dask" and hasattr(source, "npartitions")
 
     def open(self, source: Any, options: ScanOptions) -> DaskSource:
@@ -26,9 +26,13 @@ class DaskEngine(ScanEngine):
 
         Args:
             source: The DataFrame.
-            options: All but `progress` are for files, and refused.
+            options: Only `temporary` and `progress` are accepted; all others are for files.
         """
         for name in options.changed:
-            if name != "progress":
-                raise TableError(f"{name}: is for files; a Dask DataFrame is read as it was made")
-        return DaskSource(source, progress=options.progress)
+            if name not in ("progress", "temporary"):
+                raise TableError(
+                    f"{name} is for files, and a Dask DataFrame is read as it was made; leave it out"
+                )
+        return DaskSource(
+            source, temporary=folder_for(options.temporary), progress=options.progress
+        )

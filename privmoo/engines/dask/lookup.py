@@ -1,4 +1,4 @@
-"""Which released row a record becomes, by the spelling of its original values."""
+"""A lookup of the released row of a record by the spelling of its original values."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.data.counting import numbered
+from privmoo.data.counting import number_rows
+from privmoo.data.frame_files import decode_dictionary
 from privmoo.data.noise import RowNoise
 from privmoo.data.source import CopyPlan, Counts
 from privmoo.engines.dask.part_files import write_whole
-from privmoo.errors import ReleaseError
+from privmoo.errors import Hint, ReleaseError
 from privmoo.hierarchy.canonical import canonical
 
 __all__ = ["Lookup", "arrow_array", "read_lookup", "write_lookup"]
@@ -63,9 +64,9 @@ class Lookup:
         return cls(codes, rows, values, dict(plan.noise))
 
     def rows_of(self, frame: pd.DataFrame) -> IntArray:
-        """Return the released row of every record; -1 where the record is left out."""
+        """Return the released row of every record; -1 if the record is left out."""
         names = list(self.codes)
-        combination, uniques = pd.factorize(numbered(frame, names)[0])
+        combination, uniques = pd.factorize(number_rows(frame, names)[0])
         first = np.zeros(len(uniques), np.int64)
         first[combination[::-1]] = np.arange(len(combination))[::-1]
         columns = []
@@ -79,21 +80,19 @@ class Lookup:
 
 
 def arrow_array(values: pd.Series[Any], name: str) -> Any:
-    """Return values as an Arrow array; categories as the values they are.
+    """Return values as an Arrow array; categories become plain values.
 
     Args:
         values: The values.
         name: The column, for the message.
 
     Raises:
-        ReleaseError: A file cannot hold the values.
+        ReleaseError: If a file cannot hold the values.
     """
     import pyarrow as pa
 
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        values = values.astype(values.cat.categories.dtype)
     try:
-        array = pa.array(values, from_pandas=True)
+        array = pa.array(decode_dictionary(values), from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError):
         raise ReleaseError(
             f"release: column {name!r} has values that a file cannot hold; convert it to numbers, "
@@ -119,7 +118,17 @@ def _pickle(value: Any, path: Path) -> None:
 
 @lru_cache(maxsize=1)
 def read_lookup(path: Path) -> Lookup:
-    """Read a lookup; a worker reads it once."""
-    with path.open("rb") as file:
-        lookup: Lookup = pickle.load(file)  # noqa: S301  # written by `copy`, in a folder of its own
+    """Read a lookup; a worker reads it once.
+
+    Raises:
+        ReleaseError: If this worker does not reach the file.
+    """
+    try:
+        with path.open("rb") as file:
+            lookup: Lookup = pickle.load(file)  # noqa: S301  # written by `copy`, in a folder of its own
+    except FileNotFoundError:
+        raise ReleaseError(
+            f"release: a worker of Dask does not reach the temporary folder {str(path.parents[1])!r}",
+            hint=Hint("give a folder that all workers share", parameter="temporary"),
+        ) from None
     return lookup

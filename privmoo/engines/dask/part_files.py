@@ -1,4 +1,4 @@
-"""The part files of a copy: each is written whole or not at all, and read as it was meant."""
+"""The part files of a copy: each is written whole or not at all, and read back unchanged."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import errno
 import os
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from privmoo._util.spreadsheets import FORMULAS
+from privmoo._util.csv_writing import write_csv
+from privmoo._util.spreadsheets import PROTECT, RESTORE
 from privmoo.data.source import DiskFullError
 
 __all__ = ["PartFiles", "part_name", "part_writer", "read_part", "write_whole"]
@@ -28,11 +29,10 @@ class PartFiles:
     Attributes:
         schema: The names and types of the columns, as Arrow has them.
         headings: The names of the columns in the files.
-        dates: Columns of points in time that are all midnight.
-        spreadsheets: Whether texts have an apostrophe where a spreadsheet would execute them.
+        dates: Columns of times that are all midnight.
+        spreadsheets: Whether texts that a spreadsheet would execute have an apostrophe.
         ending: The ending of the files' names.
         n_parts: The number of files.
-        sha256: The hash of every file by its name, once they were counted.
     """
 
     schema: Any
@@ -41,7 +41,6 @@ class PartFiles:
     spreadsheets: bool
     ending: str
     n_parts: int
-    sha256: dict[str, str] = field(default_factory=dict)
 
 
 def part_name(number: int, ending: str) -> str:
@@ -64,10 +63,10 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
 
     Args:
         path: The file.
-        write: Writes to the path it gets.
+        write: A function that writes the file to a path.
 
     Raises:
-        DiskFullError: There is no space left.
+        DiskFullError: If there is no space left on the disk.
     """
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
@@ -82,52 +81,52 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         raise
 
 
-def part_writer(written: PartFiles) -> Callable[[Any, Path], None]:
+def part_writer(handle: PartFiles) -> Callable[[Any, Path], None]:
     """Return the function that writes an Arrow table as a part to a path."""
-    return partial(_write, written=written)
+    return partial(_write, handle=handle)
 
 
-def _write(table: Any, path: Path, *, written: PartFiles) -> None:
+def _write(table: Any, path: Path, *, handle: PartFiles) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    as_csv = written.ending == ".csv"
+    as_csv = handle.ending == ".csv"
     columns = []
     for name in table.column_names:
         column = table.column(name)
-        if written.spreadsheets and _is_text(column.type):
+        if handle.spreadsheets and _is_text(column.type):
             column = _safe(column)
-        if as_csv and name in written.dates:
+        if as_csv and name in handle.dates:
             column = column.cast(pa.date32())
         columns.append(column)
     if not as_csv:
         with path.open("wb") as file:
-            pq.write_table(pa.table(columns, names=written.headings), file, compression="snappy")
+            pq.write_table(pa.table(columns, names=handle.headings), file, compression="snappy")
         return
     frame = pd.DataFrame({i: _to_pandas(column) for i, column in enumerate(columns)})
-    frame.columns = pd.Index(written.headings)
-    frame.to_csv(path, index=False)
+    frame.columns = pd.Index(handle.headings)
+    write_csv(frame, path)
 
 
-def read_part(path: Path, written: PartFiles, names: Sequence[str]) -> pd.DataFrame:
+def read_part(path: Path, handle: PartFiles, names: Sequence[str]) -> pd.DataFrame:
     """Read columns of a part.
 
     Args:
         path: The file.
-        written: What was written.
+        handle: What was written.
         names: The columns.
     """
-    headings = dict(zip(written.schema.names, written.headings, strict=True))
-    chosen = [headings[name] for name in names]
+    headings = dict(zip(handle.schema.names, handle.headings, strict=True))
+    chosen_headings = [headings[name] for name in names]
     table = (
-        _read_csv(path, written, chosen)
-        if written.ending == ".csv"
-        else _read_parquet(path, chosen)
+        _read_csv(path, handle, chosen_headings)
+        if handle.ending == ".csv"
+        else _read_parquet(path, chosen_headings)
     )
     columns = {}
-    for name, heading in zip(names, chosen, strict=True):
+    for name, heading in zip(names, chosen_headings, strict=True):
         column = table.column(heading)
-        if written.spreadsheets and _is_text(column.type):
+        if handle.spreadsheets and _is_text(column.type):
             column = _unsafe(column)
         columns[name] = _to_pandas(column)
     return pd.DataFrame(columns)
@@ -140,14 +139,14 @@ def _read_parquet(path: Path, headings: list[str]) -> Any:
         return file.read(columns=headings)
 
 
-def _read_csv(path: Path, written: PartFiles, headings: list[str]) -> Any:
+def _read_csv(path: Path, handle: PartFiles, headings: list[str]) -> Any:
     import pyarrow as pa
     from pyarrow import csv
 
     types = {}
-    for column, heading in zip(written.schema, written.headings, strict=True):
+    for column, heading in zip(handle.schema, handle.headings, strict=True):
         types[heading] = column.type if _is_read(column.type) else pa.string()
-        if column.name in written.dates:
+        if column.name in handle.dates:
             types[heading] = pa.date32()
     options = csv.ConvertOptions(
         column_types=types,
@@ -167,8 +166,8 @@ def _is_read(kind: Any) -> bool:
     import pyarrow as pa
 
     plain = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_date)
-    more = (pa.types.is_timestamp, pa.types.is_decimal)
-    return _is_text(kind) or any(check(kind) for check in (*plain, *more))
+    text_kinds = (pa.types.is_timestamp, pa.types.is_decimal)
+    return _is_text(kind) or any(check(kind) for check in (*plain, *text_kinds))
 
 
 def _is_text(kind: Any) -> bool:
@@ -204,19 +203,16 @@ def _nullable() -> list[tuple[Any, Any]]:
 
 
 def _safe(column: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = column.type
-    first = pc.utf8_slice_codeunits(column, 0, 1)
-    risky = pc.is_in(first, value_set=pa.array([*FORMULAS, "'"], type=kind))
-    quoted = pc.binary_join_element_wise(
-        pa.scalar("'", type=kind), column, pa.scalar("", type=kind)
-    )
-    return pc.if_else(risky, quoted, column)
+    return _apply_rules(column, PROTECT)
 
 
 def _unsafe(column: Any) -> Any:
+    return _apply_rules(column, RESTORE)
+
+
+def _apply_rules(column: Any, rules: Sequence[tuple[str, str]]) -> Any:
     import pyarrow.compute as pc
 
-    return pc.if_else(pc.starts_with(column, "'"), pc.utf8_slice_codeunits(column, 1), column)
+    for pattern, replacement in rules:
+        column = pc.replace_substring_regex(column, pattern=pattern, replacement=replacement)
+    return column

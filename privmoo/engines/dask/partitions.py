@@ -1,13 +1,14 @@
-"""Work on the partitions of a Dask DataFrame, and its results merged."""
+"""Tasks on the partitions of a Dask DataFrame, and how their results are merged."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pandas as pd
 
-from privmoo.data.counting import Tally, merged
+from privmoo.data.counting import Tally, sum_tallies
 from privmoo.errors import PrivmooError, TableError
 
 __all__ = ["Partitions", "concat", "merge_tallies", "merge_tree"]
@@ -20,7 +21,7 @@ class Partitions:
 
     Args:
         frame: The Dask DataFrame.
-        name: The name in messages.
+        name: The name of the DataFrame in messages.
         progress: Whether progress is shown.
     """
 
@@ -38,22 +39,34 @@ class Partitions:
         Args:
             columns: The columns that are read.
         """
-        return list(self.frame[list(columns)].to_delayed())
+        with self._planning():
+            return list(self.frame[list(columns)].to_delayed())
 
     def tasks(
         self, columns: Sequence[str], work: Callable[..., Any], frame: Any = None
     ) -> list[Any]:
-        """Return one task per partition, which reads columns and works on them.
+        """Return one task per partition, which reads columns and applies a function to them.
 
         Args:
             columns: The columns that are read.
-            work: The function of a partition.
+            work: The function to apply to each partition.
             frame: Some of the partitions; all by default.
         """
         frame = self.frame if frame is None else frame
         meta = pd.Series([], dtype=object)
-        mapped = frame[list(columns)].map_partitions(work, meta=meta, enforce_metadata=False)
-        return list(mapped.to_delayed())
+        with self._planning():
+            mapped = frame[list(columns)].map_partitions(work, meta=meta, enforce_metadata=False)
+            return list(mapped.to_delayed())
+
+    @contextmanager
+    def _planning(self) -> Iterator[None]:
+        """Replace an error of planning: Dask converts texts of a frame in memory, and would quote one."""
+        try:
+            yield
+        except UnicodeError:
+            raise TableError(
+                f"{self.name}: a text has half of a surrogate pair, which no file can hold; correct it"
+            ) from None
 
     def compute(self, tasks: Sequence[Any], columns: Sequence[str] = ()) -> tuple[Any, ...]:
         """Return the results of tasks.
@@ -63,10 +76,10 @@ class Partitions:
             columns: The columns that the tasks read, to find the partition that cannot be read.
 
         Raises:
-            TableError: A task failed; the message names the partition.
+            TableError: If a task fails; the message names the partition.
         """
         try:
-            return _with_bar(tasks) if self.progress else _computed(tasks)
+            return _with_bar(tasks) if self.progress else _compute(tasks)
         except PrivmooError:
             raise
         except Exception as error:
@@ -76,18 +89,18 @@ class Partitions:
         kind = type(error).__name__
         if kind == "KilledWorker":
             return TableError(
-                f"{self.name}: workers were lost again and again while they computed a partition; give "
+                f"{self.name}: workers were lost repeatedly while they computed a partition; give "
                 "them more memory, or make partitions smaller"
             )
         number = self._first_unreadable(columns) if columns else None
         if number is None:
-            return TableError(f"{self.name}: cannot be computed ({kind})")
+            return TableError(f"{self.name} cannot be computed ({kind})")
         return TableError(
             f"{self.name}: partition {number} (counted from 0) cannot be read ({kind}); is it whole?"
         )
 
     def _first_unreadable(self, columns: Sequence[str]) -> int | None:
-        """Find the first partition that cannot be computed, by halves; None if all can now."""
+        """Find the first partition that cannot be computed, by bisection; None if all can be by now."""
         import dask
 
         def fails(start: int, stop: int) -> bool:
@@ -111,21 +124,21 @@ def _nothing(frame: pd.DataFrame) -> None:
     return None
 
 
-def _computed(tasks: Sequence[Any]) -> tuple[Any, ...]:
+def _compute(tasks: Sequence[Any]) -> tuple[Any, ...]:
     import dask
 
     return tuple(dask.compute(*tasks))
 
 
 def _with_bar(tasks: Sequence[Any]) -> tuple[Any, ...]:
-    """Compute tasks with a progress bar: that of the client if there is one, else of this process."""
+    """Compute tasks with the progress bar of the client, or of this process if there is no client."""
     from dask.base import get_scheduler
     from dask.diagnostics import ProgressBar
 
     client: Any = getattr(get_scheduler(), "__self__", None)
     if not hasattr(client, "gather"):
         with ProgressBar():
-            return _computed(tasks)
+            return _compute(tasks)
     from distributed import progress
 
     futures = client.compute(list(tasks))
@@ -138,7 +151,7 @@ def merge_tree(tasks: Sequence[Any], merge: Callable[[list[Any]], Any]) -> Any:
 
     Args:
         tasks: The tasks.
-        merge: Merges a list of results.
+        merge: A function that merges a list of results.
     """
     import dask
 
@@ -158,11 +171,11 @@ def concat(frames: list[pd.DataFrame]) -> pd.DataFrame:
 
 
 def merge_tallies(tallies: list[Tally | None], max_rows: int | None = None) -> Tally | None:
-    """Return the sum of tallies; None where there are too many combinations.
+    """Return the sum of tallies; None if there are too many combinations.
 
     Args:
-        tallies: Sums, or None where there were too many combinations already.
+        tallies: The tallies; None for one that already has too many combinations.
         max_rows: The largest number of combinations of a part.
     """
     present = [single for single in tallies if single is not None]
-    return merged(present, concat, max_rows) if len(present) == len(tallies) else None
+    return sum_tallies(present, concat, max_rows) if len(present) == len(tallies) else None

@@ -1,14 +1,15 @@
-"""Counting the parts of a copy from their files."""
+"""Count the parts of a copy from their files."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from privmoo.data.counting import Tally, counts_of, tally
-from privmoo.data.source import Counts
+from privmoo.data.source import CopyCounts
 from privmoo.engines.dask.part_files import PartFiles, part_name, read_part
 from privmoo.engines.dask.partitions import Partitions, concat, merge_tallies, merge_tree
 from privmoo.engines.dask.sketch import Sketch
@@ -25,7 +26,7 @@ class _Columns:
 
 @dataclass(frozen=True)
 class _PartReport:
-    """What was read of one part, or of several.
+    """What was read from one part or several.
 
     Attributes:
         tally: The counts.
@@ -41,44 +42,58 @@ class _PartReport:
 def recount(
     partitions: Partitions,
     path: Path,
-    written: PartFiles,
+    handle: PartFiles,
     keys: Sequence[str],
     attributes: Sequence[str],
     others: Sequence[str],
-) -> tuple[Counts, dict[str, tuple[int, int]]]:
-    """Count the parts in a folder, and note their hashes in `written`.
+) -> CopyCounts:
+    """Count the parts in a folder.
 
     Args:
         partitions: Computes the tasks.
         path: The folder.
-        written: What was written.
+        handle: What was written.
         keys: The quasi-identifiers.
         attributes: The sensitive attributes and the target.
         others: Further columns.
-
-    Returns:
-        The counts, and per column of `others` about how many distinct values and how many present
-        values it has.
     """
     import dask
 
     columns = _Columns(list(keys), list(attributes), list(others))
     read = dask.delayed(_read_part, pure=False)
-    tasks = [read(i, path, written, columns) for i in range(written.n_parts)]
+    tasks = [read(i, path, handle, columns) for i in range(handle.n_parts)]
     total: _PartReport = partitions.compute([merge_tree(tasks, _merge)])[0]
-    written.sha256.update(sorted(total.sha256.items()))
     spread = {name: sketch.estimate() for name, sketch in total.sketches.items()}
-    return counts_of(total.tally, keys, attributes, concat), spread
+    counts = counts_of(total.tally, keys, attributes, concat)
+    combinations = partial(_combinations, partitions, path, handle)
+    return CopyCounts(counts, spread, combinations, dict(sorted(total.sha256.items())))
 
 
-def _read_part(number: int, path: Path, written: PartFiles, columns: _Columns) -> _PartReport:
-    file = path / part_name(number, written.ending)
-    frame = read_part(file, written, [*columns.keys, *columns.attributes, *columns.others])
+def _read_part(number: int, path: Path, handle: PartFiles, columns: _Columns) -> _PartReport:
+    file = path / part_name(number, handle.ending)
+    frame = read_part(file, handle, [*columns.keys, *columns.attributes, *columns.others])
     sketches = {name: Sketch.of(frame[name]) for name in columns.others}
     with file.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     counted = tally(frame, columns.keys, columns.attributes)
     return _PartReport(counted, sketches, {file.name: digest})
+
+
+def _combinations(
+    partitions: Partitions, path: Path, handle: PartFiles, columns: Sequence[str]
+) -> tuple[int, int]:
+    """Return the approximate number of combinations of values in some columns, and the number of rows."""
+    import dask
+
+    sketch = dask.delayed(_sketch_rows, pure=False)
+    tasks = [sketch(i, path, handle, list(columns)) for i in range(handle.n_parts)]
+    total: Sketch = partitions.compute([merge_tree(tasks, Sketch.together)])[0]
+    return total.estimate()
+
+
+def _sketch_rows(number: int, path: Path, handle: PartFiles, columns: list[str]) -> Sketch:
+    file = path / part_name(number, handle.ending)
+    return Sketch.of_rows(read_part(file, handle, columns))
 
 
 def _merge(reports: list[_PartReport]) -> _PartReport:

@@ -1,4 +1,4 @@
-"""The sizes of the groups in a folder of parts: there may be any number, no task holds all of them."""
+"""The sizes of the groups in a folder of parts, of which no task has to hold all."""
 
 from __future__ import annotations
 
@@ -24,40 +24,40 @@ _KEYS = ("groups of a part", "and once again, ")
 
 
 def group_sizes(
-    partitions: Partitions, path: Path, written: PartFiles, keys: Sequence[str]
+    partitions: Partitions, path: Path, handle: PartFiles, keys: Sequence[str]
 ) -> tuple[IntArray, IntArray]:
-    """Return the sizes that groups of the parts have, and how many groups have each.
+    """Return the sizes of the groups in the parts, and how many groups have each size.
 
     Args:
         partitions: Computes the tasks.
         path: The folder of the parts.
-        written: What was written.
+        handle: What was written.
         keys: The columns whose equal values form a group.
     """
     import dask
 
-    n = written.n_parts
+    n = handle.n_parts
     spread = dask.delayed(_spread, pure=False, nout=n)
     merge = dask.delayed(_merge, pure=False)
-    pieces = [spread(i, path, written, list(keys)) for i in range(n)]
+    pieces = [spread(i, path, handle, list(keys)) for i in range(n)]
     sizes = partitions.compute([merge([piece[j] for piece in pieces]) for j in range(n)])
     return _total(sizes)
 
 
-def _spread(number: int, path: Path, written: PartFiles, keys: list[str]) -> list[pd.DataFrame]:
+def _spread(number: int, path: Path, handle: PartFiles, keys: list[str]) -> list[pd.DataFrame]:
     """Return the groups of a part as hashes with weights, by the range of the hash."""
-    frame = read_part(path / part_name(number, written.ending), written, keys)
+    frame = read_part(path / part_name(number, handle.ending), handle, keys)
     combinations = tally(frame, keys, []).parts[0]
-    spelled = pd.DataFrame({name: _spelled(combinations[name]) for name in keys})
+    spelled = pd.DataFrame({name: _spellings(combinations[name]) for name in keys})
     hashes = [
         pd.util.hash_pandas_object(spelled, index=False, hash_key=key).to_numpy() for key in _KEYS
     ]
     groups = pd.DataFrame({"a": hashes[0], "b": hashes[1], "n": combinations[WEIGHT].to_numpy()})
-    owner = (hashes[0] >> np.uint64(32)) * np.uint64(written.n_parts) >> np.uint64(32)
-    return [groups[owner == j] for j in range(written.n_parts)]
+    owner = (hashes[0] >> np.uint64(32)) * np.uint64(handle.n_parts) >> np.uint64(32)
+    return [groups[owner == j] for j in range(handle.n_parts)]
 
 
-def _spelled(column: pd.Series[Any]) -> NDArray[Any]:
+def _spellings(column: pd.Series[Any]) -> NDArray[Any]:
     """Return values as text that is the same in every part; no text equals that of a missing value."""
     codes, values = pd.factorize(column)
     texts = [f"={canonical(value)}" for value in values.tolist()]

@@ -1,4 +1,4 @@
-"""The number of distinct values, estimated from the smallest of their hashes."""
+"""Estimate the number of distinct values from the smallest of their hashes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from privmoo._util.digest import row_hashes
 
 __all__ = ["Sketch"]
 
@@ -41,13 +43,20 @@ class Sketch:
         return cls(np.unique(hashes)[:_SIZE].copy(), len(values))
 
     @classmethod
+    def of_rows(cls, frame: pd.DataFrame) -> Sketch:
+        """Return the sketch of combinations of values; missing counts as a value."""
+        mixed = [str(name) for name in frame if pd.api.types.is_object_dtype(frame[name].dtype)]
+        hashes = row_hashes(frame.assign(**{name: frame[name].map(str) for name in mixed}))
+        return cls(np.unique(hashes)[:_SIZE].copy(), len(frame))
+
+    @classmethod
     def together(cls, sketches: Sequence[Sketch]) -> Sketch:
-        """Return the sketch of several columns, one below the other."""
+        """Return the sketch of several columns joined end to end."""
         hashes = np.unique(np.concatenate([sketch.smallest for sketch in sketches]))
         return cls(hashes[:_SIZE].copy(), sum(sketch.present for sketch in sketches))
 
     def estimate(self) -> tuple[int, int]:
-        """Return about how many distinct values there are, and how many present values."""
+        """Return the approximate number of distinct values, and the number of present values."""
         n = len(self.smallest)
         if n == _SIZE:
             n = round((_SIZE - 1) / (float(self.smallest[-1]) / 2**64))

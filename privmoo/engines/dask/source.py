@@ -11,8 +11,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.data.counting import Tally, counts_of, numbered, tally
-from privmoo.data.source import CopyPlan, Counts, SourceSample, too_many_combinations
+from privmoo.data.counting import Tally, counts_of, number_rows, tally
+from privmoo.data.source import (
+    CopyCounts,
+    CopyPlan,
+    Counts,
+    SourceSample,
+    too_many_combinations,
+)
 from privmoo.engines.dask.copy import copy
 from privmoo.engines.dask.part_files import PartFiles
 from privmoo.engines.dask.partitions import Partitions, concat, merge_tallies, merge_tree
@@ -34,18 +40,21 @@ class DaskSource:
 
     Args:
         frame: The Dask DataFrame.
+        temporary: The folder for intermediate files of a copy; by default that of the system.
         progress: Whether progress is shown.
     """
 
     in_parts = True
     name = "the Dask DataFrame"
 
-    def __init__(self, frame: Any, *, progress: bool = False) -> None:
+    def __init__(
+        self, frame: Any, *, temporary: Path | None = None, progress: bool = False
+    ) -> None:
         from dask.dataframe import DataFrame
 
         if not isinstance(frame, DataFrame):
             raise TableError(
-                f"source: must be a DataFrame of Dask, got its {type(frame).__name__}; convert it"
+                f"source: must be a Dask DataFrame, got a Dask {type(frame).__name__}; convert it"
             )
         for name in frame.columns:
             if not isinstance(name, str):
@@ -54,6 +63,7 @@ class DaskSource:
         if len(twice):
             raise TableError(f"source: column name {twice[0]!r} occurs more than once; rename one")
         self.partitions = Partitions(frame, self.name, progress=progress)
+        self.temporary = temporary
 
     @property
     def frame(self) -> Any:
@@ -77,30 +87,30 @@ class DaskSource:
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows is not known before partitions are computed."""
+        """None: the number of rows is unknown until the partitions are computed."""
         return None
 
     def sample(self, columns: Sequence[str], n_rows: int) -> SourceSample:
-        """Read the first rows of a few partitions that are spread evenly.
+        """Read the first rows of a few evenly spaced partitions.
 
         Args:
             columns: The columns to read.
             n_rows: About how many rows.
         """
         n = len(self.partitions)
-        chosen = np.unique(np.linspace(0, n - 1, _SAMPLED).astype(int)).tolist()
-        head = partial(_head, n_rows=max(n_rows // len(chosen), 1))
+        partition_numbers = np.unique(np.linspace(0, n - 1, _SAMPLED).astype(int)).tolist()
+        head = partial(_head, n_rows=max(n_rows // len(partition_numbers), 1))
         tasks = [
             task
-            for i in chosen
+            for i in partition_numbers
             for task in self.partitions.tasks(columns, head, self.frame.partitions[i])
         ]
         results = self.partitions.compute(tasks, columns)
         heads = [frame for frame, _ in results if len(frame)] or [results[0][0]]
         total = sum(length for _, length in results)
         frame = concat(heads).reset_index(drop=True)
-        complete = len(chosen) == n and len(frame) == total
-        return SourceSample(frame, complete, round(total / len(chosen) * n))
+        complete = len(partition_numbers) == n and len(frame) == total
+        return SourceSample(frame, complete, round(total / len(partition_numbers) * n))
 
     def count(
         self,
@@ -111,7 +121,7 @@ class DaskSource:
         others: Sequence[str] = (),
         max_rows: int,
     ) -> Counts:
-        """Count partitions where they are; only distinct combinations travel. See `Source.count`.
+        """Count partitions on their workers, which return only distinct combinations; see `Source.count`.
 
         Args:
             keys: The quasi-identifiers.
@@ -130,7 +140,7 @@ class DaskSource:
         if total is None:
             raise too_many_combinations(self.name, max_rows)
         if not total.n_rows:
-            raise TableError(f"{self.name}: has columns but no rows")
+            raise TableError(f"{self.name} has columns but no rows; add at least one record")
         return counts_of(total, keys, attributes, concat)
 
     def first_rows(self, column: str, counts: Counts, *, complete: Sequence[str] = ()) -> IntArray:
@@ -147,7 +157,7 @@ class DaskSource:
         starts = np.cumsum([0, *(length for _, _, length in results)])
         values = counts.keys[column] if column in counts.keys else counts.attributes[column]
         frames = [values.to_frame(column), *(v.to_frame(column) for v, _, _ in results if len(v))]
-        numbers = numbered(concat(frames).reset_index(drop=True), [column])[0]
+        numbers = number_rows(concat(frames).reset_index(drop=True), [column])[0]
         places = [
             rows + start for (v, rows, _), start in zip(results, starts, strict=False) if len(v)
         ]
@@ -178,8 +188,8 @@ class DaskSource:
         choose = partial(partition_sample, n=n, secret=secret, complete=list(complete))
         delayed = dask.delayed(choose, pure=False)
         tasks = [delayed(part, i) for i, part in enumerate(self.partitions.delayed(column_names))]
-        whole = merge_tree(tasks, partial(smallest_keys, n=n))
-        sample: pd.DataFrame = self.partitions.compute([whole], column_names)[0]
+        merged_sample = merge_tree(tasks, partial(smallest_keys, n=n))
+        sample: pd.DataFrame = self.partitions.compute([merged_sample], column_names)[0]
         return sample[column_names].reset_index(drop=True)
 
     def copy(self, counts: Counts, plan: CopyPlan, path: Path) -> PartFiles:
@@ -190,38 +200,38 @@ class DaskSource:
             plan: The released values and the order.
             path: An empty folder, which all workers must reach.
         """
-        return copy(self.partitions, counts, plan, path)
+        return copy(self.partitions, self.temporary, counts, plan, path)
 
     def recount(
         self,
         path: Path,
-        written: PartFiles,
+        handle: PartFiles,
         keys: Sequence[str],
         attributes: Sequence[str],
         others: Sequence[str],
-    ) -> tuple[Counts, dict[str, tuple[int, int]]]:
+    ) -> CopyCounts:
         """Read and count the parts of a copy like partitions; see `Source.recount`.
 
         Args:
             path: The folder of the copy.
-            written: What `copy` returned.
+            handle: What `copy` returned.
             keys: The quasi-identifiers.
             attributes: The sensitive attributes and the target.
             others: Further columns of the copy.
         """
-        return recount(self.partitions, path, written, keys, attributes, others)
+        return recount(self.partitions, path, handle, keys, attributes, others)
 
     def group_sizes(
-        self, path: Path, written: PartFiles, keys: Sequence[str]
+        self, path: Path, handle: PartFiles, keys: Sequence[str]
     ) -> tuple[IntArray, IntArray]:
-        """Return the sizes that groups of a copy have, and how many groups have each.
+        """Return the sizes of the groups in a copy, and how many groups have each size.
 
         Args:
             path: The folder of the copy.
-            written: What `copy` returned.
+            handle: What `copy` returned.
             keys: The columns whose equal values form a group.
         """
-        return group_sizes(self.partitions, path, written, keys)
+        return group_sizes(self.partitions, path, handle, keys)
 
 
 def _head(frame: pd.DataFrame, n_rows: int) -> tuple[pd.DataFrame, int]:
@@ -235,6 +245,6 @@ def _first_rows(
     rows = np.arange(len(frame))
     if complete:
         rows = rows[frame[complete].notna().all(axis=1).to_numpy()]
-    numbers = numbered(frame.iloc[rows], [column])[0]
+    numbers = number_rows(frame.iloc[rows], [column])[0]
     first = np.unique(numbers, return_index=True)[1]
     return frame[column].iloc[rows[first]], rows[first], len(frame)

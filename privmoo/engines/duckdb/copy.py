@@ -1,9 +1,10 @@
-"""The copy of files with released values, in a new order, and its counts: one query each."""
+"""Copy files with released values in a new order, and count the copy: one query each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo._util.spreadsheets import FORMULAS, safe_text
-from privmoo.data.source import CopyPlan, Counts
+from privmoo._util.spreadsheets import PROTECT, RESTORE, safe_text
+from privmoo.data.frame_files import decode_dictionary
+from privmoo.data.source import CopyCounts, CopyPlan, Counts
 from privmoo.engines.duckdb.counts import count_rows, counts_from
 from privmoo.engines.duckdb.files import CsvFiles, ParquetFiles
 from privmoo.engines.duckdb.noise import NoiseColumn, noise_sql
@@ -27,13 +29,13 @@ _CAST = {"whole": "BIGINT", "fraction": "DOUBLE"}
 
 @dataclass(frozen=True)
 class CopiedFile:
-    """The columns of a copy, as they are needed to read it back.
+    """The columns of a copy, with what is needed to read it back.
 
     Attributes:
         headings: The names of the columns in the file.
         names: The names of the columns in the table.
         types: The types of the columns in the file, as DuckDB calls them.
-        spreadsheets: Whether texts have an apostrophe where a spreadsheet would execute them.
+        spreadsheets: Whether texts that a spreadsheet would execute have an apostrophe.
     """
 
     headings: list[str]
@@ -56,7 +58,7 @@ def copy(
     """
     as_csv = path.suffix == ".csv"
     with session(files.name, limits) as opened:
-        opened.connection.register("released", _released(counts, plan))
+        opened.connection.register("released", _release_lookup(counts, plan))
         query = _copy_sql(files, counts, plan)
         described = opened.connection.sql(f"DESCRIBE {query}").fetchall()
         types = {str(row[0]): str(row[1]) for row in described}
@@ -78,7 +80,7 @@ def copy(
     return CopiedFile(headings, list(plan.columns), written_types, plan.spreadsheets)
 
 
-def _released(counts: Counts, plan: CopyPlan) -> Any:
+def _release_lookup(counts: Counts, plan: CopyPlan) -> Any:
     """Return original keys beside released values; texts are dictionary-encoded, which saves memory."""
     import pyarrow as pa
 
@@ -86,9 +88,7 @@ def _released(counts: Counts, plan: CopyPlan) -> Any:
     kept_keys = counts.engine_keys.take(pa.array(plan.rows))
     for i, (name, values) in enumerate(plan.values.items()):
         columns[f"k{i}"] = kept_keys.column(name)
-        if isinstance(values.dtype, pd.CategoricalDtype):
-            values = values.astype(values.cat.categories.dtype)
-        array = pa.array(values, from_pandas=True)
+        array = pa.array(decode_dictionary(values), from_pandas=True)
         if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
             array = array.cast(pa.string()).dictionary_encode()
         columns[f"r{i}"] = array
@@ -122,7 +122,7 @@ def _copy_sql(files: ParquetFiles | CsvFiles, counts: Counts, plan: CopyPlan) ->
     )
     order = ""
     if plan.secret is not None:
-        # A keyed hash of where a row stands: the same for the same secret, with any number of threads.
+        # A keyed hash of the row's position: it depends on the secret, not on the number of threads.
         order = f" ORDER BY md5_number(concat({text_of(plan.secret)}, '|', {where}))"
     source = numbered if plan.noise or plan.secret is not None else reading(files)
     condition = f" WHERE {is_complete(files, plan.complete)}" if plan.complete else ""
@@ -133,7 +133,7 @@ def _copy_sql(files: ParquetFiles | CsvFiles, counts: Counts, plan: CopyPlan) ->
 
 
 def place_of(files: ParquetFiles | CsvFiles) -> tuple[str, str]:
-    """Return an expression that tells rows apart by their position, and the relation that has it."""
+    """Return an expression that identifies rows by their position, and the relation that has it."""
     names = {name.lower() for name in files.columns}
     if isinstance(files, ParquetFiles) and not names & {"file_row_number", "filename"}:
         paths = ", ".join(text_of(str(path)) for path in files.paths)
@@ -146,7 +146,7 @@ def place_of(files: ParquetFiles | CsvFiles) -> tuple[str, str]:
 
 
 def _written_as(name: str, kind: str, spreadsheets: bool, *, as_csv: bool) -> tuple[str, str]:
-    """Return the expression by which a column is written, and its type in the file."""
+    """Return the expression that writes a column, and its type in the file."""
     value = name_of(name)
     if kind.startswith("ENUM"):
         value, kind = f"CAST({value} AS VARCHAR)", "VARCHAR"
@@ -155,58 +155,57 @@ def _written_as(name: str, kind: str, spreadsheets: bool, *, as_csv: bool) -> tu
     if as_csv and kind in ("FLOAT", "DOUBLE"):  # not a number is missing, as pandas writes it
         return f"CASE WHEN isnan({value}) THEN NULL ELSE {value} END", kind
     if spreadsheets and kind == "VARCHAR":
-        starts = ", ".join(f"chr({ord(c)})" for c in f"{FORMULAS}'")
-        value = f"CASE WHEN {value}[1] IN ({starts}) THEN concat('''', {value}) ELSE {value} END"
+        value = _apply_rules(value, PROTECT)
     return value, kind
+
+
+def _apply_rules(value: str, rules: Sequence[tuple[str, str]]) -> str:
+    """Return an expression in which the rules are applied to a text."""
+    for pattern, replacement in rules:
+        value = f"regexp_replace({value}, {text_of(pattern)}, {text_of(replacement)}, 'g')"
+    return value
 
 
 def recount(
     limits: Limits,
     path: Path,
-    written: CopiedFile,
+    handle: CopiedFile,
     keys: Sequence[str],
     attributes: Sequence[str],
     others: Sequence[str],
-) -> tuple[Counts, dict[str, tuple[int, int]]]:
+) -> CopyCounts:
     """Count a copy from its file.
 
     Args:
         limits: What the session may use.
         path: The copy.
-        written: What `copy` returned.
+        handle: What `copy` returned.
         keys: The quasi-identifiers.
         attributes: The sensitive attributes and the target.
         others: Further columns of the copy.
-
-    Returns:
-        The counts, and per column of `others` about how many distinct values and how many present
-        values it has.
     """
-
-    def plain(column: str, values: Any) -> pd.Series[Any]:
-        return pd.Series(values.to_pandas(), name=column)
-
     with session(path.name, limits) as opened:
-        opened.connection.execute(f"CREATE VIEW copied AS {_read_back(path, written)}")
+        opened.connection.execute(f"CREATE VIEW copied AS {_read_back(path, handle)}")
         table = opened.arrow(count_rows("copied", keys, attributes), "audit")
         spread = _spread(opened, others)
-    return counts_from(table, keys, attributes, plain), spread
+    counts = counts_from(table, keys, attributes, _as_series)
+    return CopyCounts(counts, spread, partial(_combinations, limits, path, handle))
 
 
 def group_sizes(
-    limits: Limits, path: Path, written: CopiedFile, keys: Sequence[str]
+    limits: Limits, path: Path, handle: CopiedFile, keys: Sequence[str]
 ) -> tuple[IntArray, IntArray]:
-    """Return the sizes that groups of a copy have, and how many groups have each.
+    """Return the sizes of the groups in a copy, and how many groups have each size.
 
     Args:
         limits: What the session may use.
         path: The copy.
-        written: What `copy` returned.
+        handle: What `copy` returned.
         keys: The columns whose equal values form a group.
     """
     names = ", ".join(name_of(key) for key in keys)
     with session(path.name, limits) as opened:
-        opened.connection.execute(f"CREATE VIEW copied AS {_read_back(path, written)}")
+        opened.connection.execute(f"CREATE VIEW copied AS {_read_back(path, handle)}")
         result = opened.arrow(
             f"SELECT n, count(*) FROM (SELECT count(*) AS n FROM copied GROUP BY {names}) "
             "GROUP BY n ORDER BY n",
@@ -216,22 +215,22 @@ def group_sizes(
     return sizes, groups
 
 
-def _read_back(path: Path, written: CopiedFile) -> str:
+def _read_back(path: Path, handle: CopiedFile) -> str:
     """Return the query that reads a copy with the names and values of the table."""
     columns = []
-    for heading, name, kind in zip(written.headings, written.names, written.types, strict=True):
+    for heading, name, kind in zip(handle.headings, handle.names, handle.types, strict=True):
         value = name_of(heading if path.suffix != ".csv" else name)
-        if written.spreadsheets and kind == "VARCHAR":
-            value = f"CASE WHEN starts_with({value}, '''') THEN {value}[2:] ELSE {value} END"
+        if handle.spreadsheets and kind == "VARCHAR":
+            value = _apply_rules(value, RESTORE)
         columns.append(f"{value} AS {name_of(name)}")
     if path.suffix != ".csv":
         source = f"read_parquet({text_of(str(path))}, hive_partitioning=false)"
     else:
         spec = ", ".join(
             f"{text_of(name)}: {text_of(kind)}"
-            for name, kind in zip(written.names, written.types, strict=True)
+            for name, kind in zip(handle.names, handle.types, strict=True)
         )
-        alone = "true" if len(written.names) == 1 else "false"
+        alone = "true" if len(handle.names) == 1 else "false"
         source = (
             f"read_csv({text_of(str(path))}, header=true, auto_detect=false, columns={{{spec}}}, "
             f"delim=',', quote='\"', escape='\"', nullstr=[''], allow_quoted_nulls={alone}, "
@@ -240,11 +239,27 @@ def _read_back(path: Path, written: CopiedFile) -> str:
     return f"SELECT {', '.join(columns)} FROM {source}"
 
 
-def _spread(opened: Session, others: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return about how many distinct values, and how many present values, columns of a copy have."""
+def _spread(session: Session, others: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return the approximate number of distinct values, and of present values, per column of a copy."""
     if not others:
         return {}
     pieces = [f"approx_count_distinct({name_of(name)}), count({name_of(name)})" for name in others]
-    row = opened.arrow(f"SELECT {', '.join(pieces)} FROM copied", "audit").to_pydict()
+    row = session.arrow(f"SELECT {', '.join(pieces)} FROM copied", "audit").to_pydict()
     values: list[int] = [column[0] for column in row.values()]
     return {name: (values[2 * i], values[2 * i + 1]) for i, name in enumerate(others)}
+
+
+def _combinations(
+    limits: Limits, path: Path, handle: CopiedFile, columns: Sequence[str]
+) -> tuple[int, int]:
+    """Return the approximate number of combinations of values in some columns, and the number of rows."""
+    names = ", ".join(map(name_of, columns))
+    with session(path.name, limits) as opened:
+        opened.connection.execute(f"CREATE VIEW copied AS {_read_back(path, handle)}")
+        query = f"SELECT approx_count_distinct(hash({names})), count(*) FROM copied"
+        distinct, rows = opened.arrow(query, "audit").columns
+    return int(distinct[0].as_py()), int(rows[0].as_py())
+
+
+def _as_series(column: str, values: Any) -> pd.Series[Any]:
+    return pd.Series(values.to_pandas(), name=column)

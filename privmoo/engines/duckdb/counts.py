@@ -1,8 +1,9 @@
-"""Counting in SQL by one GROUP BY with a grouping set for every attribute."""
+"""Count in SQL by one GROUP BY with a grouping set for every attribute."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def count_rows(
         table: The relation, in SQL.
         keys: The quasi-identifiers.
         attributes: The sensitive attributes and the target.
-        complete: A condition in SQL by which records are counted apart.
+        complete: A condition in SQL; records that meet it are counted separately.
         facts: Further aggregates in SQL, each with a comma before it.
 
     >>> count_rows("t", ["a"], ["s"]).replace(chr(1), "")
@@ -45,19 +46,21 @@ def count_rows(
     if complete:
         head.append(f'({complete}) AS "\x01complete"')
         groups.append(f"({complete})")
-    more = [name_of(name) for name in attributes]
-    part, grouping = "0", ", ".join([*groups, *more])
+    attribute_names = [name_of(name) for name in attributes]
+    part, grouping = "0", ", ".join([*groups, *attribute_names])
     if len(attributes) > 1:
-        which = [f"WHEN GROUPING({name}) = 0 THEN {i}" for i, name in enumerate(more)]
-        part = f"CASE {' '.join(which)} END"
-        sets = ", ".join(f"({', '.join([*groups, name])})" for name in more)
+        cases = [f"WHEN GROUPING({name}) = 0 THEN {i}" for i, name in enumerate(attribute_names)]
+        part = f"CASE {' '.join(cases)} END"
+        sets = ", ".join(f"({', '.join([*groups, name])})" for name in attribute_names)
         grouping = f"GROUPING SETS ({sets})"
-    columns = ", ".join([*head, *more, f'{part} AS "\x01part"', 'count(*) AS "\x01count"'])
+    columns = ", ".join(
+        [*head, *attribute_names, f'{part} AS "\x01part"', 'count(*) AS "\x01count"']
+    )
     return f"SELECT {columns}{facts} FROM {table} GROUP BY {grouping}"
 
 
 def plain_numbers(others: Sequence[str]) -> str:
-    """Return aggregates that say whether CSV columns are plain numbers, with fractions, and not empty."""
+    """Return aggregates that tell whether CSV columns are plain numbers, have fractions, or are empty."""
     pieces = []
     for i, name in enumerate(others):
         value = name_of(name)
@@ -68,17 +71,17 @@ def plain_numbers(others: Sequence[str]) -> str:
     return "".join(pieces)
 
 
-def fetch(opened: Session, query: str, max_rows: int) -> Any | None:
-    """Return the result of a query as an Arrow table; None where it has too many rows.
+def fetch(session: Session, query: str, max_rows: int) -> Any | None:
+    """Return the result of a query as an Arrow table; None if it has too many rows.
 
     Args:
-        opened: The session.
+        session: The session.
         query: The query.
         max_rows: The largest number of rows.
     """
     import pyarrow as pa
 
-    reader = opened.connection.sql(query).to_arrow_reader(2**17)
+    reader = session.connection.sql(query).to_arrow_reader(2**17)
     batches, rows = [], 0
     for batch in reader:
         batches.append(batch)
@@ -101,8 +104,8 @@ def counts_from(
         table: The result, as an Arrow table.
         keys: The quasi-identifiers.
         attributes: The sensitive attributes and the target.
-        convert: Turns the Arrow values of a column into those of a table in memory.
-        others: CSV columns of which the query has facts.
+        convert: A function that turns the Arrow values of a column into those of a table in memory.
+        others: CSV columns about which the query returns facts.
     """
     kinds = {name: _kind(table, i) for i, name in enumerate(others)}
     part_numbers = table.column("\x01part").to_numpy()
@@ -136,14 +139,14 @@ def counts_from(
         },
         weights=weights[is_complete],
         parts={name: slice(int(after[i]), int(after[i + 1])) for i, name in enumerate(names)},
-        combinations=lambda: _numbered(engine_keys, keys),
+        combinations=partial(_number_rows, engine_keys, tuple(keys)),
         n_dropped=dropped,
         column_kinds=kinds,
     )
 
 
-def _numbered(table: Any, keys: Sequence[str]) -> IntArray:
-    """Return a number for every row, equal where all keys are."""
+def _number_rows(table: Any, keys: Sequence[str]) -> IntArray:
+    """Return a number for every row; rows with equal keys have equal numbers."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -158,7 +161,7 @@ def _numbered(table: Any, keys: Sequence[str]) -> IntArray:
 
 
 def _kind(table: Any, i: int) -> str:
-    """Return what a CSV column that is only copied would be in memory."""
+    """Return the kind that a CSV column that is only copied would have in memory."""
     numbers = table.column(f"\x01n{i}").to_pylist()
     present = sum(table.column(f"\x01v{i}").to_pylist())
     if not present or not all(numbers):

@@ -24,7 +24,7 @@ class DuckDBEngine(ScanEngine):
         return isinstance(source, str | Path)
 
     def open(self, source: Any, options: ScanOptions) -> DuckSource:
-        """Find the files and read what they say of themselves.
+        """Find the files and read their headers or footers.
 
         Args:
             source: A file, a folder or a pattern.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import glob
-import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +10,12 @@ from typing import Any
 from privmoo._util.reading import read_header
 from privmoo.errors import TableError
 
-__all__ = ["CsvFiles", "ParquetFiles", "check_types", "find_files"]
-
-_KINDS = {".parquet": "Parquet", ".pq": "Parquet", ".csv": "CSV", ".tsv": "CSV", ".txt": "CSV"}
+__all__ = ["CsvFiles", "ParquetFiles", "check_types"]
 
 
 @dataclass(frozen=True)
 class ParquetFiles:
-    """Parquet files of one schema."""
+    """Parquet files with the same schema."""
 
     name: str
     paths: tuple[Path, ...]
@@ -28,14 +24,14 @@ class ParquetFiles:
 
     @property
     def columns(self) -> list[str]:
-        """Names of the columns, without those that are an index."""
+        """The names of the columns, without those of an index."""
         index = _index_columns(self.schema)
         return [name for name in self.schema.names if name not in index]
 
 
 @dataclass(frozen=True)
 class CsvFiles:
-    """CSV files of one header."""
+    """CSV files with the same header."""
 
     name: str
     paths: tuple[Path, ...]
@@ -43,64 +39,6 @@ class CsvFiles:
     separator: str
     encoding: str
     missing_values: tuple[str, ...]
-
-
-def find_files(source: str | Path) -> tuple[str, tuple[Path, ...]]:
-    """Return the kind of files, and their paths in the order of their names.
-
-    Args:
-        source: A file, a folder or a pattern.
-
-    >>> find_files("nowhere/*.parquet")
-    Traceback (most recent call last):
-    privmoo.errors.TableError: nowhere/*.parquet: no such file
-    """
-    if not isinstance(source, str | Path):
-        raise TableError(
-            f"source: must be a file, a folder or a pattern, got {type(source).__name__}"
-        )
-    path = Path(source)
-    if path.is_dir():
-        inside = (p for p in path.rglob("*") if p.is_file() and not _hidden(p.relative_to(path)))
-        paths = [p for p in inside if _kind(p)]
-        _check_folders(source, path, paths)
-        if not paths:
-            raise TableError(f"{source}: the folder has no .parquet and no .csv file")
-    elif path.is_file():
-        paths = [path]
-    else:
-        paths = [Path(p) for p in glob.glob(str(source), recursive=True) if Path(p).is_file()]
-        if not paths:
-            raise TableError(f"{source}: no such file")
-        fixed = itertools.takewhile(lambda part: not glob.has_magic(part), path.parts)
-        _check_folders(source, Path(*fixed), paths)
-    kinds = {_kind(p) for p in paths}
-    if "" in kinds:
-        odd = next(p for p in sorted(paths) if not _kind(p))
-        raise TableError(f"{odd}: only .parquet and .csv files can be scanned")
-    if len(kinds) > 1:
-        raise TableError(f"{source}: has Parquet and CSV files; scan one kind, e.g. *.parquet")
-    return kinds.pop(), tuple(sorted(paths))
-
-
-def _check_folders(source: str | Path, root: Path, paths: list[Path]) -> None:
-    """Raise where the names of folders below the root hold a column, without naming its values."""
-    folders = (part for p in paths for part in p.relative_to(root).parent.parts)
-    named = next((part for part in folders if "=" in part), None)
-    if named is not None:
-        raise TableError(
-            f"{source}: has folders such as '{named.split('=')[0]}=…' that hold values of a column in "
-            "their names; write that column into the files"
-        )
-
-
-def _hidden(path: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in path.parts)
-
-
-def _kind(path: Path) -> str:
-    ending = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
-    return _KINDS.get(ending.lower(), "")
 
 
 def open_parquet(name: str, paths: tuple[Path, ...]) -> ParquetFiles:
@@ -119,9 +57,9 @@ def open_parquet(name: str, paths: tuple[Path, ...]) -> ParquetFiles:
             with pq.ParquetFile(path) as file:
                 file_schema, rows = file.schema_arrow, file.metadata.num_rows
         except (OSError, ValueError, pa.ArrowException) as error:
-            # What Arrow says may quote the file; the kind of error is enough.
+            # Arrow's message may quote the file; the kind of error is enough.
             raise TableError(
-                f"{path}: not a readable Parquet file ({type(error).__name__})"
+                f"{path} is not a readable Parquet file ({type(error).__name__}); is it whole?"
             ) from None
         n_rows += rows
         if schema is None:
@@ -135,23 +73,23 @@ def open_parquet(name: str, paths: tuple[Path, ...]) -> ParquetFiles:
             continue
         for column in schema.names:
             if column not in file_schema.names:
-                raise TableError(f"{path}: lacks the column {column!r} that {paths[0]} has")
+                raise TableError(f"{path} lacks the column {column!r} that {paths[0]} has")
             kind, first_kind = file_schema.field(column).type, schema.field(column).type
             if not _alike(kind, first_kind):
                 raise TableError(
                     f"{path}: column {column!r} is {kind}, but {first_kind} in {paths[0]}; write both "
-                    "with one type"
+                    "with the same type"
                 )
-        more = [column for column in file_schema.names if column not in schema.names]
-        if more:
-            raise TableError(f"{path}: has a column {more[0]!r} that {paths[0]} lacks")
+        new_columns = [column for column in file_schema.names if column not in schema.names]
+        if new_columns:
+            raise TableError(f"{path} has a column {new_columns[0]!r} that {paths[0]} lacks")
     if not n_rows:
-        raise TableError(f"{name}: has columns but no rows")
+        raise TableError(f"{name} has columns but no rows; add at least one record")
     return ParquetFiles(name, paths, schema, n_rows)
 
 
 def check_types(files: ParquetFiles, columns: Iterable[str]) -> None:
-    """Raise where the engine would change the values of a column silently.
+    """Raise if the engine would change the values of a column silently.
 
     Args:
         files: The files.
@@ -195,7 +133,7 @@ def open_csv(
     Args:
         name: What the user passed, for messages.
         paths: The files.
-        separator: The character between cells; by default it is found in the header.
+        separator: The character between cells; detected from the header by default.
         encoding: The encoding of the text.
         missing_values: What stands for a missing value.
     """
@@ -207,6 +145,6 @@ def open_csv(
         elif first != (header, delimiter):
             odd = [c for c in [*header, *first[0]] if (c in header) != (c in first[0])]
             why = f" (column {odd[0]!r})" if odd else ""
-            raise TableError(f"{path}: its header is not that of {paths[0]}{why}")
+            raise TableError(f"{path}: its header differs from that of {paths[0]}{why}")
     assert first is not None  # noqa: S101, there is at least one path
     return CsvFiles(name, paths, first[0], first[1], encoding, missing_values)

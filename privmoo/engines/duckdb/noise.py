@@ -12,13 +12,13 @@ __all__ = ["NoiseColumn", "noise_sql"]
 
 @dataclass(frozen=True)
 class NoiseColumn:
-    """Where a query finds what the noise of a column needs.
+    """The parts of a query that the noise of a column needs.
 
     Attributes:
-        number: The place of the column among the quasi-identifiers.
+        number: The position of the column among the quasi-identifiers.
         value: The expression of the number without noise.
         row: The table that has the scale `n…` and the salt `h…` of the column, by its number.
-        place: An expression that tells records apart by their position.
+        place: An expression that identifies records by their position.
     """
 
     number: int
@@ -34,7 +34,7 @@ def noise_sql(noise: RowNoise, column: NoiseColumn, secret: str) -> str:
 
     Args:
         noise: The noise of the column.
-        column: Where the query finds what it needs.
+        column: The parts of the query that the noise needs.
         secret: The secret of the noise.
     """
     scale, salt = f"{column.row}.n{column.number}", f"{column.row}.h{column.number}"

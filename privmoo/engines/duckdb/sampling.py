@@ -45,13 +45,15 @@ def draw_from_files(
     )
     with session(files.name, limits) as opened:
         drawn = opened.arrow(query, "sample")
-    return pd.DataFrame({name: _typed(files, counts, name, drawn.column(name)) for name in columns})
+    return pd.DataFrame(
+        {name: _sample_column(files, counts, name, drawn.column(name)) for name in columns}
+    )
 
 
-def _typed(
+def _sample_column(
     files: ParquetFiles | CsvFiles, counts: Counts, name: str, values: Any
 ) -> pd.Series[Any]:
-    """Return a column of the sample; texts of a CSV are numbers only where all records have numbers."""
+    """Return a column of the sample; texts of a CSV become numbers only if they do in all records."""
     if isinstance(files, ParquetFiles):
         return to_pandas(files, name, values)
     counted = {**counts.keys, **counts.attributes}

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from privmoo._util.checks import whole_number
-from privmoo._util.folders import new_folder, remove_folder
+from privmoo._util.folders import TemporaryFolder
 from privmoo._util.progress_bar import new_bar
-from privmoo.data.source import DiskFullError
+from privmoo.data.source import DiskFullError, folder_for
 from privmoo.errors import Hint, TableError
 
 __all__ = ["Limits", "Session", "session"]
@@ -33,7 +33,7 @@ class Limits:
     Attributes:
         memory: Bytes for its tables; the process itself needs about 300 MB more.
         threads: The number of threads; all cores by default.
-        temporary: The folder in which it makes one for what does not fit into memory.
+        temporary: The folder in which to create one for what does not fit into memory.
         progress: Whether progress is shown.
     """
 
@@ -50,12 +50,12 @@ class Limits:
         temporary: str | Path | None,
         progress: bool,
     ) -> Limits:
-        """Check what a user passed to `Table.scan`.
+        """Check the limits that a user passed to `Table.scan`.
 
         Args:
             memory: A size such as "1GB", or bytes.
             threads: The number of threads; all cores by default.
-            temporary: A folder that exists; that of the system by default.
+            temporary: An existing folder; that of the system by default.
             progress: Whether progress is shown.
 
         >>> Limits.read("2 GB", None, None, False).memory == 2**31
@@ -69,10 +69,7 @@ class Limits:
             )
         if threads is not None:
             threads = whole_number("threads", threads, error=TableError)
-        folder = None if temporary is None else Path(temporary)
-        if folder is not None and not folder.is_dir():
-            raise TableError(f"temporary: there is no folder {str(folder)!r}; make it first")
-        return cls(int(size), threads, folder, progress)
+        return cls(int(size), threads, folder_for(temporary), progress)
 
 
 class Session:
@@ -102,7 +99,7 @@ class Session:
         """Do work on the connection in a thread, so that Ctrl-C interrupts it at once.
 
         Args:
-            work: Uses the connection.
+            work: A function that uses the connection.
             what: What the progress bar says; nothing is shown without it.
         """
         result: list[Result] = []
@@ -148,15 +145,15 @@ def session(name: str, limits: Limits) -> Iterator[Session]:
         limits: What the session may use.
 
     Raises:
-        TableError: A query failed; the message is one sentence without values of the data.
+        TableError: If a query fails; the message is one sentence without values of the data.
     """
     duckdb = _duckdb()
     try:
         # An engine spills original records; nobody would look for those of a killed process.
-        folder = new_folder(limits.temporary, "privmoo-")
+        folder = TemporaryFolder(limits.temporary)
     except OSError as error:
         raise TableError(
-            f"temporary: no folder can be made there ({error.strerror}); give another one"
+            f"temporary: no folder can be created there ({error.strerror}); give another one"
         ) from None
     connection = None
     try:
@@ -164,12 +161,12 @@ def session(name: str, limits: Limits) -> Iterator[Session]:
             ":memory:",
             config={
                 "memory_limit": f"{limits.memory // 2**20}MiB",
-                "temp_directory": str(folder),
+                "temp_directory": str(folder.path / "spilled"),
                 "autoinstall_known_extensions": "false",
                 **({} if limits.threads is None else {"threads": str(limits.threads)}),
             },
         )
-        connection.execute("SET TimeZone = 'UTC'")  # before version 2 not among those of connect
+        connection.execute("SET TimeZone = 'UTC'")  # connect does not accept it before version 2
         connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
         yield Session(connection, name, progress=limits.progress)
     except duckdb.Error as error:
@@ -177,7 +174,7 @@ def session(name: str, limits: Limits) -> Iterator[Session]:
     finally:
         if connection is not None:
             connection.close()
-        remove_folder(folder)
+        folder.remove()
 
 
 def _duckdb() -> Any:
@@ -191,7 +188,7 @@ def _duckdb() -> Any:
 
 
 def sentence(error: Exception, name: str, limits: Limits) -> TableError:
-    """Return the error of the engine in one sentence; its own text may quote values of the data.
+    """Return an error of the engine as one sentence, since its own text may quote values of the data.
 
     Args:
         error: The error of DuckDB.
@@ -202,7 +199,7 @@ def sentence(error: Exception, name: str, limits: Limits) -> TableError:
     text = str(error)
     if isinstance(error, duckdb.OutOfMemoryException) and "temp_directory" not in text:
         return TableError(
-            f"{name}: does not fit into the memory of {limits.memory // 2**20} MB",
+            f"{name}: the scan does not fit into {limits.memory // 2**20} MB of memory",
             hint=Hint("use fewer threads", parameter="memory", value="4GB"),
         )
     if "No space left" in text or "File too large" in text or "max_temp_directory_size" in text:
@@ -215,9 +212,9 @@ def sentence(error: Exception, name: str, limits: Limits) -> TableError:
     file = re.search(r"['\"]([^'\"]*\.(?:parquet|pq))['\"]", text)
     where = file[1] if file else name
     return TableError(
-        f"{where}: cannot be read as Parquet ({type(error).__name__}); is it whole?"
+        f"{where} cannot be read as Parquet ({type(error).__name__}); is it whole?"
         if "parquet" in text.lower() or file
-        else f"{where}: cannot be read ({type(error).__name__})"
+        else f"{where} cannot be read ({type(error).__name__})"
     )
 
 
@@ -227,17 +224,19 @@ def _csv_sentence(text: str, name: str) -> TableError:
     row = int(line[1]) - 1 if line else 0
     if line and cells:
         return TableError(
-            f"{where}: row {row} after the header has {cells[2]} cells, the header {cells[1]}"
+            f"{where}: row {row} after the header has {cells[2]} cells, but the header has {cells[1]}"
         )
     if "unicode" in text.lower():
         return TableError(
-            f"{where}: is not utf-8 text",
+            f"{where} is not utf-8 text",
             hint=Hint("convert it", parameter="encoding", value="latin-1", call="Table.scan"),
         )
     if "Maximum line size" in text:
         return TableError(f"{where}: a line is longer than DuckDB reads (2 MB); is it a CSV file?")
-    at = f" in row {row} after the header" if line else ""
-    return TableError(f"{where}: not a readable CSV file: quotes or line ends are not regular{at}")
+    place = f" in row {row} after the header" if line else ""
+    return TableError(
+        f"{where} is not a readable CSV file: quotes or line ends are not regular{place}"
+    )
 
 
 def _bar(what: str) -> Any:

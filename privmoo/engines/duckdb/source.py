@@ -1,4 +1,4 @@
-"""Files on one machine as a source, counted and copied by DuckDB out of core."""
+"""Files on one machine as a source, counted and copied by DuckDB without loading them into memory."""
 
 from __future__ import annotations
 
@@ -11,14 +11,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.data.source import CopyPlan, Counts, SourceSample, too_many_combinations
+from privmoo._util.data_files import find_files
+from privmoo.data.source import (
+    CopyCounts,
+    CopyPlan,
+    Counts,
+    SourceSample,
+    too_many_combinations,
+)
 from privmoo.engines.duckdb.copy import CopiedFile, copy, group_sizes, recount
 from privmoo.engines.duckdb.counts import count_rows, counts_from, fetch, plain_numbers
 from privmoo.engines.duckdb.files import (
     CsvFiles,
     ParquetFiles,
     check_types,
-    find_files,
     open_csv,
     open_parquet,
 )
@@ -47,7 +53,7 @@ class DuckSource:
     def __init__(self, files: ParquetFiles | CsvFiles, limits: Limits) -> None:
         self.files = files
         self.limits = limits
-        # Now, not when they are asked for: a file may be gone after a long search.
+        # Read now, not when they are needed: a file may be gone after a long search.
         self._sizes = [(path.name, path.stat().st_size) for path in files.paths]
 
     @classmethod
@@ -65,7 +71,7 @@ class DuckSource:
         Args:
             source: A file, a folder or a pattern.
             limits: What a session of DuckDB may use.
-            separator: The character between cells of CSV; by default it is found in the header.
+            separator: The character between cells of CSV; detected from the header by default.
             encoding: The encoding of CSV.
             missing_values: What stands for a missing value in CSV.
         """
@@ -74,7 +80,7 @@ class DuckSource:
         if kind == "Parquet":
             if separator is not None or tuple(missing_values) != ("",):
                 name = "separator" if separator is not None else "missing_values"
-                raise TableError(f"{name}: is for CSV files, and {source} is Parquet; leave it out")
+                raise TableError(f"{name} is for CSV files, and {source} is Parquet; leave it out")
             files = open_parquet(str(source), paths)
         else:
             encoding_of(encoding)
@@ -101,7 +107,7 @@ class DuckSource:
 
     @property
     def name(self) -> str:
-        """The name in messages."""
+        """The name of the files in messages."""
         return self.files.name
 
     @property
@@ -127,7 +133,7 @@ class DuckSource:
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows, which Parquet files state; None of CSV files."""
+        """The number of rows, which Parquet files state; None for CSV files."""
         return self.files.n_rows if isinstance(self.files, ParquetFiles) else None
 
     def sample(self, columns: Sequence[str], n_rows: int) -> SourceSample:
@@ -182,7 +188,7 @@ class DuckSource:
         if table is None:
             raise too_many_combinations(self.name, max_rows)
         if not len(table):
-            raise TableError(f"{self.name}: has a header but no rows")
+            raise TableError(f"{self.name} has a header but no rows; add at least one record")
         return counts_from(
             table,
             keys,
@@ -248,37 +254,37 @@ class DuckSource:
     def recount(
         self,
         path: Path,
-        written: CopiedFile,
+        handle: CopiedFile,
         keys: Sequence[str],
         attributes: Sequence[str],
         others: Sequence[str],
-    ) -> tuple[Counts, dict[str, tuple[int, int]]]:
+    ) -> CopyCounts:
         """Count a copy by one GROUP BY; see `Source.recount`.
 
         Args:
             path: The copy.
-            written: What `copy` returned.
+            handle: What `copy` returned.
             keys: The quasi-identifiers.
             attributes: The sensitive attributes and the target.
             others: Further columns of the copy.
         """
-        return recount(self.limits, path, written, keys, attributes, others)
+        return recount(self.limits, path, handle, keys, attributes, others)
 
     def group_sizes(
-        self, path: Path, written: CopiedFile, keys: Sequence[str]
+        self, path: Path, handle: CopiedFile, keys: Sequence[str]
     ) -> tuple[IntArray, IntArray]:
-        """Count groups and then sizes, out of core; see `Source.group_sizes`.
+        """Count groups and then their sizes, without holding all groups; see `Source.group_sizes`.
 
         Args:
             path: The copy.
-            written: What `copy` returned.
+            handle: What `copy` returned.
             keys: The columns whose equal values form a group.
         """
-        return group_sizes(self.limits, path, written, keys)
+        return group_sizes(self.limits, path, handle, keys)
 
 
 def _estimated_rows(files: CsvFiles, at_least: int) -> int | None:
-    """Estimate the rows of CSV files by the length of their first lines; None for packed files."""
+    """Estimate the rows of CSV files from the length of their first lines; None for compressed files."""
     if any(path.suffix == ".gz" for path in files.paths):
         return None
     begins = []
@@ -291,18 +297,18 @@ def _estimated_rows(files: CsvFiles, at_least: int) -> int | None:
 
 
 def _parquet_sample(files: ParquetFiles, columns: Sequence[str], n_rows: int) -> SourceSample:
-    """Return the first rows of row groups that are spread evenly."""
+    """Return the first rows of evenly spaced row groups."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    chosen = np.unique(np.linspace(0, len(files.paths) - 1, _SAMPLE_GROUPS).astype(int))
-    n_groups = max(1, _SAMPLE_GROUPS // len(chosen))
+    file_numbers = np.unique(np.linspace(0, len(files.paths) - 1, _SAMPLE_GROUPS).astype(int))
+    n_groups = max(1, _SAMPLE_GROUPS // len(file_numbers))
     frames = []
-    for path in (files.paths[i] for i in chosen):
+    for path in (files.paths[i] for i in file_numbers):
         try:
             with pq.ParquetFile(path) as file:
                 groups = np.unique(np.linspace(0, file.num_row_groups - 1, n_groups).astype(int))
-                n_first = max(n_rows // (len(chosen) * len(groups)), 1)
+                n_first = max(n_rows // (len(file_numbers) * len(groups)), 1)
                 for group in groups if file.num_row_groups else ():
                     part = file.iter_batches(
                         n_first, row_groups=[int(group)], columns=list(columns)
@@ -310,7 +316,7 @@ def _parquet_sample(files: ParquetFiles, columns: Sequence[str], n_rows: int) ->
                     frames += [batch.to_pandas() for batch in itertools.islice(part, 1)]
         except (OSError, ValueError, pa.ArrowException) as error:
             raise TableError(
-                f"{path}: cannot be read as Parquet ({type(error).__name__}); is it whole?"
+                f"{path} cannot be read as Parquet ({type(error).__name__}); is it whole?"
             ) from None
     rows = pd.concat(frames, ignore_index=True)[list(columns)]
     return SourceSample(rows, len(rows) == files.n_rows)

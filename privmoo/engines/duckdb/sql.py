@@ -1,4 +1,4 @@
-"""Reading files in DuckDB's SQL, with the values that a table in memory would have."""
+"""Read files in DuckDB's SQL, with the values that a table in memory would have."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def name_of(column: str) -> str:
 
 
 def text_of(value: str) -> str:
-    """Return a text in SQL.
+    """Return a text as an SQL literal.
 
     >>> text_of("it's")
     "'it''s'"
@@ -46,12 +46,12 @@ def reading(files: ParquetFiles | CsvFiles, *, numbered: bool = False) -> str:
         files: The files.
         numbered: Whether Parquet rows get their file and their position in it.
     """
-    # DuckDB takes paths for patterns: a[1].csv would be a1.csv.
+    # DuckDB treats paths as patterns: a[1].csv would be a1.csv.
     paths = "[" + ", ".join(text_of(glob.escape(str(path))) for path in files.paths) + "]"
     if isinstance(files, ParquetFiles):
-        more = ", file_row_number=true, filename=true" if numbered else ""
-        return f"read_parquet({paths}, hive_partitioning=false{more})"
-    # An empty line is not a row, but that of a single column would be taken for a missing value.
+        options = ", file_row_number=true, filename=true" if numbered else ""
+        return f"read_parquet({paths}, hive_partitioning=false{options})"
+    # An empty line is not a row, but with a single column it would be read as a missing value.
     alone = len(files.columns) == 1
     nulls = ", ".join(text_of(v) for v in files.missing_values if not alone) or text_of(_NEVER)
     columns = ", ".join(f"{text_of(name)}: 'VARCHAR'" for name in files.columns)
@@ -68,11 +68,11 @@ def reading(files: ParquetFiles | CsvFiles, *, numbered: bool = False) -> str:
 
 
 def encoding_of(encoding: str) -> str:
-    """Return DuckDB's name of an encoding."""
+    """Return DuckDB's name for an encoding."""
     try:
         name = _ENCODINGS.get(codecs.lookup(encoding).name)
     except LookupError:
-        raise TableError(f"encoding: {encoding!r} is unknown to Python") from None
+        raise TableError(f"encoding: Python does not know {encoding!r}") from None
     if name is None:
         raise TableError(
             f"encoding: a scan reads utf-8 and latin-1, not {encoding!r}; convert the file"
@@ -81,7 +81,7 @@ def encoding_of(encoding: str) -> str:
 
 
 def is_complete(files: ParquetFiles | CsvFiles, columns: Iterable[str]) -> str:
-    """Return the condition that no value is missing; not-a-number is missing too, as in memory.
+    """Return the condition that no value is missing; not-a-number counts as missing, as in memory.
 
     Args:
         files: The files.
@@ -121,7 +121,7 @@ def _as_in_memory(files: ParquetFiles, column: str, values: Any) -> pd.Series[An
     field = files.schema.field(column)
     kind = field.type
     category = pa.types.is_dictionary(kind)
-    if pa.types.is_null(kind):  # nothing but missing values, which engines give some type
+    if pa.types.is_null(kind):  # only missing values, to which engines give some type
         values = pa.nulls(len(values))
     metadata = files.schema.pandas_metadata
     try:
@@ -145,14 +145,14 @@ def _as_in_memory(files: ParquetFiles, column: str, values: Any) -> pd.Series[An
     if kind.ordered and (order is None or not set(converted.dropna()) <= set(order)):
         raise TableError(
             f"{files.name}: column {column!r} is an ordered category whose parts do not share one "
-            "order; write it as text and give the order as Hierarchy.ordered([...])"
+            "order; write it as text and give its order in an ordered hierarchy"
         )
     categorical = pd.Categorical(converted, categories=order, ordered=bool(kind.ordered))
     return pd.Series(categorical, name=column)
 
 
 def _categories(paths: Sequence[Path], column: str) -> list[Any] | None:
-    """Return the order of an ordered category in the file with most values; None if others differ."""
+    """Return the order of a category in the file with the most values; None if other files differ."""
     import pyarrow.parquet as pq
 
     orders: list[list[Any]] = []

@@ -1,0 +1,69 @@
+"""Local search of regions as a mutation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.mutation import Mutation
+from pymoo.core.problem import Problem
+
+from privmoo._util.checks import fraction, positive
+from privmoo.operators.space import space_of
+
+__all__ = ["RegionMutation"]
+
+_LARGEST_EFFORT = 200_000.0
+
+
+class RegionMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
+    """Parts of a partition into regions are divided anew where that loses less: memetic mutation.
+
+    A child meets the target that its parent meets, or one nearby. Columns that are recoded the same way
+    everywhere are sometimes recoded by another step; all regions are then split anew.
+
+    Args:
+        effort: How often every distinct tuple of the table is divided anew for a child, about; for a large
+            table it is less often.
+        retarget: How likely a child has another target than its parent.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> from privmoo.problems import Regions
+    >>> table = pm.Table(pd.DataFrame({"age": [20, 22, 40, 44]}), quasi_identifiers=["age"])
+    >>> mutation = RegionMutation(retarget=0)
+    >>> parents = np.array([[0, 1, 0, 1]])
+    >>> mutation._do(Regions(table, publish="tight"), parents, random_state=1).tolist()
+    [[0, 0, 1, 1]]
+    """
+
+    def __init__(self, effort: float = 8.0, *, retarget: float = 0.3) -> None:
+        super().__init__()
+        self.effort = positive("effort", effort)
+        self.retarget = fraction("retarget", retarget)
+
+    def _do(
+        self,
+        problem: Problem,
+        X: NDArray[Any],
+        *args: Any,
+        random_state: Any = None,
+        **kwargs: Any,
+    ) -> NDArray[np.int32]:
+        space = space_of(problem, "regions")
+        rng = np.random.default_rng(random_state)
+        seeds = rng.integers(1 << 31, size=len(X)).tolist()
+        rows = space.clean(X)
+        effort = min(self.effort * space.table.n_tuples, _LARGEST_EFFORT)
+
+        def child(row: NDArray[np.int32], seed: int) -> NDArray[np.int32]:
+            draw = np.random.default_rng(seed)
+            target = space.target_of(row)
+            if target.k == 1 or draw.random() < self.retarget:
+                target = space.near(target, draw)  # with regions of one record nothing is gained
+            row = space.other_steps(row, target, draw)
+            return space.improved(row, target, effort, seed)
+
+        children = space.each(child, list(rows), seeds)
+        space.passes += len(X) * space.passes_of(effort)
+        return np.stack(children).astype(X.dtype, copy=False)

@@ -1,0 +1,185 @@
+"""Groups by levels: what is alike at the least general vector of levels is a region of its own."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.kernels.compiled import compiled
+from privmoo.kernels.region_layout import Layout, Limits, allowed, count_entries
+
+__all__ = ["LevelVectors", "group_by_levels"]
+
+_LEFT, _REGION = -1, -2  # what becomes of a group, before regions have numbers
+
+
+class LevelVectors(NamedTuple):
+    """Vectors of levels, in the order in which they are tried.
+
+    Attributes:
+        starts: Attributes × levels, where the codes of a level begin in `blocks`.
+        blocks: The node above every code.
+        vectors: Vectors × attributes, the levels.
+    """
+
+    starts: NDArray[np.int64]
+    blocks: NDArray[np.int32]
+    vectors: NDArray[np.int64]
+
+
+class _HashTable(NamedTuple):
+    """The numbers of keys; an entry counts for the vector that it is stamped with."""
+
+    keys: NDArray[np.uint64]
+    numbers: NDArray[np.int64]
+    stamps: NDArray[np.int64]
+
+
+@compiled()
+def group_by_levels(
+    layout: Layout,
+    limits: Limits,
+    cells: NDArray[np.int64],
+    k: int,
+    levels: LevelVectors,
+    labels: NDArray[np.int32],
+) -> int:
+    """Make regions of tuples that are alike at a vector of levels, the first vectors first.
+
+    Args:
+        layout: The table.
+        limits: Limits beside k.
+        cells: The cell of every tuple, which no region may leave.
+        k: The least size of a region.
+        levels: The vectors.
+        labels: Filled: the region of every tuple; what is left of a cell is one region, of any size.
+
+    Returns:
+        The number of regions.
+    """
+    n = len(layout.codes)
+    rest = np.arange(n)
+    room = _power_of_two(2 * n)
+    table = _HashTable(
+        np.empty(room, np.uint64), np.empty(room, np.int64), np.full(room, -1, np.int64)
+    )
+    groups, sizes, fates = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    regions = 0
+    for v in range(len(levels.vectors)):
+        n_groups = _group_at(layout, cells, levels, v, rest, table, groups, sizes)
+        is_any = False
+        for g in range(n_groups):
+            fates[g] = _REGION if sizes[g] >= k else _LEFT
+            is_any = is_any or sizes[g] >= k
+        if not is_any:
+            continue
+        if len(limits.kinds):
+            _refuse(limits, rest, groups, sizes, fates[:n_groups], limits.offsets[-1])
+        left = 0
+        for i in range(len(rest)):
+            g = groups[i]
+            if fates[g] == _LEFT:
+                rest[left] = rest[i]
+                left += 1
+                continue
+            if fates[g] == _REGION:
+                fates[g] = regions
+                regions += 1
+            labels[rest[i]] = fates[g]
+        rest = rest[:left]
+        if left == 0:
+            break
+    order = np.argsort(cells[rest])
+    for i in range(len(rest)):
+        if i > 0 and cells[rest[order[i]]] != cells[rest[order[i - 1]]]:
+            regions += 1
+        labels[rest[order[i]]] = regions
+    return regions + (1 if len(rest) else 0)
+
+
+@compiled()
+def _power_of_two(least: int) -> int:
+    """Return the first power of two from 2 on that is not below a number."""
+    power = 2
+    while power < least:
+        power *= 2
+    return power
+
+
+@compiled()
+def _group_at(
+    layout: Layout,
+    cells: NDArray[np.int64],
+    levels: LevelVectors,
+    v: int,
+    rest: NDArray[np.int64],
+    table: _HashTable,
+    groups: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+) -> int:
+    """Group tuples by a vector of levels.
+
+    Args:
+        layout: The table.
+        cells: The cell of every tuple, which no group may leave.
+        levels: The vectors.
+        v: The number of the vector.
+        rest: The tuples.
+        table: A hash table with room for them.
+        groups: Filled: the group of every tuple of `rest`.
+        sizes: Filled: the records of every group.
+
+    Returns:
+        The number of groups.
+    """
+    starts, blocks, vectors = levels
+    keys, numbers, stamps = table
+    prime = np.uint64(0x9E3779B97F4A7C15)
+    mask = _power_of_two(2 * len(rest)) - 1  # it shrinks with what is left, to stay in the cache
+    used = 0
+    for i in range(len(rest)):
+        t = rest[i]
+        key = np.uint64(cells[t])
+        for j in range(layout.codes.shape[1]):
+            block = blocks[starts[j, vectors[v, j]] + layout.codes[t, j]]
+            key = (key ^ (key >> np.uint64(29))) * prime + np.uint64(block)
+        key ^= key >> np.uint64(32)
+        place = np.int64(key & np.uint64(mask))
+        while stamps[place] == v and keys[place] != key:
+            place = (place + 1) & mask
+        if stamps[place] != v:
+            stamps[place] = v
+            keys[place] = key
+            numbers[place] = used
+            sizes[used] = 0
+            used += 1
+        groups[i] = numbers[place]
+        sizes[numbers[place]] += layout.weights[t]
+    return used
+
+
+@compiled()
+def _refuse(
+    limits: Limits,
+    rest: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    fates: NDArray[np.int64],
+    n_values: int,
+) -> None:
+    """Leave the groups that break a limit."""
+    places = np.full(len(fates), -1, np.int64)
+    number = 0
+    for g in range(len(fates)):
+        if fates[g] == _REGION:
+            places[g] = number
+            number += 1
+    histograms = np.zeros((number, n_values), np.int64)
+    for i in range(len(rest)):
+        if places[groups[i]] >= 0:
+            count_entries(limits, rest[i], 1, histograms[places[groups[i]]])
+    for g in range(len(fates)):
+        if places[g] >= 0 and not allowed(limits, histograms[places[g]], sizes[g]):
+            fates[g] = _LEFT

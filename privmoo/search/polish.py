@@ -1,0 +1,195 @@
+"""Polish: a Pareto local search around the archive, for the last part of a budget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.population import Population
+
+from privmoo.evaluation.evaluator import Evaluation, Observer
+from privmoo.front.archive import Archive
+from privmoo.problem import AnonymizationProblem
+from privmoo.search.slices import Focus, best_of_slices, marks_of
+
+__all__ = ["Polish"]
+
+_LARGEST = 1 << 22
+_LONGEST_WALK = 4
+_NEAR = 4
+
+
+class Polish(Observer):
+    """Evaluates neighbours of the best trade-offs so far, those of new ones first.
+
+    The space says what the neighbours of a decision vector are: all that one small move leads to. Every
+    recoding on the archive gets its turn, and those with the fewest tried neighbours come first. Where all
+    neighbours have been tried, two moves are made at once. Nothing is evaluated that the run has evaluated
+    before.
+
+    Where the archive is large, three quarters of a batch are about the best for each k and ℓ that people
+    publish: their neighbours, walks of a few moves from them, and their children by the operators of the
+    problem.
+
+    Args:
+        problem: The problem, whose space offers neighbours.
+        archive: The best trade-offs, which go on being collected by observing.
+        seed: Seeds the order of the neighbours.
+        batch: How many are evaluated at once.
+        focus: Limits of objectives that matter most.
+
+    Attributes:
+        evaluations: How many recodings were evaluated.
+        rounds: In how many batches.
+    """
+
+    def __init__(
+        self,
+        problem: AnonymizationProblem,
+        archive: Archive,
+        *,
+        seed: int,
+        batch: int,
+        focus: Focus | None = None,
+    ) -> None:
+        self.problem = problem
+        self.archive = archive
+        self.batch = batch
+        self.marks = marks_of(problem, focus or {})
+        self.evaluations = 0
+        self.rounds = 0
+        self._random = np.random.default_rng([seed, 0x706F6C])
+        self._seen: set[bytes] = set()
+        self._waiting: dict[bytes, list[NDArray[Any]]] = {}
+        self._tried: dict[bytes, int] = {}
+
+    def describe(self) -> dict[str, Any]:
+        """Return what makes one polish differ from another, as plain data."""
+        names = self.problem.objective_names
+        return {
+            "batch": self.batch,
+            "marks": {names[place]: list(marks) for place, marks in self.marks.items()},
+        }
+
+    def on_evaluation(self, evaluation: Evaluation) -> None:
+        """Remember what was evaluated."""
+        self._seen.update(self.problem.stair_keys(evaluation.X))
+
+    def next(self) -> bool:
+        """Evaluate one batch of neighbours; False if there is none left."""
+        rows = self._batch()
+        if not rows:
+            return False
+        self.problem.evaluator.evaluate(np.array(rows))
+        self.evaluations += len(rows)
+        self.rounds += 1
+        return True
+
+    def _batch(self) -> list[NDArray[Any]]:
+        """Return new decision vectors: as many as a batch has, or all that remain."""
+        rows = self.archive.rows
+        keys = self.problem.stair_keys(np.array(rows))
+        everyone = dict(zip(keys, rows, strict=True))
+        for key in list(self._waiting):
+            if key not in everyone:  # no longer among the best
+                del self._waiting[key]
+        preferred = {
+            keys[i]: rows[i] for i in best_of_slices(self.problem, self.archive.F, self.marks)
+        }
+        if len(everyone) <= self.batch or not preferred:
+            return self._around(everyone, self.batch)
+        share = self.batch // 4
+        batch = self._around(preferred, share)
+        batch += self._walks(list(preferred.values()), share)
+        batch += self._children(np.array(list(preferred.values())), share)
+        return batch + self._around(everyone, self.batch - len(batch))
+
+    def _walks(self, centres: list[NDArray[Any]], most: int) -> list[NDArray[Any]]:
+        """Return new ends of random walks, from all of some decision vectors in turn."""
+        rows = []
+        for place in self._random.permutation(np.arange(most) % len(centres)):
+            x = centres[place]
+            for _ in range(self._random.integers(2, _LONGEST_WALK, endpoint=True)):
+                neighbours = self.problem.neighbours(x)
+                if len(neighbours):
+                    x = neighbours[self._random.integers(len(neighbours))]
+            rows += self._new(x[None])
+        return rows
+
+    def _children(self, parents: NDArray[Any], most: int) -> list[NDArray[Any]]:
+        """Return new children of random pairs of decision vectors, which are near each other in their list.
+
+        Neighbouring slices have much in common, so that a child of them is more often good.
+        """
+        if len(parents) < 2 or most < 1:
+            return []
+        operators = self.problem.default_operators()
+        first = self._random.integers(len(parents), size=-(-most // 2))
+        step = self._random.integers(1, _NEAR, size=len(first), endpoint=True)
+        step *= self._random.choice([-1, 1], size=len(first))
+        second = np.clip(first + step, 0, len(parents) - 1)
+        second = np.where(second == first, first - np.sign(step), second)
+        pairs = np.column_stack([first, second])
+        children = Population.new(X=parents)
+        children = operators["crossover"].do(
+            self.problem, children, pairs, random_state=self._random
+        )
+        for name in ("mutation", "repair"):
+            if operators.get(name) is not None:
+                children = operators[name].do(self.problem, children, random_state=self._random)
+        return self._new(children.get("X")[:most])
+
+    def _around(self, centres: dict[bytes, NDArray[Any]], most: int) -> list[NDArray[Any]]:
+        """Return new neighbours of all of some decision vectors in turn."""
+        keys = list(centres)
+        rows: list[NDArray[Any]] = []
+        share = max(1, most // max(1, len(keys)))
+        progress = True
+        while progress and len(rows) < most:
+            progress = False
+            order = self._random.permutation(len(keys))
+            for i in sorted(order, key=lambda i: self._tried.get(keys[i], 0)):
+                key = keys[i]
+                neighbours = self._neighbours(key, centres[key], min(share, most - len(rows)))
+                progress |= bool(neighbours)
+                rows += neighbours
+                if len(rows) >= most:
+                    break
+        return rows
+
+    def _neighbours(self, key: bytes, x: NDArray[Any], most: int) -> list[NDArray[Any]]:
+        """Return some neighbours of a decision vector that were not evaluated yet."""
+        if key not in self._waiting:
+            self._waiting[key] = self._shuffled(x) if key not in self._tried else []
+        waiting, neighbours = self._waiting[key], list[NDArray[Any]]()
+        while waiting and len(neighbours) < most:
+            neighbours += self._new(waiting.pop()[None])
+        if not neighbours:
+            neighbours = self._new(self._far(x, most))
+        self._tried[key] = self._tried.get(key, 0) + max(1, len(neighbours))
+        return neighbours
+
+    def _new(self, rows: NDArray[Any]) -> list[NDArray[Any]]:
+        """Return the decision vectors that were not evaluated yet, each once."""
+        new_rows = []
+        for row, key in zip(rows, self.problem.stair_keys(rows), strict=True):
+            if key not in self._seen:
+                self._seen.add(key)
+                new_rows.append(row)
+        return new_rows
+
+    def _shuffled(self, x: NDArray[Any]) -> list[NDArray[Any]]:
+        rows = self.problem.neighbours(x)
+        order = self._random.permutation(len(rows))
+        return list(rows[order[: max(1, _LARGEST // max(1, rows[:1].nbytes))]])
+
+    def _far(self, x: NDArray[Any], most: int) -> NDArray[Any]:
+        """Return some neighbours of a neighbour."""
+        for _ in range(2):
+            rows = self.problem.neighbours(x)
+            if not len(rows):
+                break
+            rows = rows[self._random.permutation(len(rows))[:most]]
+            x = rows[0]
+        return rows

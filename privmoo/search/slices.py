@@ -1,0 +1,112 @@
+"""Slices: the best trade-off for each k, or each k and ℓ, that people publish."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.errors import ProblemError, nearest
+from privmoo.problem import AnonymizationProblem
+
+__all__ = ["Focus", "best_of_slices", "marks_of", "read_focus"]
+
+Focus = Mapping[str, tuple[float, float]]
+"""By objective, the least and the largest value that matters."""
+
+_PUBLISHED: dict[str, tuple[float, ...]] = {
+    "k": (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100),
+    "l": (1.5, 2, 2.5, 3, 4, 5),
+}
+_MARKS = 8
+
+
+def read_focus(problem: AnonymizationProblem, focus: object) -> dict[str, tuple[float, float]]:
+    """Return the limits of a focus, checked.
+
+    Args:
+        problem: The problem.
+        focus: By objective two numbers, such as `{"k": (3, 50)}`; None for none.
+
+    Raises:
+        ProblemError: It names something else than an objective, or its limits are not two ordered numbers.
+
+    >>> import pandas as pd, privmoo as pm
+    >>> table = pm.Table(pd.DataFrame({"age": [1, 2]}), quasi_identifiers={"age": pm.Hierarchy.ordered()})
+    >>> read_focus(pm.problems.Cuts(table), {"k": (3, 50)})
+    {'k': (3.0, 50.0)}
+    """
+    if focus is None:
+        return {}
+    if not isinstance(focus, Mapping):
+        raise ProblemError(f"focus: must be like {{'k': (3, 50)}}, got {focus!r}")
+    names = problem.objective_names
+    limits = {}
+    for name, pair in focus.items():
+        if name not in names:
+            raise ProblemError(
+                f"focus: {name!r} is not an objective; there are {', '.join(names)}"
+                f"{nearest(str(name), names)}"
+            )
+        good = isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2
+        numbers = [float(v) for v in pair if type(v) in (int, float)] if good else []
+        if len(numbers) != 2 or not all(map(math.isfinite, numbers)) or numbers[0] > numbers[1]:
+            raise ProblemError(
+                f"focus: the limits of {name!r} must be two numbers, the smaller first, got {pair!r}"
+            )
+        limits[str(name)] = (numbers[0], numbers[1])
+    return limits
+
+
+def marks_of(problem: AnonymizationProblem, focus: Focus) -> dict[int, list[float]]:
+    """Return the values of objectives at which slices begin, by the place of the objective.
+
+    k and ℓ have the values that people publish. A focus takes these within its limits, with the limits
+    themselves; of any other objective some in between.
+
+    Args:
+        problem: The problem.
+        focus: Limits by objective; empty for none.
+    """
+    marks = {}
+    for place, objective in enumerate(problem.objectives):
+        usual = _PUBLISHED.get(objective.name, ()) if objective.sense == "max" else ()
+        if objective.key not in focus:
+            if usual:
+                marks[place] = list(usual)
+            continue
+        low, high = focus[objective.key]
+        inside = [mark for mark in usual if low < mark < high]
+        if not usual:
+            inside = np.linspace(low, high, _MARKS)[1:-1].tolist()
+        marks[place] = sorted({low, *inside, high})
+    return marks
+
+
+def best_of_slices(
+    problem: AnonymizationProblem, F: NDArray[np.float64], marks: Mapping[int, Sequence[float]]
+) -> list[int]:
+    """Return the places of the best trade-offs of all slices, each once.
+
+    A slice is what reaches one mark of each objective that has marks; its best trade-offs have the least of
+    each other objective.
+
+    Args:
+        problem: The problem.
+        F: Minimised objectives, one row per trade-off.
+        marks: The values at which slices begin, by the place of the objective.
+    """
+    costs = [j for j in range(F.shape[1]) if j not in marks] or list(marks)
+    signs = [1.0 if m.sense == "min" else -1.0 for m in problem.objectives]
+    places: dict[int, None] = {}
+    for corner in product(*marks.values()):
+        inside = np.ones(len(F), np.bool_)
+        for j, mark in zip(marks, corner, strict=True):
+            inside &= F[:, j] <= signs[j] * mark
+        rows = np.flatnonzero(inside)
+        if len(rows):
+            places.update((int(rows[np.argmin(F[rows, j])]), None) for j in costs)
+    return list(places)

@@ -1,0 +1,647 @@
+"""RegionSpace: partitions of the table into regions, each published with its own ranges or nodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo._util.checks import choice
+from privmoo.data.table import Table
+from privmoo.errors import ColumnError, ProblemError, nearest
+from privmoo.hierarchy.nodes import nodes_of
+from privmoo.kernels.region_layout import Layout, Limits
+from privmoo.kernels.region_levels import group_by_levels
+from privmoo.kernels.region_moves import better_parts, dissolve, improve, tight_bounds, worst_values
+from privmoo.kernels.region_splits import new_members, split_tight
+from privmoo.kernels.region_tree_search import better_tree, improve_tree
+from privmoo.kernels.region_trees import Forest, grow_trees, read_tree
+from privmoo.measures import Constraint, Measure
+from privmoo.operators import HashDuplicates, RegionExchange, RegionMutation, RegionSampling
+from privmoo.recodings.base import Recoding
+from privmoo.recodings.candidates import Candidates
+from privmoo.recodings.classes import PartitionRecoding, as_classes, range_recoding
+from privmoo.spaces.base import SearchSpace
+from privmoo.spaces.region_columns import Coarsened, lay_out, level_vectors, steps_of
+from privmoo.spaces.region_limits import Demands, Target
+
+__all__ = ["RegionSpace", "Regions"]
+
+Publish = Literal["region", "tight"]
+_LARGEST_POOL = 2_000
+_LARGEST_PART = 3_000
+_TREE_EFFORT = 8.0  # a tuple costs less in a tree
+_USUAL_K = (5, 10, 25, 50, 100, 3, 20, 2, 4, 7, 15, 30, 75)
+
+
+class Regions(NamedTuple):
+    """What one decision vector makes of a table.
+
+    Attributes:
+        labels: The region of every distinct tuple, numbered from 0.
+        start: Regions × quasi-identifiers, the first leaf that is published.
+        stop: One past the last one.
+    """
+
+    labels: NDArray[np.int32]
+    start: NDArray[np.int64]
+    stop: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The table as regions divide it, once the columns that are recoded alike everywhere are fixed.
+
+    Attributes:
+        columns: The quasi-identifiers, with the lowest values that may be published.
+        layout: What the kernels read of them.
+        cells: The cell of every tuple, which no region may leave.
+        order: The tuples, by cell.
+        segments: Where the cells begin in that order; one more at the end.
+        boxes: The bounds of the cells, as the kernels of trees read them.
+    """
+
+    columns: tuple[Coarsened, ...]
+    layout: Layout
+    cells: NDArray[np.int64]
+    order: NDArray[np.int64]
+    segments: NDArray[np.int64]
+    boxes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, table: Table, columns: Sequence[Coarsened]) -> Ground:
+        """Return the table with these columns.
+
+        Args:
+            table: The records.
+            columns: Its quasi-identifiers.
+        """
+        layout = lay_out(table, columns)
+        parts = np.stack([c.cells[table.tuples[:, j]] for j, c in enumerate(columns)], axis=1)
+        _, first, cells = np.unique(parts, axis=0, return_index=True, return_inverse=True)
+        cells = cells.ravel()
+        order = np.argsort(cells, kind="stable")
+        segments = np.searchsorted(cells[order], np.arange(len(first) + 1))
+        boxes = np.stack([_box(columns, parts[t]) for t in first])
+        return cls(tuple(columns), layout, cells, order, segments, boxes)
+
+    def forest(self, limits: Limits) -> Forest:
+        """Return the cells as the kernels of trees read them.
+
+        Args:
+            limits: Limits on regions, beside k.
+        """
+        members = new_members(self.layout, self.order)
+        return Forest(self.layout, limits, members, self.segments, self.boxes)
+
+
+def _box(columns: Sequence[Coarsened], cell: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the bounds of a cell: a range of codes, or a node with all of its children."""
+    box = np.zeros((len(columns), 3), np.int64)
+    for j, column in enumerate(columns):
+        leaves = np.flatnonzero(column.cells == cell[j])
+        low, high = column.blocks[leaves[0]], column.blocks[leaves[-1]]
+        if not column.is_tree:
+            box[j, :2] = low, high
+            continue
+        nodes = nodes_of(column.levels())
+        node = int(np.flatnonzero((nodes.start <= low) & (nodes.stop > high))[0])
+        children = int((nodes.parent == node).sum())
+        box[j] = node, children, children * (children - 1) // 2
+    return box
+
+
+class RegionSpace(SearchSpace):
+    """Decision vectors of regions: the space of the quasi-identifiers is divided, region by region.
+
+    With `publish="region"` a decision vector is a tree of splits in preorder: 0 is a leaf, any other number
+    a position of an ordered quasi-identifier, or a node of one with a tree. A position says who is on
+    which side; the split lies at the roundest number between them. Every region publishes its bounds,
+    which follow from the splits. With `publish="tight"` a decision vector has the number of
+    the region of every distinct tuple, and every region publishes the smallest ranges, or lowest nodes,
+    around its members. Regions that publish the same are one.
+
+    Args:
+        table: The records.
+        publish: `"region"` or `"tight"`.
+        constraints: Bounds that every region must keep: k, and limits on its sensitive values.
+        objectives: Measures; the bounds of those that are privacy models are varied.
+        consistent: Quasi-identifiers that are recoded the same way everywhere.
+
+    >>> import pandas as pd
+    >>> table = Table(pd.DataFrame({"age": [20, 22, 40, 44]}), quasi_identifiers=["age"])
+    >>> space = RegionSpace(table, publish="tight")
+    >>> space.decode(np.array([0, 0, 1, 1])).start.tolist()
+    [[0], [2]]
+    """
+
+    kinds: ClassVar[tuple[str, ...]] = ("regions",)
+    uses_focus: ClassVar[bool] = True
+    variable_type: ClassVar[type] = int
+
+    def __init__(
+        self,
+        table: Table,
+        *,
+        publish: Publish = "region",
+        constraints: Sequence[Constraint] = (),
+        objectives: Sequence[Measure] = (),
+        consistent: Sequence[str] = (),
+    ) -> None:
+        super().__init__(table)
+        choice("publish", publish, ("region", "tight"))
+        self.publish: Publish = publish
+        self.demands = Demands(table, constraints, objectives)
+        if self.demands.k > table.n_records:
+            raise ProblemError(
+                f"k: {self.demands.k} is more than the {table.n_records} records of the table; choose a "
+                "smaller k"
+            )
+        self.consistent = _checked(table, consistent)
+        self._steps = [steps_of(table, j) for j in self.consistent]
+        self._ground = lru_cache(maxsize=64)(self._new_ground)
+        self.chunk = max(1, min(64, (64 << 20) // (24 * max(table.n_tuples, 1))))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_ground": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._ground = lru_cache(maxsize=64)(self._new_ground)
+
+    # Variables
+
+    @property
+    def n_steps(self) -> NDArray[np.int64]:
+        """How many ways there are to recode each consistent column."""
+        return np.array([len(steps) for steps in self._steps], np.int64)
+
+    @property
+    def n_places(self) -> int:
+        """Variables that describe the regions; those before them choose how columns are recoded."""
+        if self.publish == "tight":
+            return self.table.n_tuples
+        return 2 * min(self.table.n_tuples, self.table.n_records // self.demands.k) - 1
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Zero, and the largest number of a region or split."""
+        largest = self.table.n_tuples - 1
+        if self.publish == "region":
+            layout = self.ground(np.zeros(len(self.consistent), np.int64)).layout
+            largest = int(layout.split_starts[-1])
+        high = np.concatenate([self.n_steps - 1, np.full(self.n_places, largest)])
+        return np.zeros(len(high)), high.astype(np.float64)
+
+    def clean(self, X: NDArray[Any]) -> NDArray[np.int32]:
+        """Return whole numbers within bounds; regions are numbered by their first tuples."""
+        low, high = self.bounds
+        rows = np.atleast_2d(np.asarray(X))
+        if rows.dtype.kind == "f":
+            rows = np.rint(np.nan_to_num(rows))
+        rows = np.clip(rows, low.astype(np.int64), high.astype(np.int64))
+        rows = np.asarray(rows, np.int32)
+        if self.publish == "tight":
+            begin = len(self.consistent)
+            for row in rows:
+                row[begin:] = _by_appearance(row[begin:])
+        return rows
+
+    def ground(self, steps: NDArray[Any]) -> Ground:
+        """Return the table with the consistent columns recoded by these steps."""
+        return self._ground(tuple(int(s) for s in steps))
+
+    def _new_ground(self, steps: tuple[int, ...]) -> Ground:
+        fixed = {j: self._steps[i][steps[i]] for i, j in enumerate(self.consistent)}
+        columns = [Coarsened.of(qi, fixed.get(j)) for j, qi in enumerate(self.table.qis)]
+        return Ground.of(self.table, columns)
+
+    # Meaning
+
+    def decode(self, x: NDArray[Any]) -> Regions:
+        """Return the regions of one decision vector."""
+        return self._decode(self.clean(x)[0])
+
+    def _decode(self, row: NDArray[np.int32]) -> Regions:
+        ground = self.ground(row[: len(self.consistent)])
+        codes = np.ascontiguousarray(row[len(self.consistent) :])
+        if self.publish == "region":
+            labels, boxes = self._read(ground, codes)
+            start, stop = _leaves_of_boxes(ground.columns, boxes)
+        else:
+            together = codes.astype(np.int64) * (int(ground.cells.max()) + 1) + ground.cells
+            labels = _by_appearance(np.unique(together, return_inverse=True)[1].ravel())
+            low = np.empty((int(labels.max()) + 1, self.table.n_qis), np.int64)
+            high = np.empty_like(low)
+            tight_bounds(ground.layout, labels, low, high)
+            start, stop = _leaves_of_codes(ground.columns, low, high)
+        return _merged(labels, start, stop)
+
+    def _read(
+        self, ground: Ground, codes: NDArray[np.int32]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        labels = np.empty(self.table.n_tuples, np.int32)
+        room = min(len(codes) + len(ground.segments), self.table.n_tuples)
+        boxes = np.empty((room, self.table.n_qis, 3), np.int64)
+        n = read_tree(ground.forest(self.demands.limits), codes, labels, boxes)
+        return labels, boxes[:n]
+
+    def candidates(self, X: NDArray[Any]) -> Candidates:
+        """Return the regions of decision vectors as the engine groups them."""
+        decoded = self.each(self._decode, list(self.clean(X)))
+        prices = [self._prices(regions) for regions in decoded]
+        return Candidates(
+            labels=np.stack([regions.labels for regions in decoded]),
+            losses=np.stack([p[r.labels] for p, r in zip(prices, decoded, strict=True)]),
+            spans=[np.stack([r.start, r.stop], axis=2) for r in decoded],
+        )
+
+    def _prices(self, regions: Regions) -> NDArray[np.float64]:
+        """Return the general loss of a record of every region."""
+        weights = np.array([qi.weight for qi in self.table.qis])
+        sizes = np.array([max(qi.n_leaves - 1, 1) for qi in self.table.qis])
+        widths = regions.stop - regions.start.astype(np.float64) - 1
+        return np.asarray((widths / sizes) @ (weights / weights.sum()))
+
+    def recoding(self, x: NDArray[Any]) -> PartitionRecoding:
+        """Return what a decision vector publishes of every record."""
+        regions = self.decode(x)
+        return range_recoding(
+            self.table,
+            regions.labels,
+            by="tuples",
+            bounds=(regions.start, regions.stop) if self._needs_bounds else None,
+            publish=self.publish,
+        )
+
+    @property
+    def _needs_bounds(self) -> bool:
+        """Whether what is published does not follow from the members of the regions."""
+        lowest = any(qi.min_level > 0 for qi in self.table.qis)
+        return self.publish == "region" or lowest or bool(self.consistent)
+
+    def encode(self, recoding: Recoding) -> NDArray[np.int32]:
+        """Return the decision vector of classes that were found elsewhere."""
+        if self.publish == "tight":
+            steps = np.zeros(len(self.consistent), np.int32)
+            labels = as_classes(recoding, self.table).labels_for(self.table)
+            return np.asarray(self.clean(np.concatenate([steps, labels]))[0])
+        return np.asarray(super().encode(recoding))
+
+    # Search
+
+    def grow(
+        self,
+        targets: Sequence[Target],
+        steps: NDArray[Any],
+        *,
+        noise: float = 0.0,
+        seed: int = 0,
+    ) -> NDArray[np.int32]:
+        """Return decision vectors of regions that are split greedily, as far as each target allows.
+
+        Args:
+            targets: What every region must have. Targets that differ in k only share their splits.
+            steps: How the consistent columns are recoded.
+            noise: How much gains are distorted; 0 for not at all.
+            seed: Of the noise.
+        """
+        ground = self.ground(steps)
+        rows = np.zeros((len(targets), len(self.consistent) + self.n_places), np.int32)
+        rows[:, : len(self.consistent)] = steps
+        groups: dict[bytes, list[int]] = {}
+        for i, target in enumerate(targets):
+            groups.setdefault(target.bounds.tobytes(), []).append(i)
+        for places in groups.values():
+            ks, rows_of_ks = np.unique([targets[i].k for i in places], return_inverse=True)
+            limits = self.demands.limits_for(targets[places[0]])
+            state = np.array([seed], np.uint64)
+            if self.publish == "tight":
+                members = new_members(ground.layout, ground.order)
+                grown = np.zeros((len(ks), self.table.n_tuples), np.int32)
+                split_tight(
+                    ground.layout, limits, members, ground.segments, ks, noise, state, grown
+                )
+            else:
+                grown = np.zeros((len(ks), 2 * self.table.n_tuples), np.int32)
+                grow_trees(ground.forest(limits), ks, noise, state, grown)
+            rows[places, len(self.consistent) :] = grown[rows_of_ks, : self.n_places]
+        return rows
+
+    @property
+    def groups_by_levels(self) -> bool:
+        """Whether levels make good regions to start from: ranges are tight, and most columns have trees."""
+        trees = sum(qi.hierarchy is not None and qi.hierarchy.constrained for qi in self.table.qis)
+        return self.publish == "tight" and 2 * trees > self.table.n_qis
+
+    def by_levels(self, target: Target, steps: NDArray[Any], *, seed: int = 0) -> NDArray[np.int32]:
+        """Return a decision vector of tight regions that are alike at the least general levels.
+
+        The vectors of levels are tried from the least general one on: what forms a region that meets the
+        target becomes one, and the others go on with the rest. What is left joins the regions that it
+        costs least.
+
+        Args:
+            target: What every region must have.
+            steps: How the consistent columns are recoded.
+            seed: Draws some vectors where there are too many.
+        """
+        ground = self.ground(steps)
+        limits = self.demands.limits_for(target)
+        levels = level_vectors(ground.columns, ground.layout, seed=seed)
+        labels = np.empty(self.table.n_tuples, np.int32)
+        group_by_levels(ground.layout, limits, ground.cells, target.k, levels, labels)
+        dissolve(ground.layout, limits, labels, ground.cells, target.k)
+        return np.concatenate([np.asarray(steps, np.int32), _by_appearance(labels)])
+
+    def target_of(self, row: NDArray[Any]) -> Target:
+        """Return the strictest target that a decision vector meets, within the constraints."""
+        regions = self._decode(np.asarray(row))
+        layout = self.ground(row[: len(self.consistent)]).layout
+        k, worst = worst_values(layout, self.demands.limits, regions.labels, len(regions.start))
+        return Target(max(k, self.demands.k), self.demands.stricter(worst))
+
+    def draw_targets(self, rng: np.random.Generator, number: int) -> list[Target]:
+        """Return targets from the smallest size of a region to the largest.
+
+        Args:
+            rng: The source of randomness.
+            number: How many.
+        """
+        demands = self.demands
+        ks = self._sizes(number)
+        whole = np.zeros(self.table.n_tuples, np.int32)
+        layout = self.ground(np.zeros(len(self.consistent), np.int64)).layout
+        reach = worst_values(layout, demands.limits, whole, 1)[1]
+        targets = []
+        for k in ks:
+            bounds = demands.limits.bounds.copy()
+            for goal in demands.goals:
+                if demands.at_least(goal):
+                    bounds[goal] = 1.0 + (max(reach[goal], 1.0) - 1.0) * rng.random()
+                else:
+                    bounds[goal] = reach[goal] + np.exp(rng.uniform(np.log(0.01), 0.0))
+            targets.append(Target(k, demands.stricter(bounds)))
+        return targets
+
+    def most_usual(self, targets: Sequence[Target], number: int) -> list[int]:
+        """Return the places of some different targets, those with sizes that people publish first.
+
+        Args:
+            targets: The targets.
+            number: The largest number of places.
+        """
+        places: dict[tuple[int, bytes], int] = {}
+        for i, target in enumerate(targets):
+            places.setdefault((target.k, target.bounds.tobytes()), i)
+        rank = {k: i for i, k in enumerate(_USUAL_K)}
+        order = sorted(places.values(), key=lambda i: rank.get(targets[i].k, len(rank)))
+        return sorted(order[:number])
+
+    def _sizes(self, number: int) -> list[int]:
+        """Return least sizes of a region: those that people publish, and others up to half of the records.
+
+        They are different as far as there are enough.
+        """
+        least = self.demands.k
+        if not self.demands.varies_k:
+            return [least] * number
+        largest = max(least, self.table.n_records // 2)
+        focus = self._focus_on_k
+        usual = [k for k in _USUAL_K if least <= k <= largest]
+        if focus is not None:
+            low, high = focus
+            inside = np.rint(low * (high / low) ** np.linspace(0.0, 1.0, -(-3 * number // 4)))
+            usual = [low, high, *(k for k in usual if low < k < high), *inside.astype(int).tolist()]
+        shares = np.linspace(0.0, 1.0, number)
+        spread = np.rint(least * (largest / least) ** shares).astype(np.int64).tolist()
+        sizes = list(dict.fromkeys([*usual, *spread[::-1]]))[:number]
+        return sorted(np.resize(sizes, number).tolist())
+
+    @property
+    def _focus_on_k(self) -> tuple[int, int] | None:
+        """The sizes that matter most, within the constraints; None if all do."""
+        if "k" not in self.focus:
+            return None
+        largest = max(self.demands.k, self.table.n_records)
+        low, high = np.clip(self.focus["k"], self.demands.k, largest)
+        return math.floor(low), math.ceil(high)
+
+    def near(self, target: Target, rng: np.random.Generator) -> Target:
+        """Return a target that differs a little from another one.
+
+        Args:
+            target: The other one.
+            rng: The source of randomness.
+        """
+        demands = self.demands
+        k, bounds = target.k, target.bounds.copy()
+        for goal in demands.goals:
+            bounds[goal] *= np.exp(rng.normal(0.0, 0.1))
+        focus = self._focus_on_k
+        is_outside = focus is not None and not focus[0] <= k <= focus[1]
+        if demands.varies_k and focus is not None and is_outside and rng.random() < 0.75:
+            k = round(focus[0] * (focus[1] / focus[0]) ** rng.random())
+        elif demands.varies_k:
+            step = rng.choice([-1, 1]) if rng.random() < 0.5 else 0
+            k = max(2, round(k * np.exp(rng.normal(0.0, 0.15))) + step)
+        k = min(max(k, demands.k), max(demands.k, self.table.n_records))
+        return Target(int(k), demands.stricter(bounds))
+
+    def other_steps(
+        self, row: NDArray[np.int32], target: Target, rng: np.random.Generator
+    ) -> NDArray[np.int32]:
+        """Return a decision vector, sometimes one whose consistent columns are recoded by other steps.
+
+        Args:
+            row: The decision vector.
+            target: What every region must have.
+            rng: The source of randomness.
+        """
+        begin = len(self.consistent)
+        if not begin or rng.random() < 0.5:
+            return row
+        steps = row[:begin].copy()
+        i = int(rng.integers(begin))
+        steps[i] = np.clip(steps[i] + rng.choice([-1, 1]), 0, self.n_steps[i] - 1)
+        if steps[i] == row[i]:
+            return row
+        return np.asarray(self.grow([target], steps)[0])
+
+    def passes_of(self, effort: float) -> float:
+        """Return how often a local search with some effort goes over the table."""
+        factor = _TREE_EFFORT if self.publish == "region" else 1.0
+        return factor * effort / self.table.n_tuples
+
+    def improved(
+        self, row: NDArray[Any], target: Target, effort: float, seed: int
+    ) -> NDArray[np.int32]:
+        """Return a decision vector that meets a target and loses less, by local search.
+
+        Args:
+            row: The decision vector to start from.
+            target: What every region must have.
+            effort: How much is tried, counted in tuples.
+            seed: Of the search.
+        """
+        result = np.array(row, np.int32)
+        begin = len(self.consistent)
+        ground = self.ground(result[:begin])
+        limits = self.demands.limits_for(target)
+        state = np.array([seed], np.uint64)
+        if self.publish == "region":
+            codes = np.zeros(2 * self.table.n_tuples, np.int32)
+            codes[: self.n_places] = result[begin:]
+            forest = ground.forest(limits)
+            improve_tree(forest, codes, target.k, _TREE_EFFORT * effort, _LARGEST_PART, state)
+            result[begin:] = codes[: self.n_places]
+            return result
+        labels = self._decode(result).labels.copy()
+        dissolve(ground.layout, limits, labels, ground.cells, target.k)
+        labels = self._split_further(ground, labels, target)
+        improve(ground.layout, limits, labels, ground.cells, target.k, effort, _LARGEST_POOL, state)
+        result[begin:] = _by_appearance(labels)
+        return result
+
+    def _split_further(
+        self, ground: Ground, labels: NDArray[np.int32], target: Target
+    ) -> NDArray[np.int32]:
+        """Return regions that are split as far as a target allows."""
+        order = np.argsort(labels, kind="stable")
+        segments = np.flatnonzero(np.diff(labels[order], prepend=-1))
+        members = new_members(ground.layout, order)
+        split_labels = np.empty((1, len(labels)), np.int32)
+        split_tight(
+            ground.layout,
+            self.demands.limits_for(target),
+            members,
+            np.append(segments, len(labels)),
+            np.array([target.k]),
+            0.0,
+            np.zeros(1, np.uint64),
+            split_labels,
+        )
+        return np.asarray(split_labels[0])
+
+    def crossed(
+        self, first: NDArray[Any], second: NDArray[Any], target: Target
+    ) -> NDArray[np.int32]:
+        """Return the first decision vector with those parts of the second that lose less.
+
+        Args:
+            first: A decision vector.
+            second: Another one.
+            target: What regions of the second must have.
+        """
+        begin = len(self.consistent)
+        child = np.array(first, np.int32)
+        if not np.array_equal(first[:begin], second[:begin]):
+            return child
+        ground = self.ground(first[:begin])
+        limits = self.demands.limits_for(target)
+        if self.publish == "region":
+            codes = better_tree(
+                ground.forest(limits),
+                np.ascontiguousarray(first[begin:], np.int32),
+                np.ascontiguousarray(second[begin:], np.int32),
+                target.k,
+            )
+            child[begin:] = 0
+            child[begin : begin + len(codes)] = codes[: self.n_places]
+            return child
+        labels = np.empty(self.table.n_tuples, np.int32)
+        better_parts(
+            ground.layout,
+            limits,
+            self._decode(child).labels,
+            self._decode(np.array(second, np.int32)).labels,
+            target.k,
+            labels,
+        )
+        child[begin:] = _by_appearance(labels)
+        return child
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what makes regions of decision vectors."""
+        names = [self.table.qi_names[j] for j in self.consistent]
+        return {"publish": self.publish, "consistent": names}
+
+    def operators(self) -> dict[str, Any]:
+        """Greedy splits for many k, the better parts of two parents, local search."""
+        return {
+            "sampling": RegionSampling(),
+            "crossover": RegionExchange(),
+            "mutation": RegionMutation(),
+            "eliminate_duplicates": HashDuplicates(),
+        }
+
+
+def _checked(table: Table, names: Sequence[str]) -> tuple[int, ...]:
+    if isinstance(names, str):
+        names = [names]
+    for name in names:
+        if name not in table.qi_names:
+            raise ColumnError(
+                f"consistent: {name!r} is not a quasi-identifier{nearest(name, table.qi_names)}"
+            )
+    return tuple(sorted({table.qi_names.index(name) for name in names}))
+
+
+def _by_appearance(labels: NDArray[Any]) -> NDArray[np.int32]:
+    """Return labels numbered by their first appearance."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    ranks = np.empty(len(first), np.int32)
+    ranks[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
+    return np.asarray(ranks[inverse.ravel()])
+
+
+def _merged(
+    labels: NDArray[np.int32], start: NDArray[np.int64], stop: NDArray[np.int64]
+) -> Regions:
+    """Return regions that publish the same as one, numbered by their first tuples."""
+    ends, row_of_region = np.unique(np.hstack([start, stop]), axis=0, return_inverse=True)
+    row_of_tuple = row_of_region.ravel()[labels]
+    final = _by_appearance(row_of_tuple)
+    order = np.empty(int(final.max()) + 1, np.int64)
+    order[final] = row_of_tuple
+    ends = ends[order]
+    return Regions(final, ends[:, : start.shape[1]], ends[:, start.shape[1] :])
+
+
+def _leaves_of_boxes(
+    columns: Sequence[Coarsened], boxes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    start, stop = np.empty(boxes.shape[:2], np.int64), np.empty(boxes.shape[:2], np.int64)
+    for j, column in enumerate(columns):
+        if column.is_tree:
+            first, end = column.node_ends()
+            start[:, j], stop[:, j] = first[boxes[:, j, 0]], end[boxes[:, j, 0]]
+        else:
+            start[:, j] = column.first[boxes[:, j, 0]]
+            stop[:, j] = column.last[boxes[:, j, 1]] + 1
+    return start, stop
+
+
+def _leaves_of_codes(
+    columns: Sequence[Coarsened], low: NDArray[np.int64], high: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the leaves of the narrowest range, or lowest node, over codes."""
+    start, stop = np.empty_like(low), np.empty_like(high)
+    for j, column in enumerate(columns):
+        start[:, j], stop[:, j] = column.first[low[:, j]], column.last[high[:, j]] + 1
+        if not column.is_tree:
+            continue
+        is_covered = np.zeros(len(low), np.bool_)
+        for level in column.levels():
+            node = level[low[:, j]]
+            inside = ~is_covered & (node == level[high[:, j]])
+            first = np.searchsorted(level, node[inside], side="left")
+            last = np.searchsorted(level, node[inside], side="right") - 1
+            start[inside, j], stop[inside, j] = column.first[first], column.last[last] + 1
+            is_covered |= inside
+    return start, stop

@@ -1,0 +1,144 @@
+"""Regions against the best that other programs reached: one run of two minutes each, three seeds.
+
+Run by `make bench`; `python tests/benchmarks/bench_regions.py adult arx credit diversity` runs some parts.
+The losses of ARX's tables are counted on the written rows, by the hierarchy files alone.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import pandas as pd
+from candidates import machine
+
+import privmoo as pm
+from privmoo.release.release import ReleaseWarning
+from tests.scenery.goals import credit_cards
+from tests.scenery.written_loss import loss_of_rows
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+SEEDS = (1, 2, 3)
+KS = (5, 10, 25, 50, 100)
+TO_BEAT = {"region": (9.4, 11.7, 15.5, 18.9, 24.1), "tight": (4.0, 6.7, 11.1, 15.3, 20.4)}
+ARX = (5.25, 7.62, 11.39, 14.90, 19.23)
+
+
+def line(cells: Iterable[Any]) -> None:
+    """Print one row of a table."""
+    print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def head(*names: str) -> None:
+    """Print the head of a table."""
+    line(names)
+    line(["---"] * len(names))
+
+
+def search(problem: pm.AnonymizationProblem, seed: int, seconds: float) -> tuple[pm.Front, str]:
+    """Return the front of one run, and how long it took: by the clock, and of CPU."""
+    clock, processor = time.perf_counter(), time.process_time()
+    front = pm.optimize(problem, budget=pm.Seconds(seconds), seed=seed, progress=False)
+    clock, processor = time.perf_counter() - clock, time.process_time() - processor
+    return front, f"{clock:.0f} / {processor:.0f}"
+
+
+def least(front: pm.Front, **bounds: float) -> str:
+    """Return the least loss within bounds, in percent."""
+    solutions = front.where(**bounds)
+    return f"{100 * solutions.best('loss').loss:.2f}" if len(solutions) else "–"
+
+
+def adult() -> None:
+    """Adult with nine quasi-identifiers, for both kinds of published ranges."""
+    print("\n## Regions on Adult, nine quasi-identifiers: least loss in percent, 120 seconds\n")
+    head("publish", "seed", *(f"k ≥ {k}" for k in KS), "seconds, clock / CPU")
+    table = pm.datasets.adult("dewri")
+    for publish in ("region", "tight"):
+        line([publish, "to beat", *TO_BEAT[publish], ""])
+        for seed in SEEDS:
+            front, took = search(pm.problems.Regions(table, publish=publish), seed, 120)
+            line([publish, seed, *(least(front, min_k=k) for k in KS), took])
+
+
+def on_written_rows(title: str, table: pm.Table, folder: Path, seconds: float) -> None:
+    """Print losses of tight regions, each counted on the rows of a written release."""
+    print(f"\n## {title}: loss of the written rows in percent, {seconds:.0f} seconds\n")
+    head("seed", *(f"k ≥ {k}" for k in KS), "records left out", "seconds, clock / CPU")
+    for seed in SEEDS:
+        front, took = search(pm.problems.Regions(table, publish="tight"), seed, seconds)
+        losses, left_out = [], []
+        for k in KS:
+            with tempfile.TemporaryDirectory() as place:
+                path = Path(place) / "released.csv"
+                front.where(min_k=k).best("loss").write(path)
+                rows = pd.read_csv(path, dtype=str, keep_default_na=False)
+            sizes = rows.groupby(list(table.qi_names)).size()
+            if sizes.min() < k:
+                raise AssertionError(f"a group of {sizes.min()} for k = {k}")
+            loss = loss_of_rows(rows, folder, table.qi_names, table.n_records)
+            losses.append(f"{100 * loss:.2f}")
+            left_out.append(table.n_records - len(rows))
+        line([seed, *losses, max(left_out), took])
+
+
+def arx() -> None:
+    """ARX's Adult with its hierarchies."""
+    if not (DATA / "arx_adult").is_dir():
+        print("arx: the data are not here")
+        return
+    table = pm.datasets.load_arx(DATA / "arx_adult")
+    on_written_rows(f"ARX's Adult, to beat {ARX}", table, DATA / "arx_adult" / "hierarchies", 20)
+
+
+def credit() -> None:
+    """30,000 clients by 24 columns, with ARX's hierarchies."""
+    if not (DATA / "arx_creditcard").is_dir():
+        print("credit: the data are not here")
+        return
+    folder = DATA / "arx_creditcard" / "hierarchies"
+    on_written_rows("Credit cards, 24 columns", credit_cards(), folder, 120)
+
+
+def diversity() -> None:
+    """Adult with occupation as the sensitive attribute: k and ℓ, and closeness."""
+    print("\n## Regions on Adult with constraints: least loss in percent, 60 seconds\n")
+    head("seed", "k ≥ 5, ℓ ≥ 2", "k ≥ 20, ℓ ≥ 2", "k ≥ 20, ℓ ≥ 3", "k ≥ 5, t ≤ 0.2")
+    table = pm.datasets.adult("dewri-kl")
+    pairs = ((5, 2), (20, 2), (20, 3))
+    for seed in SEEDS:
+        losses = []
+        for k, diverse in pairs:
+            demands = [pm.KAnonymity() >= k, pm.FrequencyDiversity() >= diverse]
+            problem = pm.problems.Regions(table, constraints=demands)
+            losses.append(least(search(problem, seed, 60)[0], min_k=k))
+        close = [pm.KAnonymity() >= 5, pm.TCloseness() <= 0.2]
+        front, _ = search(pm.problems.Regions(table, constraints=close), seed, 60)
+        line([seed, *losses, least(front, min_k=5)])
+    front = pm.optimize(pm.problems.KLSafe(table), seed=1, progress=False)
+    line(["KLSafe", *(least(front, min_k=k, min_l=diverse) for k, diverse in pairs), "–"])
+
+
+PARTS = {"adult": adult, "arx": arx, "credit": credit, "diversity": diversity}
+
+
+def main(names: Sequence[str]) -> None:
+    """Run the parts that are named, or all."""
+    warnings.simplefilter("ignore", ReleaseWarning)
+    print(f"# Regions\n\n{machine()}")
+    small = pm.datasets.adult("dewri").sample(500, seed=1)
+    for publish in ("region", "tight"):  # compiles
+        search(pm.problems.Regions(small, publish=publish), 1, 1)
+    for name in names or PARTS:
+        PARTS[name]()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

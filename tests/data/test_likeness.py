@@ -1,0 +1,83 @@
+"""Tables with nearly the same records are recognised, others are not."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import privmoo as pm
+from privmoo.data.likeness import Likeness
+
+
+def likeness(frame: pd.DataFrame) -> Likeness:
+    return Likeness.of(pm.Table(frame, quasi_identifiers=["age"], sensitive="ill"))
+
+
+def people(n: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    ills = [f"ill{i}" for i in range(30)]
+    return pd.DataFrame({"age": rng.integers(0, 90, n), "ill": rng.choice(ills, n)})
+
+
+@given(n=st.sampled_from([12, 100, 2_000]), seed=st.integers(0, 1000))
+def test_one_row_more_or_less(n: int, seed: int) -> None:
+    frame = people(n, seed)
+    first = likeness(frame)
+    more = pd.concat([frame, people(1, seed + 1)])
+    for other in (
+        more,
+        frame[1:],
+        frame.sample(frac=1, random_state=1),
+        frame.astype({"age": float}),
+    ):
+        assert first.resembles(likeness(other)) and likeness(other).resembles(first)
+    assert likeness(frame.iloc[::-1]) == first and first.overlap(first) == 1
+    assert not first.resembles(likeness(people(n, seed + 2)))
+    assert Likeness.from_json(json.loads(json.dumps(first.to_json()))) == first
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 0.75, 1.0])
+def test_the_shared_part_is_estimated(share: float) -> None:
+    n = 4_000
+    frame = pd.DataFrame({"age": range(2 * n), "ill": ["x", "y"] * n})
+    equal = round(2 * n * share)
+    rest = 2 * n - equal
+    first, second = (
+        frame[: equal + rest // 2],
+        pd.concat([frame[:equal], frame[equal + rest // 2 :]]),
+    )
+    assert likeness(first).overlap(likeness(second)) == pytest.approx(share, abs=0.16)
+
+
+def test_equal_rows_count() -> None:
+    frame = pd.DataFrame({"age": [1, 2] * 200, "ill": ["x", "y"] * 200})
+    assert likeness(frame).resembles(likeness(frame[:-1]))
+    assert not likeness(frame).resembles(likeness(frame[:100]))
+
+
+def test_odd_values() -> None:
+    frame = pd.DataFrame({"age": ["\u00e9", None, "a"], "ill": ["x", "y", "x"]}, dtype=object)
+    assert likeness(frame).resembles(likeness(frame))
+
+
+@pytest.mark.parametrize("n", [40, 200, 5_000])
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.8, 0.95])
+def test_the_estimate_is_right_on_average_for_tables_of_all_sizes(n: int, share: float) -> None:
+    """Bins that are empty in one table cannot be equal by chance, which small tables have most of."""
+    rng = np.random.default_rng(1)
+    common = round(2 * n * share / (1 + share))  # of two tables of n records
+    estimates = []
+    for _ in range(12):
+        numbers = rng.integers(0, 10**12, 2 * n - common)
+        frame = pd.DataFrame({"age": numbers})
+        frame["ill"] = np.where(frame["age"] % 2, "x", "y")
+        first, second = frame[:n], frame[n - common :]
+        estimates.append(likeness(first).overlap(likeness(second)))
+    exact = common / (2 * n - common)
+    assert np.mean(estimates) == pytest.approx(exact, abs=0.06)
+    assert np.std(estimates) < 0.06

@@ -1,0 +1,129 @@
+"""Random tables published cell by cell, and the obvious versions of what is measured on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+import privmoo as pm
+from privmoo.recodings.cells import CellRecoding
+from privmoo.recodings.columns import Intervals, Labels, Laplace, Noised, PublishedColumn
+from privmoo.recodings.nodes import node_cells, numeric_columns
+
+TREE = {"one": ["a"], "two": ["b", "c"], "three": ["d", "e", "f"]}
+
+
+def random_table(rng: np.random.Generator, n: int | None = None, **roles: object) -> pm.Table:
+    """Two numbers, a tree, a flat category and text of digits; two sensitive attributes."""
+    n = int(rng.integers(4, 30)) if n is None else n
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(20, 26, n),
+            "pay": rng.integers(0, 5, n) / 4,
+            "job": rng.choice(list("abcdef"), n),
+            "sex": rng.choice(["f", "m"], n),
+            "zip": rng.choice(["120", "121", "200"], n),
+            "ill": rng.choice(["x", "y", "z"], n),
+            "town": rng.choice(["p", "q"], n),
+        }
+    )
+    frame.loc[:1, "ill"] = ["x", "y"]
+    frame.loc[:1, "town"] = ["p", "q"]
+    return pm.Table(
+        frame,
+        quasi_identifiers={
+            "age": pm.Hierarchy.intervals(18, 30, widths=[2, 4]),
+            "pay": None,
+            "job": pm.QI(hierarchy=pm.Hierarchy.tree(TREE), weight=2.0),
+            "sex": None,
+            "zip": pm.Hierarchy.masking(),
+        },
+        sensitive=["ill", "town"],
+        **roles,
+    )
+
+
+def random_cells(table: pm.Table, rng: np.random.Generator) -> CellRecoding:
+    """Every record at levels of its own; numbers with noise, or intervals of clusters."""
+    columns: list[PublishedColumn] = []
+    parts = rng.integers(0, 2, table.n_records).astype(np.int8)
+    owner = rng.integers(0, 1 + rng.integers(1, table.n_records), table.n_records)
+    strict = rng.random() < 0.5
+    for j, own in enumerate(numeric_columns(table)):
+        if own is None:
+            nodes = node_cells(table)[j]
+            level = rng.integers(0, nodes.height, table.n_records, endpoint=True)
+            leaves = table.tuples[table.row_tuple, j]
+            columns.append(Labels.of_nodes(table, j, nodes.ids[level, leaves]))
+            continue
+        step = 1.0 if table.qi_names[j] == "age" else 0.25
+        noised = np.clip(own + step * rng.integers(-2, 3, len(own)), 18 if step == 1 else 0, 30)
+        # Without scales the attacker takes numbers as they are.
+        scales = tuple(rng.choice([0.1, 0.5, 3.0], 2)) if rng.random() < 0.7 else ()
+        noise = Laplace(scales=scales, parts=parts) if scales else None
+        if not strict:
+            columns.append(Noised.of_numbers(table, j, noised, step=step, noise=noise))
+            continue
+        clusters, place = np.unique(owner, return_inverse=True)
+        members = [noised[place == c] for c in range(len(clusters))]
+        ends = (_lows(members), _highs(members))
+        columns.append(Intervals.of_classes(table, j, ends, place, noise=noise))
+    return CellRecoding(table, columns, parts=parts)
+
+
+def _lows(parts: list[np.ndarray]) -> np.ndarray:
+    return np.array([part.min() for part in parts])
+
+
+def _highs(parts: list[np.ndarray]) -> np.ndarray:
+    return np.array([part.max() for part in parts])
+
+
+def weight(
+    released: object, known: object, meaning: Mapping[str, list[str]], scale: float
+) -> float:
+    """How well a released cell fits a person of whom this is known, read as a person would."""
+    if isinstance(known, str):
+        return float(known in meaning.get(str(released), [str(released)]))
+    low, _, high = str(released).partition("–")
+    away = max(float(low) - float(known), float(known) - float(high or low), 0.0)
+    if away == 0:
+        return 1.0
+    return math.exp(-away / scale) if scale else 0.0
+
+
+def obvious_risks(
+    table: pm.Table,
+    released: pd.DataFrame,
+    rows: np.ndarray,
+    meanings: Mapping[str, Mapping[str, list[str]]],
+    secret: str,
+    known: Sequence[str],
+    noise: Mapping[str, np.ndarray] | None = None,
+) -> list[float]:
+    """Person by person, row by row; distances are far from where a float ends."""
+    texts = [
+        name
+        for name, own in zip(table.qi_names, numeric_columns(table), strict=True)
+        if own is None
+    ]
+    original = table.frame.astype(dict.fromkeys(texts, "str"))
+    values = list(released[secret])
+    risks = []
+    for place, row in enumerate(rows):
+        weights = []
+        for r in range(len(released)):
+            fit = 1.0
+            for name in known:
+                scale = (noise or {}).get(name, np.zeros(len(released)))[r]
+                own = original[name].iloc[row]
+                fit *= weight(released[name].iloc[r], own, meanings.get(name, {}), scale)
+            weights.append(fit)
+        if not sum(weights):
+            weights = [1.0] * len(values)
+        told = sum(w for w, value in zip(weights, values, strict=True) if value == values[place])
+        risks.append(told / sum(weights))
+    return risks

@@ -1,0 +1,140 @@
+"""Fronts that special programs do not beat, focus, and the local search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import privmoo as pm
+from privmoo.errors import ProblemError
+from privmoo.operators.class_demands import aims_of, drawn_demands
+from privmoo.search.slices import best_of_slices, marks_of, read_focus
+from tests.scenery.goals import CREDIT_CARDS, GOALS, enumerated, search, small_problem
+
+TABLE = pm.Table(
+    pd.DataFrame(
+        {
+            "age": np.random.default_rng(1).integers(0, 60, 300),
+            "job": np.random.default_rng(2).choice(list("abcdef"), 300),
+        }
+    ),
+    quasi_identifiers={
+        "age": pm.Hierarchy.ordered(),
+        "job": pm.Hierarchy.tree({"x": ["a", "b", "c"], "y": ["d", "e", "f"]}),
+    },
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GOALS)
+def test_what_special_programs_reach_is_reached(name: str) -> None:
+    if name == "many columns" and not CREDIT_CARDS.is_dir():
+        pytest.skip("the data are not here")
+    for goal in GOALS[name](1):
+        assert goal.reached(tolerance=0.03 if name == "joint thresholds" else 0.001), goal
+
+
+@pytest.mark.slow
+def test_at_most_one_point_of_all_cuts_is_missed() -> None:
+    exact = enumerated(small_problem())
+    for seed in (1, 2, 3):
+        front = search(small_problem(), seed)
+        missed = [row for row in exact if not (row + 1e-12 >= front.F).all(axis=1).any()]
+        assert len(missed) <= 1, (seed, len(exact), missed)
+
+
+@pytest.mark.parametrize("kind", ["cuts", "levels"])
+def test_neighbours_are_valid_distinct_and_one_move_away(kind: str) -> None:
+    problem = pm.problems.Cuts(TABLE) if kind == "cuts" else pm.problems.Levels(TABLE)
+    X = problem.default_operators()["sampling"](problem, 12, to_numpy=True, random_state=1)
+    for x in X:
+        rows = problem.neighbours(x)
+        assert len(rows) and problem.valid(rows).all()
+        keys = problem.keys(rows)
+        assert len(set(keys)) == len(keys) and problem.keys(x[None])[0] not in keys
+        for row in rows:  # and there is a way back
+            assert (
+                problem.keys(x[None])[0] in problem.keys(problem.neighbours(row)) or kind == "cuts"
+            )
+
+
+def test_a_polished_search_counts_and_repeats_and_is_turned_off() -> None:
+    problem = pm.problems.Cuts(TABLE, suppression=pm.Budget(0.1))
+    problem.default_population = 20
+    polished = pm.optimize(problem, budget=40, seed=1, progress=False)
+    assert polished == pm.optimize(problem, budget=40, seed=1, progress=False)
+    assert polished.run["polish"]["batch"] == 20 and polished.run["evaluations"] <= 800
+    plain = pm.optimize(problem, budget=40, seed=1, progress=False, polish=False)
+    assert plain.run["polish"] is None
+    by_name = pm.optimize(problem, "nsga2", 40, seed=1, progress=False)
+    assert by_name == plain
+    # A longer run begins like a shorter one.
+    assert all(
+        (row >= polished.F).all(axis=1).any()
+        for row in pm.optimize(problem, budget=30, seed=1, progress=False).F
+    )
+
+
+def test_slices_hold_the_best_of_every_mark() -> None:
+    problem = pm.problems.Cuts(TABLE)
+    marks = marks_of(problem, read_focus(problem, {"k": (3, 50)}))
+    assert marks == {0: [3, 4, 5, 7, 10, 15, 20, 30, 50]}
+    assert marks_of(problem, {"loss": (0.1, 0.2)})[1][::7] == [0.1, 0.2]
+    F = np.array([[-2, 0.1], [-4, 0.2], [-12, 0.3], [-60, 0.9]])
+    assert best_of_slices(problem, F, marks) == [1, 2, 3]
+
+
+def test_regions_and_classes_aim_at_the_focus_of_a_run() -> None:
+    table = pm.datasets.adult("dewri").sample(600, seed=1)
+    regions = pm.problems.Regions(table)
+    rng = np.random.default_rng(1)
+    usual = [target.k for target in regions.space.draw_targets(rng, 40)]
+    regions.space.focus = {"k": (20.0, 40.0)}
+    focused = [target.k for target in regions.space.draw_targets(rng, 40)]
+    assert sum(20 <= k <= 40 for k in focused) >= 15 > sum(20 <= k <= 40 for k in usual)
+    assert min(focused) < 20 and max(focused) > 40
+    outside = regions.space.demands.loosest
+    near = [regions.space.near(outside, rng).k for _ in range(40)]
+    assert sum(20 <= k <= 40 for k in near) >= 20
+    clusters = pm.problems.Clusters(table, 100, objectives=[pm.KAnonymity(), pm.InformationLoss()])
+    clusters.space.focus = {"k": (20.0, 40.0)}
+    sizes = [drawn_demands(clusters.space, aims_of(clusters), rng).k for _ in range(40)]
+    assert sum(20 <= k <= 40 for k in sizes) >= 20
+
+
+def test_a_focus_is_of_one_run_and_turns_the_local_search_on() -> None:
+    problem = pm.problems.Cuts(TABLE)
+    front = pm.optimize(problem, "nsga2", 3, focus={"k": (3, 9)}, seed=1, progress=False)
+    assert front.run["polish"]["marks"]["k"][0] == 3
+    assert pm.optimize(problem, "nsga2", 3, seed=1, progress=False).run["polish"] is None
+    assert problem.space.focus == {}
+    with pytest.raises(ProblemError, match="focus: the local search holds it, but polish=False"):
+        pm.optimize(problem, budget=1, focus={"k": (3, 9)}, polish=False, progress=False)
+
+
+def test_the_local_search_of_operators_is_counted() -> None:
+    table = pm.datasets.adult("dewri").sample(300, seed=1)
+    run = pm.optimize(pm.problems.Regions(table), budget=3, seed=1, progress=False).run
+    children = 2 * pm.problems.Regions.default_offspring
+    assert run["passes"] >= children * 8.0 * 8.0  # a tuple costs an eighth in a tree
+    again = pm.optimize(pm.problems.Regions(table), budget=3, seed=1, progress=False).run
+    assert again["passes"] == run["passes"]
+    run = pm.optimize(pm.problems.Clusters(table, 60), budget=2, seed=1, progress=False).run
+    assert run["passes"] >= 100 * (400 + 60)
+    assert "passes" not in pm.optimize(pm.problems.Cuts(TABLE), budget=2, progress=False).run
+
+
+@pytest.mark.parametrize(
+    ("focus", "message"),
+    [
+        ({"l": (1, 2)}, "focus: 'l' is not an objective"),
+        ({"k": (5, 2)}, "must be two numbers, the smaller first"),
+        ({"k": 5}, "must be two numbers"),
+        ({"k": ("a", "b")}, "must be two numbers"),
+        (["k"], "focus: must be like"),
+    ],
+)
+def test_a_wrong_focus_is_refused(focus: object, message: str) -> None:
+    with pytest.raises(ProblemError, match=message):
+        pm.optimize(pm.problems.Cuts(TABLE), focus=focus, budget=1, progress=False)
