@@ -219,7 +219,9 @@ def _round_fractions(value: Any, n_records: int) -> Any:
     """Round the fractions in plain data.
 
     A mean over n records changes by at most 1 / n with one record, and the last digit that is left is at
-    least ten times that. Whole numbers count groups or rows, and stay as they are.
+    least ten times that. Whole numbers count groups or rows, and stay as they are. The last bits of a sum
+    depend on the order of its terms, which differs between engines; twelve digits are kept first, so that
+    they cannot decide which way a tie is rounded.
 
     Args:
         value: A number, or mappings and lists of numbers.
@@ -227,6 +229,8 @@ def _round_fractions(value: Any, n_records: int) -> Any:
 
     >>> _round_fractions({"loss": 0.18742, "k": 5, "il": 12.3456}, 30_162), _round_fractions(0.18742, 500)
     ({'loss': 0.187, 'k': 5, 'il': 12.3}, 0.2)
+    >>> _round_fractions([0.75, 0.7499999999999999], 4)
+    [0.8, 0.8]
     """
     if isinstance(value, Mapping):
         return {name: _round_fractions(entry, n_records) for name, entry in value.items()}
@@ -235,6 +239,7 @@ def _round_fractions(value: Any, n_records: int) -> Any:
     if not isinstance(value, float) or not math.isfinite(value):
         return value
     digits = min(3, max(1, math.floor(math.log10(max(n_records, 1))) - 1))
+    value = float(f"{value:.12g}")
     return round(value, digits) if abs(value) <= 1 else float(f"{value:.{digits}g}")
 
 
