@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 __all__ = ["compiled"]
 
@@ -49,19 +49,23 @@ def compiled() -> Callable[[Function], Function]:
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]  # numba has no types
-    """The cache of numba, except that changed kernels and files about moved classes count as empty.
+    """The cache of numba, except for three things that go wrong when kernels change or processes meet.
 
     numba looks at the file of a function, and not at the functions that it calls: after an update, a
     kernel whose own file stayed the same would go on calling the old version of another. Here any change
-    in its folder counts. An index also
-    names the classes of the arguments. An update that moves such a class would leave files behind that
-    cannot be read, and numba would raise instead of compiling anew.
+    in its folder counts.
+
+    An index also names the classes of the arguments. An update that moves such a class would leave files
+    behind that cannot be read, and numba would raise instead of compiling anew.
+
+    A cache that cannot be written, because the disk is full, is no reason to fail: the kernel is compiled.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         folder = Path(function.__code__.co_filename).parent
-        self._cache_file._source_stamp = (self._cache_file._source_stamp, _digest(folder))
+        stamp = (self._impl.locator.get_source_stamp(), _digest(folder))
+        self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return what was compiled for a signature; None if there is nothing, or nothing readable.
@@ -76,3 +80,42 @@ class _Cache(FunctionCache):  # type: ignore[misc]  # numba has no types
             with contextlib.suppress(OSError):
                 self.flush()
             return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Save what was compiled for a signature, if there is room.
+
+        Args:
+            sig: The signature.
+            data: What was compiled.
+        """
+        with contextlib.suppress(OSError):
+            super().save_overload(sig, data)
+
+
+class _Files(IndexDataCacheFile):  # type: ignore[misc]  # numba has no types
+    """The files of one kernel: an index, and machine code for each signature.
+
+    numba numbers the files of code from 1 and writes the index first. Two processes that compile a kernel
+    for different signatures at the same time may then both write number 1, and the index leads a third
+    process to code for other arguments. So may a process that dies in between, after an update. Here the
+    number is a digest of all that the code depends on, and the index comes last: whoever comes second
+    replaces a file by an equal one, or loses a line of the index and compiles again.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Save machine code, then the index.
+
+        Args:
+            key: The signature, the processor and the code of the function.
+            data: The machine code.
+        """
+        text = repr((self._version, self._source_stamp, key)).encode()
+        name = self._data_name(int.from_bytes(hashlib.blake2b(text, digest_size=8).digest()))
+        self._save_data(name, data)
+        codes = self._load_index()
+        if not codes:  # the kernel is new here, or was changed: files of before are of no use
+            pattern = self._data_name_pattern.replace("{number:d}", "*")
+            for path in Path(self._cache_path).glob(pattern):
+                if path.name != name:
+                    path.unlink(missing_ok=True)
+        self._save_index({**codes, key: name})

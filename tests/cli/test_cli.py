@@ -580,7 +580,7 @@ def test_interrupting_leaves_a_checkpoint(tmp_path: Path) -> None:
             assert process.poll() is None
         time.sleep(1)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate()
     assert process.returncode == 130
     assert "stopped; continue with: privmoo run" in said
     assert [path.name for path in out.iterdir()] == ["checkpoint.log"]

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -177,13 +176,11 @@ def test_ctrl_c_ends_a_query_and_leaves_nothing(spilled: Path) -> None:
 
     limits = Limits(temporary=spilled, threads=1)
     timer = threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT])
-    begin = time.perf_counter()
-    timer.start()
-    with pytest.raises(KeyboardInterrupt), session("long", limits) as own:
-        own.arrow(
+    with pytest.raises(KeyboardInterrupt), session("long", limits) as duckdb:
+        timer.start()
+        duckdb.arrow(  # hours, if nothing ends it
             "SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range < b.range % 7"
         )
-    assert time.perf_counter() - begin < 20
     assert not list(spilled.iterdir())
 
 

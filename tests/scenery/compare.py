@@ -32,6 +32,13 @@ def slow(problem: Any, seed: int, budget: Any) -> np.ndarray:
     return good(problem, seed, budget)
 
 
+def endless(problem: Any, seed: int, budget: Any) -> np.ndarray:
+    """Answers for seeds 0 to 2; for others only if the environment says that nobody stops it."""
+    if seed > 2 and "MAY_END" not in os.environ:
+        time.sleep(600)
+    return good(problem, seed, budget)
+
+
 def raising(problem: Any, seed: int, budget: Any) -> np.ndarray:
     if seed == 1:
         raise ValueError("tired")

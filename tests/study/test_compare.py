@@ -242,8 +242,8 @@ def test_seconds_are_a_budget_too() -> None:
     assert not found.frame["reproducible"].any()
     steps = found.convergence()
     assert steps["seconds"].max() == pytest.approx(0.3)
-    for o in found.outcomes:
-        assert (o.seconds <= 0.3 + 0.2).all()
+    for outcome in found.outcomes:  # the generation in which the time runs out is completed
+        assert (outcome.seconds[:-1] <= 0.3).all()
 
 
 def test_decades_count_small_k_as_much_as_large_ones() -> None:
