@@ -176,11 +176,16 @@ def test_ctrl_c_ends_a_query_and_leaves_nothing(spilled: Path) -> None:
 
     limits = Limits(temporary=spilled, threads=1)
     timer = threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT])
-    with pytest.raises(KeyboardInterrupt), session("long", limits) as duckdb:
-        timer.start()
-        duckdb.arrow(  # hours, if nothing ends it
-            "SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range < b.range % 7"
-        )
+
+    def query() -> None:
+        with session("long", limits) as duckdb:
+            timer.start()
+            duckdb.arrow(  # hours, if nothing ends it
+                "SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range < b.range % 7"
+            )
+
+    with pytest.raises(KeyboardInterrupt):
+        query()
     assert not list(spilled.iterdir())
 
 
