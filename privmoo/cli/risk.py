@@ -21,17 +21,18 @@ def describe_risk(report: Audit, *, persons: bool = False) -> str:
     >>> from privmoo.audit import audit
     >>> table = pd.DataFrame({"age": [1, 1, 2], "ill": ["flu", "flu", "cold"]})
     >>> print(describe_risk(audit(table, quasi_identifiers=["age"], sensitive=["ill"])))
-    1 of 3 records (33.3 %) are alone in their group: whoever knows their quasi-identifiers finds them.
+    1 of 3 records (33.3 %) is alone in its group: anyone who knows its quasi-identifiers finds it.
     3 of 3 records (100.0 %) are in groups below 10: each can be picked out with a probability above 1/10.
-    3 of 3 records (100.0 %) are in groups where all have the same 'ill': whoever finds the group knows it.
+    3 of 3 records (100.0 %) are in groups where all have the same 'ill': anyone who finds the group learns it.
     """
     facts = report.to_dict()
     n = report.n_records
     unique = round(report.uniqueness * n)
     if unique:
+        be, its, them = ("is", "its", "it") if unique == 1 else ("are", "their", "them")
         first = (
-            f"{_share(unique, n)} are alone in their group: whoever knows their quasi-identifiers "
-            "finds them."
+            f"{_share(unique, n)} {be} alone in {its} group: anyone who knows {its} quasi-identifiers "
+            f"finds {them}."
         )
     else:
         first = f"Every group has at least {report.k:,} {'persons' if persons else 'records'}."
@@ -39,20 +40,20 @@ def describe_risk(report: Audit, *, persons: bool = False) -> str:
     at_risk = next((entry["records"] for entry in facts["at_risk"] if entry["tau"] == 0.1), 0)
     if at_risk:
         sentences.append(
-            f"{_share(at_risk, n)} are in groups below 10: each can be picked out with a probability "
-            "above 1/10."
+            f"{_share(at_risk, n)} {'is in a group' if at_risk == 1 else 'are in groups'} below 10: each "
+            "can be picked out with a probability above 1/10."
         )
     for name, measures in facts.get("sensitive", {}).items():
         homogeneous = round(measures["homogeneity"] * n)
         if homogeneous:
             sentences.append(
-                f"{_share(homogeneous, n)} are in groups where all have the same {name!r}: whoever "
-                "finds the group knows it."
+                f"{_share(homogeneous, n)} are in groups where all have the same {name!r}: anyone "
+                "who finds the group learns it."
             )
         if measures.get("values_alike"):
             sentences.append(
-                f"{measures['values_alike']:,} values of {name!r} differ from another one only in letter "
-                "case, spaces or spelling, or read as missing: they count as different."
+                f"{measures['values_alike']:,} values of {name!r} differ from another only in letter case, "
+                "spaces or spelling, or read as missing; they count as different."
             )
     return "\n".join(sentences)
 

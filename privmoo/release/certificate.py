@@ -41,22 +41,23 @@ __all__ = [
 ]
 
 NOT_GUARANTEED = (
-    "k, ℓ, t and the risks count released rows: they say what somebody learns who finds a person's group "
-    "by the quasi-identifiers named here and counts its rows. A column that an attacker knows but that "
-    "was not named a quasi-identifier is not protected.",
-    "An attacker who knows how the recoding was chosen may learn more than these counts say, up to a "
-    "person's sensitive value: that no finer recoding was chosen tells something about the records.",
-    "No differential privacy is claimed: an attacker with other knowledge about a person, or with "
+    "k, ℓ, t and the risks count released rows. They say what an attacker learns who finds a person's "
+    "group by the quasi-identifiers listed here and counts its rows. A column that an attacker knows, but "
+    "that is not listed as a quasi-identifier, is not protected.",
+    "An attacker who knows how the recoding was chosen may learn more than these counts suggest, even a "
+    "person's sensitive value: the fact that no finer recoding was chosen says something about the "
+    "records.",
+    "No differential privacy is claimed: an attacker who knows other things about a person, or who holds "
     "another release of the same records, may learn more.",
     "Sensitive and insensitive columns are released as they are.",
-    "Where a hierarchy was made from the data, the ends of its ranges are values that occur in them; "
-    "give the domain yourself if its ends must not be known.",
+    "If a hierarchy was built from the data, the ends of its ranges are values that occur in the data. "
+    "Declare the domain if these values must stay secret.",
 )
 OVERLAP = "labels of one column may overlap, such as 20–29 and 25–34"
 """What holds for every recoding that treats a column differently in different groups."""
 _INTERSECTION = (
-    "whoever holds two different releases of the same people can intersect them, so that the k of each "
-    "does not hold for both together; publish only one"
+    "anyone who holds two different releases about the same people can intersect them, and then the k of "
+    "neither holds; publish only one"
 )
 
 
@@ -183,9 +184,9 @@ class Certificate:
         yield "Original", list(_flat(self.source))
         yield "What was done", list(_flat(rounded.method))
         yield "Release", list(_flat(self.release))
-        yield "Privacy and risk, measured from the released rows alone", list(_flat(self.privacy))
+        yield "Privacy and risk, measured on the released rows alone", list(_flat(self.privacy))
         yield (
-            "Utility, recomputed from original, release and hierarchies, and rounded",
+            "Utility, recomputed from the original, the release and the hierarchies, and rounded",
             list(_flat(rounded.utility)),
         )
         if rounded.claims:
@@ -276,7 +277,7 @@ def _flat(data: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
 
 def _number(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return "not known" if value is None else str(value)
+        return "unknown" if value is None else str(value)
     return f"{int(value):,}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:.6g}"
 
 
@@ -388,7 +389,7 @@ def _method(findings: Findings) -> dict[str, Any]:
         "rows_shuffled": findings.shuffled,
     }
     if table.subjects is not None:
-        method["k_counts"] = "persons, by a key that is not released"
+        method["k_counts"] = "persons, identified by a key that is not released"
     return method
 
 
@@ -416,7 +417,7 @@ def _method_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
     try:
         if isinstance(facts.get("split_by"), list):
             facts_in_words["split_by"] = (
-                ", ".join(facts["split_by"]) or "nothing: all records are violating"
+                ", ".join(facts["split_by"]) or "no column: every record counts as violating"
             )
         if isinstance(facts.get("levels"), Mapping):
             facts_in_words["levels"] = {
@@ -431,14 +432,14 @@ def _method_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
             facts_in_words["noise"] = noise or "none: there is no numeric quasi-identifier"
     except (LookupError, TypeError, ValueError):
         raise ReleaseError(
-            "recoding: its facts cannot be put into words; is its file damaged?"
+            "recoding: the facts about it cannot be read; is its file damaged?"
         ) from None
     return facts_in_words
 
 
 _RANGE_ENDS = {
     "region": "the bounds of each region, not the extremes of its members",
-    "tight": "the smallest and the largest value of each group's members, or the lowest node above them",
+    "tight": "the smallest and the largest value in each group, or the lowest node that covers the group",
 }
 
 
@@ -496,8 +497,8 @@ def file_facts(name: str, *, spreadsheets: bool) -> dict[str, Any]:
     facts = {"file": name}
     if spreadsheets:
         facts["formulas"] = (
-            "where = + - @ or ' begins a text, or follows a semicolon, bar, tab or line break in it, an "
-            "apostrophe stands before it"
+            "an apostrophe was put before every = + - @ or ' that begins a text, or follows a semicolon, "
+            "bar, tab or line break in it"
         )
     return facts
 
@@ -513,8 +514,8 @@ def unique_column(role: str, name: str) -> str:
         name: The column.
     """
     return (
-        f"{role} column {name!r} has a nearly unique value in every record: it may identify people "
-        "whatever the quasi-identifiers say; make it identifying or a quasi-identifier"
+        f"{role} column {name!r} has a different value in nearly every record: it may identify people, "
+        "however the quasi-identifiers are recoded; make it identifying or a quasi-identifier"
     )
 
 
@@ -522,17 +523,17 @@ def columns_unique_together(names: Sequence[str]) -> str:
     """Warn of columns that are released as they are and together nearly identify every record."""
     several = f"{', '.join(map(repr, names[:-1]))} and {names[-1]!r}"
     return (
-        f"insensitive columns {several} together are nearly unique in every record: whoever knows them "
-        "may find people whatever the quasi-identifiers say; make one of them identifying or a "
-        "quasi-identifier"
+        f"insensitive columns {several} together are different in nearly every record: anyone who knows "
+        "them may find people, however the quasi-identifiers are recoded; make one of them identifying or "
+        "a quasi-identifier"
     )
 
 
 def release_of_similar_table() -> str:
     """Warn of an earlier release of a table with nearly the same records."""
     return (
-        "a table with nearly the same records was released before: whoever holds both releases sees which "
-        "groups have changed and reads off the people who were added or removed; publish only one"
+        "a table with nearly the same records was released before: anyone who holds both releases sees "
+        "which groups have changed, and can work out who was added or removed; publish only one"
     )
 
 
@@ -547,7 +548,8 @@ def earlier_releases(sources: Sequence[str]) -> str:
     Args:
         sources: What was released, such as "solution 3 of this run".
     """
-    return f"{' and '.join(sources)} was released before: {_INTERSECTION}"
+    verb = "was" if len(sources) == 1 else "were"
+    return f"{' and '.join(sources)} {verb} released before: {_INTERSECTION}"
 
 
 def values_alike(name: str, number: int) -> str:
@@ -557,9 +559,11 @@ def values_alike(name: str, number: int) -> str:
         name: The sensitive column.
         number: How many values are alike.
     """
+    several = number != 1
     return (
-        f"{number:,} values of {name!r} differ from another one only in letter case, spaces or spelling, "
-        "or read as missing: they count as different here, and whoever takes them for one finds less "
+        f"{number:,} {'values' if several else 'value'} of {name!r} {'differ' if several else 'differs'} "
+        f"from another only in letter case, spaces or spelling, or {'read' if several else 'reads'} as "
+        "missing. Such values count as different here; a reader who takes them for the same finds less "
         "diversity."
     )
 
@@ -568,12 +572,13 @@ def _missing_values(name: str, are_unknown: bool) -> str:
     """State what missing sensitive values count as."""
     if are_unknown:
         return (
-            f"{name!r} has missing values. Measures of diversity count each as the most frequent value of "
-            "its group, whatever it hides; measures of distance compare the values that are present."
+            f"{name!r} has missing values. Measures of diversity count each of them as the most frequent "
+            "value in its group, which it may hide; measures of distance compare the values that are "
+            "present."
         )
     return (
-        f"{name!r} has missing values, which count as a value like any other: a group of one value and of "
-        "missing ones looks diverse."
+        f"{name!r} has missing values, which count as a value like any other: a group that has one value "
+        "and missing ones looks diverse."
     )
 
 
@@ -587,7 +592,7 @@ def _remarks(findings: Findings) -> list[str]:
         if share > 0 and name not in table.qi_names:
             remarks.append(
                 f"{100 * share:.3g} % of the records are in {groups} where all have the same value of "
-                f"{name!r}: whoever finds a person's group learns it."
+                f"{name!r}: anyone who finds a person's group learns that value."
             )
     for name, measures in findings.privacy.get("sensitive", {}).items():
         if measures.get("values_alike"):
@@ -600,7 +605,7 @@ def _remarks(findings: Findings) -> list[str]:
     if table.subjects is not None and table.sensitive:
         remarks.append(
             "k and the risks count persons; ℓ, t and the other measures of sensitive values count rows, "
-            "so that several rows of one person can look like diversity."
+            "so several rows of one person can look like diversity."
         )
     return remarks
 
@@ -621,27 +626,27 @@ def caution_text(caution: Caution) -> str:
 
 def _noise_stays_near(*, measured: bool) -> str:
     risk = (
-        "The disclosure risk stated here is for an attacker who knows that."
+        "The disclosure risk stated here assumes an attacker who knows this."
         if measured
-        else "How likely an attacker who knows that finds a person was not measured here."
+        else "How likely an attacker who knows this is to find a person was not measured."
     )
     return (
-        "A number with noise is still near the original one: where few people have numbers near it, it "
-        f"still points at them. {risk}"
+        "A number with noise is still close to the original: where few people have numbers like it, it "
+        f"still points to them. {risk}"
     )
 
 
 def _rounding_undoes_noise(*, column: str, apart: float, scale: float) -> str:
     return (
-        f"The numbers of {column!r} are at least {apart:.6g} apart, and noise of scale {scale:.3g} seldom "
-        "reaches from one to the next: rounding gives them back. A larger sensitivity would hide them."
+        f"The numbers of {column!r} are at least {apart:.6g} apart, and noise of scale {scale:.3g} is "
+        "seldom that large: rounding restores the originals. A larger sensitivity would hide them."
     )
 
 
 def _bounds_of_data(*, columns: Sequence[str]) -> str:
     return (
-        "Numbers with noise are kept within a smallest and a largest one, which for "
-        f"{', '.join(map(repr, columns))} may be values of the data: no bounds were given."
+        "Numbers with noise are kept between a lower and an upper bound. None were declared for "
+        f"{', '.join(map(repr, columns))}, so these bounds may be values that occur in the data."
     )
 
 
@@ -652,17 +657,17 @@ def _numbers_as_text(*, column: str) -> str:
 def _domain_of_data(*, columns: Sequence[str]) -> str:
     return (
         f"The domain of {', '.join(map(repr, columns))} was taken from the data: the ends of its ranges "
-        "come from values that occur in them, the outermost ones the extremes of real people. Declare the "
-        "domain, as in Hierarchy.ordered(range(0, 121)), if they must not be known."
+        "come from values that occur there, and the outermost ends are the extremes of real people. "
+        "Declare the domain, as in Hierarchy.ordered(range(0, 121)), if these values must stay secret."
     )
 
 
 def _class_means(*, step: Any = None, noise: Any = None) -> str:
     if step is None and noise is None:
         return (
-            "The mean of a group gives away its last member: whoever knows the numbers of all others "
-            "in a group computes that of the last one exactly. Round means or add noise to them, as in "
-            "Means(step=5), if members may know each other."
+            "The mean of a group gives away its last member: anyone who knows the numbers of all others "
+            "in the group can compute that of the last one exactly. Round the means or add noise to them, "
+            "as in Means(step=5), if members may know each other."
         )
     limits = []
     if step is not None:
@@ -672,8 +677,8 @@ def _class_means(*, step: Any = None, noise: Any = None) -> str:
     if noise is not None:
         limits.append(f"up to noise of n times the scale ({_per_column(noise)})")
     return (
-        "Means are not exact. Whoever knows the numbers of all others in a group of n still computes "
-        f"that of the last one {', and '.join(limits)}; a column that is not named here is exact. "
+        "Means are not exact. Anyone who knows the numbers of all others in a group of n can still "
+        f"compute that of the last one {', and '.join(limits)}; a column that is not named here is exact. "
         "The groups were formed from the original data, so noise on means is not differential privacy."
     )
 
@@ -688,38 +693,40 @@ _CAUTIONS: dict[str, Callable[..., str]] = {
     "sentence": lambda text: text,
     "tight_ranges": lambda: (
         "Ranges are tight: each end of a range is the value, or the base interval, of a real person in its "
-        "group, and a node has members in at least two of its parts. Often a single person of the group is "
-        "at an end, and is singled out by it. Bounds of regions (publish='region') do not show that."
+        "group, and a node has members in at least two of its parts. Often only one person in the group "
+        "has that value, and is singled out by it. The bounds of regions (publish='region') do not show "
+        "this."
     ),
     "local_recoding": lambda: (
-        f"Every group has its own ranges and nodes, which were drawn from the data, so {OVERLAP}: whoever "
-        "knows a person's quasi-identifiers and the method can often tell which group is that person's, "
-        "and may conclude that a finer division would have broken a limit or lost more."
+        f"Every group has its own ranges and nodes, which were drawn from the data, so {OVERLAP}: anyone "
+        "who knows a person's quasi-identifiers and the method can often tell which group that person is "
+        "in, and may conclude that a finer division would have broken a limit or lost more."
     ),
     "domain_of_data": _domain_of_data,
     "class_means": _class_means,
     "interval_ends": lambda: (
-        "Both ends of an interval are numbers of real people in its cluster, with their noise."
+        "Both ends of an interval are numbers of real people in its cluster, with noise added."
     ),
     "noise_is_not_dp": lambda: (
         "Laplace noise was added to single values. This is not ε-differential privacy of the release: "
-        "which records violate and which cluster they are in was read from the original data, categories "
-        "are published without noise, and every record is published."
+        "which records are violating, and which cluster they are in, depends on the original data, "
+        "categories are published without noise, and every record is published."
     ),
     "noise_stays_near": _noise_stays_near,
     "labels_of_noise": lambda: (
-        "A label is made of numbers with noise, so it need not cover the original number of a record."
+        "Labels are made from numbers with noise, so the label of a record may not cover its original "
+        "number."
     ),
     "numbers_as_text": _numbers_as_text,
     "rounding_undoes_noise": _rounding_undoes_noise,
     "bounds_of_data": _bounds_of_data,
     "seeded_noise": lambda: (
-        "The noise was drawn with a seed that somebody chose. Whoever knows the seed and the method can "
-        "try out guesses of the original records, and undo the noise once they are right. Keep the seed "
-        "secret, or leave it out."
+        "The noise was drawn with a seed that somebody chose. Anyone who knows the seed and the method can "
+        "try out guesses of the original records, and can undo the noise once a guess is right. Keep the "
+        "seed secret, or leave it out."
     ),
     "shared_noise": lambda: (
-        "All solutions of one front share the draws of their noise: two of them published together would "
-        "give it away. Publish one."
+        "All solutions of one front share their random draws: publishing two of them would give the noise "
+        "away. Publish only one."
     ),
 }

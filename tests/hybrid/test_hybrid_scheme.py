@@ -95,7 +95,7 @@ def test_the_certificate_says_what_noise_was_added_and_claims_no_differential_pr
     assert "This is not ε-differential privacy of the release" in text
     assert "categories are published without noise" in text
     assert "epsilon 3, sensitivity 1, rounded to 1, kept within 18 to 80, share expected" in text
-    assert "rounded to 0.01" in text and "still near the original one" in text
+    assert "rounded to 0.01" in text and "still close to the original" in text
     assert "age, other records: distribution Laplace, scale 0.2" in text
     for line in text.splitlines():
         if "differential privacy" in line:

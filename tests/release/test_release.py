@@ -113,7 +113,7 @@ def test_wrong_labels_are_caught() -> None:
 
 def test_nearly_unique_insensitive_columns_are_flagged() -> None:
     t = table(insensitive=["cost"], identifiers=[], others="insensitive")
-    with pytest.warns(ReleaseWarning, match="'name' has a nearly unique value"):
+    with pytest.warns(ReleaseWarning, match="'name' has a different value in nearly every record"):
         release = make_release(t, pm.recodings.identity_recoding(t))
     assert any("'name'" in w for w in release.certificate.warnings)
 
