@@ -23,7 +23,8 @@ def describe_risk(report: Audit, *, persons: bool = False) -> str:
     >>> print(describe_risk(audit(table, quasi_identifiers=["age"], sensitive=["ill"])))
     1 of 3 records (33.3 %) is alone in its group: anyone who knows its quasi-identifiers finds it.
     3 of 3 records (100.0 %) are in groups below 10: each can be picked out with a probability above 1/10.
-    3 of 3 records (100.0 %) are in groups where all have the same 'ill': anyone who finds the group learns it.
+    3 of 3 records (100.0 %) are in groups where all have the same 'ill': anyone who finds
+    the group learns it.
     """
     facts = report.to_dict()
     n = report.n_records

@@ -312,8 +312,8 @@ def warn_of_values(sensitive: Mapping[str, Attribute]) -> None:
         if number:
             warnings.warn(
                 f"sensitive: column {name!r} has {number:,} values that differ from another one only in "
-                "letter case, spaces or spelling, or read as missing; they count as different, and a reader "
-                f"takes them for the same: spell them alike (table.sensitive[{name!r}].alike lists them)",
+                "letter case, spaces or spelling, or read as missing; they count as different, but readers "
+                f"take them for the same: spell them alike (table.sensitive[{name!r}].alike lists them)",
                 TableWarning,
                 stacklevel=3,
             )
