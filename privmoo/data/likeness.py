@@ -28,7 +28,8 @@ class Likeness:
     kept (one permutation hashing, Li, Owen and Zhang 2012, with one bit, Li and König 2010). Two tables
     that share most records share most signs. A sign is one bit of one record among many, so the signs
     of a large table do not confirm guesses of a record. Those of a small table could, so only its
-    publisher may read them.
+    publisher may read them. Only tables in memory are sketched: a scan would have to read and hash all
+    records a further time.
 
     Attributes:
         n_records: The number of records.

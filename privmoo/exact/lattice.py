@@ -282,7 +282,7 @@ def _by_evaluation(
     facts = _facts(space, began, n_visited, 0, proven=proven)
     if not len(archive):
         return Front.of(problem, _with_thresholds(problem, space, space.highest[None]), run=facts)
-    return Front.judged(problem, archive.evaluation(), run=facts)
+    return Front.from_evaluation(problem, archive.evaluation(), run=facts)
 
 
 def _with_thresholds(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from privmoo.front.front import Front
 from privmoo.front.quantities import RECORDS_SUPPRESSED
@@ -47,10 +49,12 @@ def public_curve(front: Front, pick: Solution, n_released: int) -> PublicCurve |
     the records, with the loss to the nearest 5 %; and only if no sensitive value had a say in it:
     objectives, constraints and suppression of the problem must be measures of this package that look at
     quasi-identifiers alone, the recoding cuts or levels, and solutions may have been left out by limits on
-    k, loss and suppression only, as in `front.where(min_k=5)`. Then whoever knows everybody's
-    quasi-identifiers can compute the curve, and learns nothing about sensitive values from it.
+    k, loss and suppression only, as in `front.where(min_k=5)`. Nobody knows how decision vectors were
+    chosen that come from no search, as in `Front.of(problem, X)` without `run`: they give no curve. Then
+    anyone who knows everybody's quasi-identifiers can compute the curve, and learns nothing about
+    sensitive values from it.
 
-    What remains: whoever does not know the quasi-identifiers learns, at this coarseness, how similar
+    What remains: anyone who does not know the quasi-identifiers learns, at this coarseness, how similar
     people are in them. That is a few numbers about all records together, the suppressed ones included;
     it is not differential privacy. A search that was started from your own recodings is treated as
     one that has seen no sensitive values.
@@ -66,7 +70,7 @@ def public_curve(front: Front, pick: Solution, n_released: int) -> PublicCurve |
         return None
     if front.problem is None or not _is_blind(front.problem):
         return None
-    if not front.filters <= _HARMLESS_FILTERS:
+    if not _comes_from_a_search(front.run) or not front.filters <= _HARMLESS_FILTERS:
         return None
     ks, losses = front.column(k), front.column(loss)
     grid = [step for step in _round_numbers(n_released // 10) if step <= ks.max()]
@@ -74,6 +78,11 @@ def public_curve(front: Front, pick: Solution, n_released: int) -> PublicCurve |
     below = [step for step in grid if step <= pick.values[k]]
     mark = (below[-1], _round_loss(pick.values[loss])) if below else None
     return PublicCurve(points, mark) if len(points) > 1 else None
+
+
+def _comes_from_a_search(run: Mapping[str, Any]) -> bool:
+    """Return whether there are facts about a search, or about every one of several."""
+    return bool(run) and all(map(_comes_from_a_search, run.get("merged", ())))
 
 
 def _is_blind(problem: AnonymizationProblem) -> bool:

@@ -127,7 +127,8 @@ class Front:
             problem: The problem that the candidates solve.
             X: Decision vectors, one row per candidate.
             known: Recodings from elsewhere, such as those of baselines, as further candidates.
-            run: Facts about the search.
+            run: Facts about the search that found the candidates. Without any, a public report has no
+                curve: the candidates may have been chosen by their sensitive values.
             dominated: Minimised objective values of other candidates, for the picture.
             stairs: Whether all thresholds of every decision vector are candidates too.
 
@@ -136,10 +137,10 @@ class Front:
         """
         rows = np.array(X, copy=True)
         evaluation = problem.evaluator.evaluate(rows, stairs=stairs) if len(rows) else None
-        return cls.judged(problem, evaluation, known=known, run=run, dominated=dominated)
+        return cls.from_evaluation(problem, evaluation, known=known, run=run, dominated=dominated)
 
     @classmethod
-    def judged(
+    def from_evaluation(
         cls,
         problem: AnonymizationProblem,
         evaluation: Evaluation | None,

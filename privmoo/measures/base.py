@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.audit.formulas import OF_GROUPS, OF_VALUES
 from privmoo.data.table import Table
 from privmoo.errors import Hint, MeasureError, nearest
 from privmoo.groups.groups import GroupBatch, Grouping, Stage
@@ -149,7 +150,7 @@ class Measure:
         raise TypeError(f"{type(self).__name__} must define range(table)")
 
     def check(self, table: Table) -> None:
-        """Raise a MeasureError if the measure makes no sense on this table."""
+        """Raise a MeasureError if the measure makes no sense on this table, or cannot be audited."""
         if "counts" in self.needs and not table.sensitive:
             raise MeasureError(
                 f"{self.name}: the table has no sensitive attribute",
@@ -159,6 +160,12 @@ class Measure:
             raise MeasureError(
                 f"{self.name}: the table has no target",
                 hint=Hint(parameter="target", call="Table"),
+            )
+        if self.audited and self.name not in {*OF_GROUPS, *OF_VALUES}:
+            raise MeasureError(
+                f"{self.name}: {type(self).__name__} says audited = True, but the audit has no formula for "
+                "it, so no release could be checked",
+                hint=Hint(f"write one with @formula({self.name!r}) or set audited = False"),
             )
 
     @property

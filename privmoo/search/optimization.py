@@ -206,7 +206,7 @@ class _Run:
             raise InfeasibleError(nothing_feasible(self.problem, self._evaluations))
         facts = self._facts(time.perf_counter() - began, fraction, log)
         archive = self.archive
-        front = Front.judged(
+        front = Front.from_evaluation(
             self.problem,
             archive.evaluation(),
             known=self.recodings,

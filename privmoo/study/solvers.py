@@ -273,7 +273,7 @@ class _AlgorithmSolver(Solver):
         facts["infeasible"] = recorder.archive.n_infeasible
         if not len(recorder.archive):
             return None, facts
-        return Front.judged(problem, recorder.archive.evaluation()), facts
+        return Front.from_evaluation(problem, recorder.archive.evaluation()), facts
 
 
 class _FunctionSolver(Solver):

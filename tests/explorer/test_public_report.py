@@ -35,6 +35,7 @@ ILLS = np.array(list("aaababbbababaabb"))
 GROUPS = [slice(i, i + 4) for i in range(0, 16, 4)]
 EVERY_CUT = np.array(list(itertools.product([0, 1], repeat=7)))
 RELEASED = [0, 1, 0, 1, 0, 1, 0]
+SEARCH = {"algorithm": "chance"}
 
 
 def problem_of(ills: NDArray[np.str_]) -> AnonymizationProblem:
@@ -158,7 +159,9 @@ def releases(draw: st.DrawFn) -> tuple[pm.Front, pm.Solution]:
     problem = Cuts(table, suppression=BelowThreshold(draw(st.integers(1, 4))))
     chance = draw(st.sampled_from([0.1, 0.4, 0.9]))
     vectors = (rng.random((8, problem.n_var)) < chance).astype(int)
-    front = pm.Front.of(problem, np.concatenate([vectors, np.zeros((1, problem.n_var), int)]))
+    front = pm.Front.of(
+        problem, np.concatenate([vectors, np.zeros((1, problem.n_var), int)]), run=SEARCH
+    )
     return front, front[draw(st.integers(0, len(front) - 1))]
 
 
@@ -233,7 +236,9 @@ def front_of(problem: AnonymizationProblem) -> pm.Front:
     rng = np.random.default_rng(1)
     chances = rng.random((40, 1))
     vectors = (rng.random((40, problem.n_var)) < chances).astype(int)
-    return pm.Front.of(problem, np.concatenate([vectors, np.zeros((1, problem.n_var), int)]))
+    return pm.Front.of(
+        problem, np.concatenate([vectors, np.zeros((1, problem.n_var), int)]), run=SEARCH
+    )
 
 
 @pytest.fixture
@@ -293,6 +298,8 @@ def test_a_front_that_was_filtered_by_sensitive_values_has_no_curve(tmp_path: Pa
             pm.Front.load(tmp_path / "front.npz", problem=problem),
             front[1:],
             front.rows(np.flatnonzero(front.column("l") >= 1.2)),
+            pm.Front.of(problem, filtered.X),
+            blind.merge(pm.Front.of(problem, filtered.X)),
         ):
             drawn["by l"].add(curves.public_curve(other, other[-1], 40))
         filtered.report(tmp_path / "page.html", pick=filtered[-1], public=True, force=True)

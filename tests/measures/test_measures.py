@@ -209,6 +209,13 @@ def test_breaches_are_found(m: Measure, sentence: str) -> None:
         check_measure(m)
 
 
+def test_a_measure_without_a_formula_is_refused_before_it_is_searched() -> None:
+    said = r"^uncounted: Uncounted says audited = True, but .* formula.*; write one with @formula"
+    for parts in ({"objectives": [Uncounted()]}, {"constraints": [Uncounted() >= 1]}):
+        with pytest.raises(MeasureError, match=said):
+            pm.problems.Cuts(example_table(), **parts)
+
+
 @pytest.mark.parametrize("bounds", [(0, 1), (0.0, 1.0)])
 def test_whole_bounds_do_not_make_whole_values(bounds: tuple[float, float]) -> None:
     @pm.measure(sense="min", bounds=bounds)
