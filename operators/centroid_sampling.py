@@ -50,19 +50,19 @@ class CentroidSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
         space = space_of(problem, "centroids")
         rng = np.random.default_rng(random_state)
         largest = space.n_clusters
-        used = np.full(n_samples, largest)
+        n_centroids = np.full(n_samples, largest)
         if self.vary:
             smallest = min(2, largest)
             steps = (rng.permutation(n_samples) + rng.random(n_samples)) / max(n_samples, 1)
-            used = np.rint(smallest * (largest / smallest) ** steps).astype(np.int64)
+            n_centroids = np.rint(smallest * (largest / smallest) ** steps).astype(np.int64)
         X = np.empty((n_samples, space.n_variables))
         for i in range(n_samples):
             if self.of == "values":
-                rows = space.draw_records(rng, (int(used[i]), space.table.n_qis))
+                rows = space.draw_records(rng, (int(n_centroids[i]), space.table.n_qis))
                 columns = np.arange(space.table.n_qis)
                 centres = space.coordinates.points[rows, columns] * space.coordinates.units
             else:
-                n = min(int(used[i]), space.table.n_tuples)
+                n = min(int(n_centroids[i]), space.table.n_tuples)
                 tuples = rng.permutation(space.table.n_tuples)[:n]
                 centres = space.coordinates.points[tuples] * space.coordinates.units
             low, high = space.demands.T

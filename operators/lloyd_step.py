@@ -53,8 +53,8 @@ class LloydStep(Mutation):  # type: ignore[misc]  # pymoo has no types
         children = np.array(X, dtype=np.float64)
         end = space.n_centroid_variables
         for i, classes in enumerate(space.decode(X, release="mean")):
-            used = np.unique(classes.labels)
-            centroids = classes.centres[used]
+            labels = np.unique(classes.labels)
+            centroids = classes.centres[labels]
             free = min(space.n_clusters - len(centroids), round(self.share * len(centroids)) + 1)
             if free > 0 and rng.random() < self.explore:
                 centroids = np.concatenate(

@@ -369,11 +369,11 @@ def _check_parts(
 
 
 def _distinct(
-    used: Sequence[Measure], extras: Sequence[Measure], table: Table
+    of_search: Sequence[Measure], extras: Sequence[Measure], table: Table
 ) -> tuple[Measure, ...]:
     """Return all measures by name, each once; raise if one name means two measures."""
     measures: dict[str, Measure] = {}
-    for m in used:
+    for m in of_search:
         if _measure_data(measures.setdefault(m.key, m)) != _measure_data(m):
             raise ProblemError(
                 f"constraints: two different measures are called {m.key!r} ({measures[m.key]!r} and "

@@ -96,11 +96,11 @@ class TradeOff(AnonymizationProblem):
         self.publish = publish
         self.consistent = (consistent,) if isinstance(consistent, str) else tuple(consistent)
         self.families = _families(table, families)
-        chosen = tuple(self.default_objectives() if objectives is None else objectives)
+        all_objectives = tuple(self.default_objectives() if objectives is None else objectives)
         bounds = read_constraints(constraints)
-        self.budget = _budget(self.max_suppression, chosen, bounds)
+        self.budget = _budget(self.max_suppression, all_objectives, bounds)
         shared: dict[str, Any] = {
-            "objectives": chosen,
+            "objectives": all_objectives,
             "constraints": bounds,
             "extras": self.default_extras() if extras is None else tuple(extras),
             "threads": threads,

@@ -184,16 +184,14 @@ def _file(name: str | Path) -> Path:
     try:
         if path.is_file():
             return path
-        what = "no such file"
-        if path.exists():
-            what = (
-                "is a folder, not a file"
-                if path.is_dir()
-                else "is not a plain file; copy it to one"
-            )
+        what = ": no such file"
+        if path.is_dir():
+            what = " is a folder; give the file in it"
+        elif path.exists():
+            what = " is not a plain file; copy it to one"
     except (OSError, ValueError) as error:
-        what = f"cannot be read ({getattr(error, 'strerror', None) or 'not a file name'})"
-    raise TableError(f"{path}: {what}")
+        what = f" cannot be read ({getattr(error, 'strerror', None) or 'not a file name'})"
+    raise TableError(f"{path}{what}")
 
 
 def _lines(path: Path, file: IO[str]) -> Iterator[str]:

@@ -151,9 +151,9 @@ def skewness(values: ValueCounts, factor: float) -> float:
     n_present = np.bincount(
         values.group[values.value != values.missing], minlength=len(values.sizes)
     )
-    chosen = np.zeros(len(values.sizes), dtype=np.bool_)
-    chosen[np.flatnonzero(n_present)] = skewed
-    return _share(values, chosen)
+    is_skewed = np.zeros(len(values.sizes), dtype=np.bool_)
+    is_skewed[np.flatnonzero(n_present)] = skewed
+    return _share(values, is_skewed)
 
 
 @formula(combine=max)

@@ -95,6 +95,8 @@ class RunFolder:
             if not resume:
                 self._remove_checkpoints()
             remove_leftovers(self.path)  # of a run that was killed
+        except FileExistsError:
+            raise CheckpointError(f"{self.path} is a file; name a folder for the results") from None
         except OSError as error:
             raise CheckpointError(
                 f"{self.path} cannot be used as a folder for results ({error.strerror})"

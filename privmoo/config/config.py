@@ -202,7 +202,7 @@ def _read(file: Path) -> dict[str, Any]:
     """Read a TOML file that anybody may have written."""
     try:
         if file.exists() and not file.is_file():  # a pipe could keep us waiting forever
-            raise ConfigError(f"{file} is not a regular file")
+            raise ConfigError(f"{file} is not a plain file; give the TOML file of a job")
         with file.open("rb") as stream:
             content = stream.read(_MAX_BYTES + 1)
     except ConfigError:
@@ -226,6 +226,10 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
+        if file.suffix in (".csv", ".parquet"):
+            raise ConfigError(
+                f"{file.name} is not a job but data; make a job with: privmoo init {file.name}"
+            ) from None
         raise ConfigError(f"{file.name} is not valid TOML: {_reason(error)}") from None
     except RecursionError:
         raise too_deep from None

@@ -85,8 +85,8 @@ class MemorySource:
             columns: The columns to read.
             n_rows: About how many records.
         """
-        chosen = np.unique(np.linspace(0, len(self.frame) - 1, n_rows).astype(np.int64))
-        frame = self.frame[list(columns)].iloc[chosen].reset_index(drop=True)
+        rows = np.unique(np.linspace(0, len(self.frame) - 1, n_rows).astype(np.int64))
+        frame = self.frame[list(columns)].iloc[rows].reset_index(drop=True)
         return SourceSample(frame, len(frame) == len(self.frame), len(self.frame))
 
     def count(

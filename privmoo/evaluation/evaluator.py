@@ -262,8 +262,8 @@ class Evaluator:
             if len(part):
                 owners, begins = np.unique(steps.owners[part], return_index=True)
                 thresholds = np.split(steps.thresholds[part], begins[1:])
-                chosen = candidates.with_steps(owners, thresholds)
-                of_steps[part] = np.concatenate(self.engine.map(chosen, self._measure_batch))
+                with_steps = candidates.with_steps(owners, thresholds)
+                of_steps[part] = np.concatenate(self.engine.map(with_steps, self._measure_batch))
         ends = np.searchsorted(steps.owners, np.arange(1, len(X)))
         pairs = zip(np.split(steps.thresholds, ends), np.split(of_steps, ends), strict=True)
         return values, list(pairs)

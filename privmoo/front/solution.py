@@ -125,12 +125,12 @@ class Solution:
     @property
     def recoding(self) -> Recoding:
         """The recoding: what every quasi-identifier is published as."""
-        stored = None if self.front.recodings is None else self.front.recodings[self.index]
-        if stored is None:
+        recoding_data = None if self.front.recodings is None else self.front.recodings[self.index]
+        if recoding_data is None:
             if self.front.problem is None:
                 raise ProblemError("solution: the front has no recodings; load it with its problem")
             return self.front.problem.recoding(self.x)
-        return recoding_from(self.table, stored, self.index)
+        return recoding_from(self.table, recoding_data, self.index)
 
     @property
     def thresholds(self) -> NDArray[np.float64] | None:
@@ -145,8 +145,8 @@ class Solution:
         """The policy that decides which records are left out."""
         if self.front.problem is not None:
             return self.front.problem.policy(self.x, self.thresholds)
-        stored = (self.front.recodings or [None] * len(self.front))[self.index] or {}
-        described = stored.get("suppression", self.front.description.get("suppression"))
+        recoding_data = (self.front.recodings or [None] * len(self.front))[self.index] or {}
+        described = recoding_data.get("suppression", self.front.description.get("suppression"))
         return policy_from(described)
 
     def _published_records(self) -> NDArray[np.bool_] | None:

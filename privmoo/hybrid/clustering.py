@@ -146,10 +146,10 @@ def _kinds(table: Table, units: SchemeUnits, rows: IntArray) -> tuple[IntArray, 
     owner, values, shares, n_values = [], [], [], 0
     for attribute in table.sensitive.values():
         entries = units.entries(attribute)
-        chosen = np.flatnonzero(place[entries.unit] >= 0)
-        owner.append(place[entries.unit[chosen]])
-        values.append(entries.codes[chosen] + n_values)
-        shares.append(entries.counts[chosen] / units.weights[entries.unit[chosen]])
+        rows_in_units = np.flatnonzero(place[entries.unit] >= 0)
+        owner.append(place[entries.unit[rows_in_units]])
+        values.append(entries.codes[rows_in_units] + n_values)
+        shares.append(entries.counts[rows_in_units] / units.weights[entries.unit[rows_in_units]])
         n_values += attribute.n_values
     owners = np.concatenate([np.empty(0, np.int64), *owner])
     order = np.argsort(owners, kind="stable")
@@ -236,10 +236,10 @@ def _entropy(table: Table, units: SchemeUnits, clusters: MemberClusters) -> NDAr
     label[clusters.rows] = clusters.labels
     for attribute in table.sensitive.values():
         entries = units.entries(attribute)
-        chosen = np.flatnonzero(label[entries.unit] >= 0)
-        owner, codes = label[entries.unit[chosen]], entries.codes[chosen]
+        rows_in_clusters = np.flatnonzero(label[entries.unit] >= 0)
+        owner, codes = label[entries.unit[rows_in_clusters]], entries.codes[rows_in_clusters]
         pairs, place = np.unique(owner * attribute.n_values + codes, return_inverse=True)
         owner = pairs // attribute.n_values
-        share = np.bincount(place, entries.counts[chosen]) / sizes[owner]
+        share = np.bincount(place, entries.counts[rows_in_clusters]) / sizes[owner]
         smallest = np.minimum(smallest, np.bincount(owner, -share * np.log(share), minlength=n))
     return smallest

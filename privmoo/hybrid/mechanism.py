@@ -303,7 +303,7 @@ class HybridMechanism:
         """Return the level of every categorical quasi-identifier and record."""
         lowest = np.array([self.table.qis[j].min_level for j in self.categorical], np.int64)
         levels = np.repeat(lowest[:, None], len(self.split.violating), axis=1)
-        chosen = np.array([parameters.average, parameters.least], np.int64)
+        level_of_kind = np.array([parameters.average, parameters.least], np.int64)
         for partition, rows in enumerate(self._rows):
             if not len(rows) or (partition and not self.strict):
                 continue
@@ -311,7 +311,7 @@ class HybridMechanism:
             cluster_levels = np.repeat(lowest[:, None], len(clusters), axis=1)
             if partition == 0:
                 diverse = (clusters.entropy >= parameters.diversity).astype(np.int64)
-                cluster_levels = np.maximum(cluster_levels, chosen[diverse].T)
+                cluster_levels = np.maximum(cluster_levels, level_of_kind[diverse].T)
             if self.strict:
                 cluster_levels = np.maximum(
                     cluster_levels, self._common_levels(parameters.k, partition)

@@ -87,12 +87,12 @@ def split_records(
     >>> split_records(table, [value_classes(table, "race")])
     10 violating records (10.0%), 90 others: race in {w}
     """
-    chosen = check_classes(non_violating)
+    class_names = check_classes(non_violating)
     others = np.full(table.n_tuples, bool(classes))
     values = {}
     for column_classes in classes:
         j = column_of(table, column_classes.column)
-        frequent = column_classes.of(*chosen)
+        frequent = column_classes.of(*class_names)
         values[column_classes.column] = tuple(frequent)
         if not set(column_classes.frame.index) <= set(table.qis[j].leaves):
             raise ProblemError(
@@ -132,13 +132,13 @@ def split_by_patterns(
 
 def check_classes(non_violating: Sequence[str]) -> list[str]:
     """Return the names of value classes as a list, or raise if one is not a class."""
-    chosen = names_in("non_violating", non_violating)
-    for name in chosen:
+    names = names_in("non_violating", non_violating)
+    for name in names:
         if name not in CLASSES:
             raise ProblemError(
                 f"non_violating: {name!r} is not one of {', '.join(CLASSES)}{nearest(name, CLASSES)}"
             )
-    return chosen
+    return names
 
 
 def friendly_names(table: Table, names: Sequence[str]) -> list[str]:

@@ -229,8 +229,8 @@ class CentroidSpace(SearchSpace):
             place = self.n_centroid_variables + g
             step = X[:, place] + rng.choice([-1, 1], len(X)) * rng.integers(1, 4, len(X))
             anew = rng.integers(int(low), int(high), len(X), endpoint=True)
-            chosen = np.clip(np.where(rng.random(len(X)) < 0.5, step, anew), low, high)
-            X[:, place] = np.where(rng.random(len(X)) < prob, chosen, X[:, place])
+            demands = np.clip(np.where(rng.random(len(X)) < 0.5, step, anew), low, high)
+            X[:, place] = np.where(rng.random(len(X)) < prob, demands, X[:, place])
 
     def decode(self, X: NDArray[Any], *, release: Published | None = None) -> list[Classes]:
         """Return the classes of decision vectors.

@@ -92,8 +92,8 @@ class Box:
         # A k of 0, that of an empty release, has no logarithm.
         usable = np.array(decades) * worst > 0
         worst = np.where((np.array(decades) == 0) | usable, worst, everyone.max(axis=0))
-        seen = _by_decades(reference, decades)
-        low, high = seen.min(axis=0), _by_decades(worst[None, :], decades)[0]
+        scaled_reference = _by_decades(reference, decades)
+        low, high = scaled_reference.min(axis=0), _by_decades(worst[None, :], decades)[0]
         return cls(
             low, np.where(high > low, high, low + 1.0), decades, reference, exact is not None
         )

@@ -167,6 +167,6 @@ def _counts(
         keys = entries.tuples.astype(np.int64) * attribute.n_values + attribute.codes
         entry = np.searchsorted(keys, row_tuple * attribute.n_values + attribute.row_codes)
         counts = np.stack([np.bincount(entry[p], minlength=len(keys)) for p in published])
-        chosen = entries._replace(counts=counts.astype(np.int32), shared=False)
-        segments[name] = grouper.count(name, chosen, before, memory)
+        entries_published = entries._replace(counts=counts.astype(np.int32), shared=False)
+        segments[name] = grouper.count(name, entries_published, before, memory)
     return segments

@@ -138,12 +138,12 @@ def _spread(frame: pd.DataFrame, number: int, job: _Job) -> _PieceColumns:
     if job.complete:
         rows[~frame[job.complete].notna().all(axis=1).to_numpy()] = -1
     released, keys, ends = _release_order(rows, number, job)
-    arrays, chosen = [], pa.array(rows[released])
+    arrays, lookup_rows = [], pa.array(rows[released])
     for name in job.columns:
         if name in lookup.noise:
             arrays.append(pa.array(_with_noise(lookup, name, rows, released, number, job)))
         elif name in lookup.values:
-            arrays.append(lookup.values[name].take(chosen))
+            arrays.append(lookup.values[name].take(lookup_rows))
         else:
             arrays.append(arrow_array(frame[name].iloc[released], name))
     batch = pa.RecordBatch.from_arrays(
