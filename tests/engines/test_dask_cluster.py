@@ -105,7 +105,7 @@ def test_a_worker_is_killed_in_a_scan_and_in_a_release(client: Any, tmp_path: Pa
     assert mark.exists()
     assert content(place / "out.parquet") == parts
     assert sorted(p.name for p in place.iterdir()) == NAMES
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=300)
     assert set(client.run(os.getpid).values()) != before
 
 
@@ -124,14 +124,14 @@ def test_noise_is_the_same_after_a_worker_was_killed(client: Any, tmp_path: Path
     armed.touch()
     assert write(found, "two.parquet") == parts
     assert mark.exists()
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=300)
 
 
 @pytest.mark.slow  # workers are killed until the scheduler gives up
 def test_a_partition_that_kills_every_worker(client: Any) -> None:
     with pytest.raises(TableError, match="workers were lost repeatedly"):
         Table.scan(source(always_deadly, n=2), **ROLES)
-    client.wait_for_workers(2, timeout=60)
+    client.wait_for_workers(2, timeout=300)
 
 
 @pytest.mark.faults
@@ -203,7 +203,7 @@ def test_islands_of_which_a_worker_is_killed(client: Any) -> None:
     two = pm.study.optimize_islands(small(), client=client, **options)
     killer.join()
     assert two == pm.study.optimize_islands(small(), jobs=1, **options)
-    client.wait_for_workers(2, timeout=60)
+    client.wait_for_workers(2, timeout=300)
 
 
 @pytest.mark.slow  # more rows, a worker killed from outside while it writes
@@ -233,7 +233,7 @@ def test_a_worker_is_killed_from_outside(client: Any, tmp_path: Path) -> None:
     assert seen and seen[0] < 20
     assert content(tmp_path / "out.parquet") == content(tmp_path / "first.parquet")
     assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
-    client.wait_for_workers(2, timeout=60)
+    client.wait_for_workers(2, timeout=300)
     k = pd.concat([pd.read_parquet(p) for p in (tmp_path / "out.parquet").iterdir()])
     sizes = k.groupby(["age", "zip", "size"], dropna=False, observed=True).size()
     assert sizes.min() >= int(np.floor(chosen.values["k"]))

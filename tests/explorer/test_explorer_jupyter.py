@@ -124,7 +124,7 @@ def printed(page: Any, number: int, start: str) -> str:
         "([n, start]) => [...document.querySelectorAll('.jp-Notebook .jp-CodeCell')][n]"
         "?.querySelector('.jp-OutputArea-output')?.textContent.startsWith(start)",
         arg=[number, start],
-        timeout=60_000,
+        timeout=180_000,
     )
     text: str = output.first.inner_text()
     return text.strip()
@@ -146,19 +146,19 @@ def test_both_ways(notebook_url: str, request: pytest.FixtureRequest) -> None:
 
 def work_with(page: Any, notebook_url: str) -> None:
     page.goto(notebook_url)
-    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=120_000)
-    page.wait_for_selector("text=Python 3 (ipykernel)", timeout=120_000)
-    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=120_000)
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=180_000)
+    page.wait_for_selector("text=Python 3 (ipykernel)", timeout=180_000)
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=180_000)
     run_cell(page, 0)
     page.wait_for_selector(".pmx", timeout=180_000)
     # When a run ends, the notebook takes the keys to the next cell: nobody is that quick, tests are.
-    page.wait_for_selector('.jp-CodeCell .jp-InputPrompt:text("[1]:")', timeout=60_000)
+    page.wait_for_selector('.jp-CodeCell .jp-InputPrompt:text("[1]:")', timeout=180_000)
     page.wait_for_timeout(500)
 
     # From the browser to Python.
     x, y = spot(page, 1)
     page.mouse.click(x, y)
-    page.wait_for_selector(".pmx-card .pmx-words", timeout=60_000)
+    page.wait_for_selector(".pmx-card .pmx-words", timeout=180_000)
     assert page.locator(".pmx-card h3").inner_text() == "Solution 1"
     page.wait_for_selector(".pmx-data")
     assert page.locator(".pmx-data tbody tr").count() == 8
@@ -183,7 +183,7 @@ def work_with(page: Any, notebook_url: str) -> None:
     # From Python to the browser.
     run_cell(page, 2)
     page.wait_for_function(
-        "document.querySelector('.pmx-card h3').textContent === 'Solution 2'", timeout=60_000
+        "document.querySelector('.pmx-card h3').textContent === 'Solution 2'", timeout=180_000
     )
     page.wait_for_function("document.querySelectorAll('.pmx-list li').length === 2")
     state = page.evaluate(

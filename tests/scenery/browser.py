@@ -33,6 +33,8 @@ SWITCHES = [
     "--disable-component-update",
     "--disable-sync",
 ]
+PATIENCE = 180_000
+"""Milliseconds that a busy machine may take for one step."""
 SCRIPT = "<script>alert(1)</script>"
 ENDING = "</script><script>alert(2)</script>"
 HOSTILE_NAME = "<img src=x onerror=alert(3)>"
@@ -49,7 +51,9 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=SWITCHES, timeout=PATIENCE
+        )
         yield browser
         browser.close()
 
@@ -60,6 +64,7 @@ class Watched:
     def __init__(self, browser: Any, **options: Any) -> None:
         options.setdefault("viewport", {"width": 1600, "height": 1000})
         self.context = browser.new_context(**options)
+        self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
         self.requests: list[str] = []
         self.troubles: list[str] = []
@@ -79,7 +84,7 @@ class Watched:
 
     def open(self, file: Path) -> Any:
         self.page.goto(file.as_uri())
-        self.page.wait_for_selector(".pmx-card .pmx-words", timeout=30_000)
+        self.page.wait_for_selector(".pmx-card .pmx-words")
         return self.page
 
     def close(self) -> None:
