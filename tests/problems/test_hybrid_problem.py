@@ -206,11 +206,11 @@ def test_noise_is_secret_by_default_and_a_seed_is_cautioned_of() -> None:
         return "\n".join([release.certificate.to_text(), release.certificate.to_json()])
 
     known = certificate(TABLE, 0)
-    assert "Whoever knows the seed and the method can try out guesses" in known
+    assert "Anyone who knows the seed and the method can try out guesses" in known
     problem = Hybrid(TABLE, patterns=NAMES, noise_seed=0)
     assert problem.parameters()["noise"] not in known
     secret = Hybrid(TABLE, patterns=NAMES)
-    assert "Whoever knows the seed" not in certificate(TABLE, None)
+    assert "Anyone who knows the seed" not in certificate(TABLE, None)
     low = secret.bounds()[0]
     assert secret.recoding(low).key() == secret.recoding(low).key()
     assert secret.recoding(low).key() != Hybrid(TABLE, patterns=NAMES).recoding(low).key()
