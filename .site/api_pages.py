@@ -1,4 +1,4 @@
-"""Pages of the API: a block such as ```` ```{names} measures/ ```` becomes the documentation of its names."""
+"""API pages: a block such as ```` ```{names} measures/ ```` becomes the documentation of its names."""
 
 from __future__ import annotations
 
