@@ -24,7 +24,7 @@ export PYTHONHASHSEED := 1
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-faults test-all lint ruff types pytest quick-notebooks notebooks bench \
+.PHONY: help venv demo docs test test-faults test-all lint ruff types pytest quick-notebooks notebooks bench \
 	bench-scale fuzz clean
 
 help:
@@ -33,6 +33,7 @@ help:
 	@echo "make test-faults  every failing system call, kills, bad inputs, all examples of property tests"
 	@echo "make test-all     everything, with the slow reproductions"
 	@echo "make notebooks    run the notebooks in full and write their outputs into them"
+	@echo "make docs         build the documentation: build/docs/html/index.html"
 	@echo "make bench        measure the speed of the evaluation"
 	@echo "make bench-scale  scan and release up to 100 million rows (ROWS=1e6 for fewer)"
 	@echo "make fuzz         feed damaged files to every reader (SECONDS=60 each)"
@@ -95,6 +96,11 @@ test-faults: venv
 
 test-all: lint quick-notebooks
 	$(PYTEST) $(ORDER)
+
+# Warnings are errors: a link that leads nowhere, a name without documentation.
+docs: venv
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -c .site notebooks build/docs/html
+	@echo "build/docs/html/index.html"
 
 bench: venv
 	@test -n "$(BENCHMARKS)" || { echo "there is no tests/benchmarks/bench_*.py" >&2; exit 1; }

@@ -1,4 +1,4 @@
-"""The README runs, away from the checkout: its Python in one namespace, its commands in order."""
+"""README and pages run, away from the checkout: their Python in one namespace, commands in order."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tests.scenery.jobs import call
 from tests.scenery.paths import TOP
 
 README = TOP / "README.md"
+PAGES = sorted((TOP / "notebooks").rglob("*.md"))
 BLOCK = re.compile(
     r"(?P<skip><!--\s*not run\s*-->\s*)?^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
 )
@@ -34,14 +35,22 @@ def test_marked_blocks_are_left_out() -> None:
 
 # Two releases of one table are compared there, and a reader is warned of that, rightly.
 @pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
-def test_readme_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = blocks(README.read_text(encoding="utf-8"))
-    assert found, "README.md has no ```python block that runs"
+@pytest.mark.parametrize(
+    "page",
+    [page for page in (README, *PAGES) if blocks(page.read_text(encoding="utf-8"))],
+    ids=lambda page: page.stem,
+)
+def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    namespace: dict[str, Any] = {"__name__": "readme"}
-    for line, code in found:
-        # The blank lines make a traceback point at the README's own line.
-        exec(compile("\n" * (line - 1) + code, str(README), "exec"), namespace)  # noqa: S102
+    namespace: dict[str, Any] = {"__name__": "page"}
+    for line, code in blocks(page.read_text(encoding="utf-8")):
+        # The blank lines make a traceback point at the page's own line.
+        exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)  # noqa: S102
+
+
+def test_readme_and_pages_have_examples() -> None:
+    assert blocks(README.read_text(encoding="utf-8"))
+    assert sum(bool(blocks(page.read_text(encoding="utf-8"))) for page in PAGES) >= 10
 
 
 def commands(text: str) -> list[list[str]]:
