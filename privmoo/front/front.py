@@ -73,6 +73,9 @@ class Front:
         filters: What decided which solutions of a larger front are left: the names of limited
             quantities, `"family"`, or `"choice"` if they were chosen by their places. A public report
             needs them.
+        numbers: The number of every solution: its place on the whole front. A part of a front keeps
+            the numbers, so that they are names; a front that is not a part counts from 0.
+        n_whole: How many solutions the whole front has.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -82,7 +85,7 @@ class Front:
     >>> front
     Front of 3 solutions: k 1 … 6, loss 0 % … 100 %
     >>> front.best("k"), front.where(max_loss=0.5)[-1], len(front[:2])
-    (Solution 2 of 3: k = 6, 100 % loss, Solution 1 of 2: k = 3, 40 % loss, 2)
+    (Solution 2 of 3: k = 6, 100 % loss, Solution 1 of 3: k = 3, 40 % loss, 2)
     """
 
     quantities: tuple[Quantity, ...]
@@ -99,9 +102,14 @@ class Front:
     infeasible: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 1)))
     thresholds: NDArray[np.float64] | None = None
     filters: frozenset[str] = frozenset()
+    numbers: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
+    n_whole: int = 0
 
     def __post_init__(self) -> None:
-        for array in (self.values, self.X, self.dominated, self.infeasible):
+        if not self.n_whole:
+            object.__setattr__(self, "numbers", np.arange(len(self.values)))
+            object.__setattr__(self, "n_whole", len(self.values))
+        for array in (self.values, self.X, self.dominated, self.infeasible, self.numbers):
             array.setflags(write=False)
         if self.thresholds is not None and np.isnan(self.thresholds).any(axis=1).all():
             object.__setattr__(self, "thresholds", None)  # no solution is a step
@@ -302,6 +310,7 @@ class Front:
             thresholds=thresholds_of(everyone, keep),
             families=families,
             filters=frozenset().union(*(f.filters for f in everyone)),
+            n_whole=0,  # a new front, with numbers of its own
         )
 
     # A sequence of solutions
@@ -365,6 +374,7 @@ class Front:
             run=run,
             thresholds=None if self.thresholds is None else self.thresholds[rows],
             filters=self.filters.union(by),
+            numbers=self.numbers[rows],
         )
 
     def __eq__(self, other: object) -> bool:
@@ -380,10 +390,10 @@ class Front:
         return hash((self.values.tobytes(), self.n_objectives))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return objectives, other measures and suppressed records, one row per solution."""
+        """Return objectives, other measures and suppressed records, one row per number of a solution."""
         frame = pd.DataFrame(
             {q.key: self.values[:, i] for i, q in enumerate(self.quantities)},
-            index=pd.RangeIndex(len(self), name="solution"),
+            index=pd.Index(self.numbers, name="solution"),
         )
         return frame.astype({RECORDS_SUPPRESSED: np.int64})
 
@@ -446,12 +456,14 @@ class Front:
         return self[choice.best(self, name)]
 
     def knee(self) -> Solution:
-        """Return the solution that bulges most towards the ideal point.
+        """Return the solution that bulges most towards the ideal point, among those that protect people.
 
         Objectives are scaled from 0 (best of the front) to 1 (worst), on the axes of `plot`: by their
         logarithm where they spread over more than two decades. The knee is farthest below the plane
         through the extremes, that is, it has the least sum of scaled objectives (for two objectives
-        Das 1999's characterisation).
+        Das 1999's characterisation). Solutions with k = 1 are left out, unless there are no others. A
+        knee depends on the range of the front, so ask for it within limits: `front.where(max_k=50).knee()`.
+        It is a property of the curve, not a recommendation; see `choices`.
         """
         return self[knees.knee(self)]
 

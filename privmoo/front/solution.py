@@ -47,7 +47,7 @@ class Solution:
 
     Attributes:
         front: The front of the solution.
-        index: The place of the solution on the front.
+        index: The place of the solution on this front, which may be a part of another one; see `number`.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -62,6 +62,11 @@ class Solution:
 
     front: Front
     index: int
+
+    @property
+    def number(self) -> int:
+        """The number by which front, explorer and command line call it: its place on the whole front."""
+        return int(self.front.numbers[self.index])
 
     @property
     def x(self) -> NDArray[Any]:
@@ -377,7 +382,7 @@ class Solution:
 
     def __repr__(self) -> str:
         phrases = ", ".join(q.phrase(self.values[q.key]) for q in self.front.objectives)
-        return f"Solution {self.index} of {len(self.front)}: {phrases}"
+        return f"Solution {self.number} of {self.front.n_whole}: {phrases}"
 
     def _repr_html_(self) -> str:
         parts = [f"<div>{html.escape(repr(self))}</div>"]

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.wording import count_noun
 from privmoo.data.columns import QIColumn
 from privmoo.data.table import Table
 from privmoo.hierarchy.canonical import canonical
@@ -119,6 +120,11 @@ class PublishedColumn(ABC):
         return self.qi.name
 
     @property
+    def shows_values(self) -> bool:
+        """Whether a reader finds original values in it, or labels that stand for them."""
+        return False
+
+    @property
     @abstractmethod
     def n_cells(self) -> int:
         """The number of cells."""
@@ -134,6 +140,14 @@ class PublishedColumn(ABC):
         Args:
             released: The values that are released, with the number of their records; all values of the
                 column by default. A certificate must not name a value that only suppressed records have.
+        """
+
+    @abstractmethod
+    def summarise(self, released: Mapping[str, int]) -> str:
+        """Say in a few words what becomes of the values, for a table of choices.
+
+        Args:
+            released: The values that are released, with the number of their records.
         """
 
     def meanings(self) -> Mapping[str, Sequence[str]] | None:
@@ -205,6 +219,11 @@ class Labels(PublishedColumn):
         return len(self.labels)
 
     @property
+    def shows_values(self) -> bool:
+        """True: every label stands for values."""
+        return True
+
+    @property
     def is_local(self) -> bool:
         """Whether one value may have several labels, so that labels may overlap."""
         return self.scope != "value"
@@ -231,6 +250,51 @@ class Labels(PublishedColumn):
                 return f"as it is ({len(labels)} values)"
             return f"base intervals as they are ({len(labels)})"
         return " | ".join(labels)
+
+    def summarise(self, released: Mapping[str, int]) -> str:
+        """Say whether values are unchanged, in ranges or groups, or replaced by one label.
+
+        >>> import pandas as pd
+        >>> from privmoo.hierarchy import Hierarchy
+        >>> from privmoo.recodings.blocks import cut_recoding
+        >>> ages = pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]})
+        >>> table = Table(ages, quasi_identifiers={"age": Hierarchy.ordered()})
+        >>> column = cut_recoding(table, [[0, 0, 1, 0, 0]]).columns[0]
+        >>> column.summarise({"20–22": 3, "40–60": 3}), column.summarise({"20–22": 3})
+        ('ranges of 3 to 21', 'ranges of 3')
+        """
+        cells = np.array([i for i, label in enumerate(self.labels) if label in released], np.int64)
+        records = np.array([released[self.labels[i]] for i in cells], np.int64)
+        if not records.sum():
+            return "nothing is released"
+        widths, leaf = self.widths[cells], "value" if self.qi.exact else "base interval"
+        if (widths == 1).all():
+            return "unchanged" if self.qi.exact else "in base intervals"
+        if (widths == self.qi.n_leaves).all():
+            return "*"
+        recoded = cells[widths > 1] if self.is_local else cells
+        blocks = self._sizes_of_blocks(recoded)
+        if not self.is_local:
+            if blocks is not None:
+                return f"ranges of {blocks}"
+            return f"{count_noun(int(widths.sum()), leaf)} in {count_noun(len(cells), 'group')}"
+        if blocks is None:
+            blocks = _from_to(self.widths[recoded], leaf)
+        share = round(100 * records[widths == 1].sum() / records.sum())
+        as_it_is = "unchanged" if self.qi.exact else f"in {leaf}s"
+        begin = f"{min(share, 99)} % {as_it_is}, else " if share else ""
+        return f"{begin}{'ranges' if self.qi.numbers is not None else 'groups'} of {blocks}"
+
+    def _sizes_of_blocks(self, cells: IntArray) -> str | None:
+        """Return the smallest and the largest width of some ranges, in the numbers of the column."""
+        numbers = self.qi.numbers
+        if numbers is None:
+            return None
+        steps = np.diff(np.unique(numbers[~np.isnan(numbers)]))
+        ends = numbers[self.start[cells]], numbers[self.stop[cells] - 1]
+        widths = ends[1] - ends[0] + (steps.min() if len(steps) else 0.0)
+        widths = widths[widths > 0]  # not a range with a missing value
+        return _from_to(widths) if len(widths) else None
 
     def _spread(self, released: Mapping[str, int] | None) -> str:
         """Say how many labels differ, how much of the domain they cover, and which share is unchanged."""
@@ -291,6 +355,11 @@ class Values(PublishedColumn):
     scope: Scope = "class"
 
     @property
+    def shows_values(self) -> bool:
+        """Whether the values are categories; a mean is a number that nobody may have."""
+        return bool(self.values.dtype == object)
+
+    @property
     def n_cells(self) -> int:
         """The number of classes."""
         return len(self.values)
@@ -309,6 +378,10 @@ class Values(PublishedColumn):
         if released is not None:
             values = [value for value in values if value in released]
         return f"{self.statistic} of each class ({', '.join(sorted(values))})"
+
+    def summarise(self, released: Mapping[str, int]) -> str:
+        """Name the statistic."""
+        return f"{self.statistic} of each class"
 
     def leaf_ranges(self) -> tuple[IntArray, IntArray]:
         """Return the leaf of every category, and the leaf nearest to every number."""
@@ -386,6 +459,10 @@ class Noised(PublishedColumn):
         """Say that there is noise, and how many numbers differ if they are drawn."""
         count = f" ({self._count(released)} different)" if self.is_drawn else ""
         return f"number with noise{count}"
+
+    def summarise(self, released: Mapping[str, int]) -> str:
+        """Say that there is noise."""
+        return "with noise"
 
     def leaf_ranges(self) -> tuple[IntArray, IntArray]:
         """Return the leaf that is nearest to every number."""
@@ -466,6 +543,10 @@ class Intervals(PublishedColumn):
         """Say that there is noise, and how many intervals differ."""
         return f"interval of numbers with noise ({self._count(released)} different)"
 
+    def summarise(self, released: Mapping[str, int]) -> str:
+        """Say that there is noise."""
+        return "intervals with noise"
+
     def meanings(self) -> dict[str, Sequence[str]]:
         """Return the leaves in every interval, or the nearest leaf if the interval has none."""
         order, first, last = self._covered_places()
@@ -506,6 +587,13 @@ class Intervals(PublishedColumn):
     def levels(self) -> dict[str, float]:
         """Return level over height by label."""
         return dict(zip(self.labels(), self.level_shares().tolist(), strict=True))
+
+
+def _from_to(sizes: NDArray[Any], noun: str | None = None) -> str:
+    """Return the smallest and the largest of some sizes, with a noun if one is given."""
+    low, high = (f"{float(f'{size:.4g}'):,.15g}" for size in (sizes.min(), sizes.max()))
+    text = low if low == high else f"{low} to {high}"
+    return text if noun is None else f"{text} {noun}s"
 
 
 class _LeafRange(Sequence[str]):
