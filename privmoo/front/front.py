@@ -24,6 +24,7 @@ from privmoo.front import (
     hypervolume,
     knees,
     limits,
+    little_more,
     marginal_rates,
     pseudo_weights,
     questions,
@@ -33,6 +34,7 @@ from privmoo.front import (
 )
 from privmoo.front.advice import remarks
 from privmoo.front.answer import Answer
+from privmoo.front.choices import Choices, choices
 from privmoo.front.gap import Gap, gap
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, find, quantities_of
 from privmoo.front.solution import Solution
@@ -399,6 +401,36 @@ class Front:
 
     # Choice of a solution
 
+    def choices(self, **steps: Sequence[float] | float) -> Choices:
+        """Return what k = 3, 5, 10, 20 and 50 would cost, side by side: the place to begin.
+
+        Each choice is the cheapest solution that has at least that k: its number, its figures, how many
+        people are left out, the error of counts that are taken from it, what happens to each column in
+        a few words, and what the next step costs. A front that does not record k is divided by ℓ, by t
+        or by its first objective that is maximised.
+
+        Args:
+            steps: Other steps, of one recorded quantity: `k=[5, 25]`, `l=[2, 3]`, `t=0.2`.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+        ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+        >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
+        >>> front = pm.Front.of(pm.problems.Cuts(table), cuts)
+        >>> front.choices()
+                         k ≥ 3               k ≥ 5
+        solution         1                   2
+        k-anonymity      3                   6
+        loss             40 %                100 %
+        left out         nobody              nobody
+        error of counts  0 %                 0 %
+        age              ranges of 3 to 21   *
+        next step        k ≥ 5: +60 % loss
+        >>> front.choices().suggested, front.choices(k=4)[0].solution
+        (Solution 2 of 3: k = 6, 100 % loss, Solution 2 of 3: k = 6, 100 % loss)
+        """
+        return choices(self, steps)
+
     def where(self, *, family: str | None = None, **bounds: float) -> Front:
         """Return the front of the solutions within limits.
 
@@ -726,23 +758,48 @@ class Front:
         """
         return marginal_rates.next_step(self, solution, gain=gain, cost=cost, step=step)
 
+    def for_a_little_more(
+        self, solution: Solution | int, *, at_most: float = 0.05
+    ) -> list[Answer]:
+        """Answer which columns a little more of the cost would keep as they are.
+
+        "2 % more people left out keeps 'roof' as it is": each answer is a solution of this front that is
+        no worse in any other objective and costs at most `at_most` more. What the front does not show is
+        not promised.
+
+        Args:
+            solution: A solution of the front, or its number.
+            at_most: The most that may be paid more, 0.05 for five percentage points of a fraction; of
+                a cost without a unit, a share of the front's range.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> frame = pd.DataFrame({"age": [20, 20, 30, 30, 40, 40, 50], "roof": list("ttttsst")})
+        >>> table = pm.Table(frame, quasi_identifiers={"age": pm.Hierarchy.ordered(),
+        ...                                            "roof": pm.Hierarchy.flat()})
+        >>> problem = pm.problems.Levels(table, suppression=pm.BelowThreshold(2))
+        >>> front = pm.Front.of(problem, [[1, 0], [0, 0], [1, 1]])
+        >>> front.for_a_little_more(0, at_most=1.0)
+        []
+        """
+        return little_more.for_a_little_more(self, solution, at_most)
+
     def advice(self) -> str:
         """Describe what the front offers, where it is worth looking, and which questions to ask.
 
-        The sentences are those beside the picture of `plot_trade_off`: the range, the knee and the marginal
-        rate there, flat regions, other solutions of high trade-off, and the questions that fit this
-        front.
+        The sentences are those beside the picture of `plot_trade_off`: the choices and where to begin, the
+        range, the knee and the marginal rate there, flat regions, other solutions of high trade-off,
+        and the questions that fit this front.
 
         >>> import pandas as pd, privmoo as pm
         >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
         ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
         >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
         >>> print(pm.Front.of(pm.problems.Cuts(table), cuts).advice())
+        The choices: k ≥ 3 at 40 % loss (solution 1), k ≥ 5 at 100 % loss (solution 2); begin with
+        solution 2, k = 6 and 100 % loss.
         The range: 3 solutions, from k = 1 at 0 % loss to k = 6 at 100 % loss.
-        No knee, but in the middle: solution 1, k = 3 and 40 % loss; from there the next 1 % of loss buys
-        nothing; 60 % more loss buys k +3: k = 6 at 100 % loss.
-        To ask: front.best_within(max_loss=0.4), front.cheapest_with(min_k=3), front.near(k=3, loss=0.4),
-        front.next_step(1), front.rates(), front.plot_trade_off().
+        To ask: front.choices(), front.best_within(max_loss=1), front.cheapest_with(min_k=5),
+        front.near(k=5, loss=1), front.next_step(2), front.rates(), front.plot_trade_off().
         """
         return "\n".join(f"{title}: {text}" for title, text in remarks(self))
 
@@ -758,7 +815,7 @@ class Front:
         """Draw the front, with dominated candidates in grey, and mark the knee and a pick.
 
         Args:
-            pick: A solution to mark.
+            pick: A solution to mark; without one, the suggested one of `choices` is marked.
             ax: Where to draw; a new figure by default.
             objectives: The objectives to draw; all by default.
 

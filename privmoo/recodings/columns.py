@@ -150,6 +150,14 @@ class PublishedColumn(ABC):
             released: The values that are released, with the number of their records.
         """
 
+    def keeps_values(self, released: Mapping[str, int]) -> bool:
+        """Return whether every released record has its original value.
+
+        Args:
+            released: The values that are released, with the number of their records.
+        """
+        return False
+
     def meanings(self) -> Mapping[str, Sequence[str]] | None:
         """Return the leaves that every published label stands for; None if values are published."""
         return None
@@ -247,7 +255,7 @@ class Labels(PublishedColumn):
             return "* (fully suppressed)"
         if self.n_cells == self.qi.n_leaves:
             if self.qi.exact:
-                return f"as it is ({len(labels)} values)"
+                return f"as it is ({count_noun(len(labels), 'value')})"
             return f"base intervals as they are ({len(labels)})"
         return " | ".join(labels)
 
@@ -263,7 +271,7 @@ class Labels(PublishedColumn):
         >>> column.summarise({"20–22": 3, "40–60": 3}), column.summarise({"20–22": 3})
         ('ranges of 3 to 21', 'ranges of 3')
         """
-        cells = np.array([i for i, label in enumerate(self.labels) if label in released], np.int64)
+        cells = self._cells(released)
         records = np.array([released[self.labels[i]] for i in cells], np.int64)
         if not records.sum():
             return "nothing is released"
@@ -272,29 +280,47 @@ class Labels(PublishedColumn):
             return "unchanged" if self.qi.exact else "in base intervals"
         if (widths == self.qi.n_leaves).all():
             return "*"
-        recoded = cells[widths > 1] if self.is_local else cells
-        blocks = self._sizes_of_blocks(recoded)
-        if not self.is_local:
-            if blocks is not None:
-                return f"ranges of {blocks}"
+        if not self.is_local and self.qi.numbers is None:
             return f"{count_noun(int(widths.sum()), leaf)} in {count_noun(len(cells), 'group')}"
-        if blocks is None:
-            blocks = _from_to(self.widths[recoded], leaf)
+        recoded = widths > 1 if self.is_local else widths > 0
+        blocks = self._words_of_blocks(cells[recoded])
         share = round(100 * records[widths == 1].sum() / records.sum())
+        if not self.is_local or not share:
+            return blocks
         as_it_is = "unchanged" if self.qi.exact else f"in {leaf}s"
-        begin = f"{min(share, 99)} % {as_it_is}, else " if share else ""
-        return f"{begin}{'ranges' if self.qi.numbers is not None else 'groups'} of {blocks}"
+        return f"{min(share, 99)} % {as_it_is}, else {blocks}"
 
-    def _sizes_of_blocks(self, cells: IntArray) -> str | None:
-        """Return the smallest and the largest width of some ranges, in the numbers of the column."""
+    def keeps_values(self, released: Mapping[str, int]) -> bool:
+        """Return whether every released label is one value of the data."""
+        return self.qi.exact and bool((self.widths[self._cells(released)] == 1).all())
+
+    def _cells(self, released: Mapping[str, int]) -> IntArray:
+        """Return the cells that are released."""
+        places = [i for i, label in enumerate(self.labels) if label in released]
+        return np.array(places, np.int64)
+
+    def _words_of_blocks(self, cells: IntArray) -> str:
+        """Say how wide some labels are: in numbers if the column has them, else in values."""
+        whole = self.widths[cells] == self.qi.n_leaves
+        if whole.all():
+            return "*"
+        sizes, noun = self._sizes(cells)
+        low, high = (
+            "*" if whole[i] else f"{float(f'{sizes[i]:.4g}'):,.15g}"
+            for i in (int(np.argmin(sizes)), int(np.argmax(sizes)))
+        )
+        return noun.format(low if low == high else f"{low} to {high}")
+
+    def _sizes(self, cells: IntArray) -> tuple[NDArray[Any], str]:
+        """Return the sizes of some labels, and how to speak of them."""
         numbers = self.qi.numbers
-        if numbers is None:
-            return None
-        steps = np.diff(np.unique(numbers[~np.isnan(numbers)]))
-        ends = numbers[self.start[cells]], numbers[self.stop[cells] - 1]
-        widths = ends[1] - ends[0] + (steps.min() if len(steps) else 0.0)
-        widths = widths[widths > 0]  # not a range with a missing value
-        return _from_to(widths) if len(widths) else None
+        if numbers is not None:
+            steps = np.diff(np.unique(numbers[~np.isnan(numbers)]))
+            ends = numbers[self.start[cells]], numbers[self.stop[cells] - 1]
+            sizes = ends[1] - ends[0] + (steps.min() if len(steps) else 0.0)
+            if np.isfinite(sizes).all():
+                return sizes, "ranges of {}"
+        return self.widths[cells], f"groups of {{}} {'values' if self.qi.exact else 'intervals'}"
 
     def _spread(self, released: Mapping[str, int] | None) -> str:
         """Say how many labels differ, how much of the domain they cover, and which share is unchanged."""
@@ -587,13 +613,6 @@ class Intervals(PublishedColumn):
     def levels(self) -> dict[str, float]:
         """Return level over height by label."""
         return dict(zip(self.labels(), self.level_shares().tolist(), strict=True))
-
-
-def _from_to(sizes: NDArray[Any], noun: str | None = None) -> str:
-    """Return the smallest and the largest of some sizes, with a noun if one is given."""
-    low, high = (f"{float(f'{size:.4g}'):,.15g}" for size in (sizes.min(), sizes.max()))
-    text = low if low == high else f"{low} to {high}"
-    return text if noun is None else f"{text} {noun}s"
 
 
 class _LeafRange(Sequence[str]):

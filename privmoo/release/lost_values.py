@@ -37,15 +37,17 @@ class LostValues:
     unit: str = "value"
     people: bool = True
 
+    @property
+    def remaining(self) -> str:
+        """How many values are left, such as "5 of 8 values"."""
+        return f"{self.occurring - self.lost:,} of {self.occurring:,} {self.unit}s"
+
     def __str__(self) -> str:
-        remaining = self.occurring - self.lost
-        verb = "remains" if remaining == 1 else "remain"
+        verb = "remains" if self.occurring - self.lost == 1 else "remain"
         one = self.records == 1
         nouns = ("person", "people") if self.people else ("record", "records")
-        return (
-            f"{remaining:,} of {self.occurring:,} {self.unit}s {verb}, "
-            f"{self.records:,} {nouns[0] if one else nouns[1]} affected"
-        )
+        who = f"{self.records:,} {nouns[0] if one else nouns[1]}"
+        return f"{self.remaining} {verb}, {who} affected"
 
 
 def lost_values(

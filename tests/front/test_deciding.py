@@ -357,8 +357,8 @@ def test_mistakes_are_told_in_one_sentence(ask: Callable[[Front], object], sente
 
 
 def test_an_objective_that_is_the_same_for_all_takes_no_knee_away() -> None:
-    front = toy([1, 10, 12], [0, 0.1, 1])
-    same = toy([1, 10, 12], [0, 0.1, 1], z=[3.0, 3.0, 3.0])
+    front = toy([2, 10, 12], [0, 0.1, 1])
+    same = toy([2, 10, 12], [0, 0.1, 1], z=[3.0, 3.0, 3.0])
     assert "The knee: solution 1" in front.advice() and "The knee: solution 1" in same.advice()
 
 
