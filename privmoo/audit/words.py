@@ -56,7 +56,10 @@ _FIGURES: dict[str, tuple[str, str]] = {
     "loss": ("loss", "The share of detail that is gone: 0 as it was, 1 nothing left."),
     "generalization_loss": ("loss without suppression", "The same for the released records alone."),
     "loss_geometric": ("loss, geometric mean", "The same with a geometric mean over columns."),
-    "il": ("information loss", "The distance of released numbers and values from the original ones."),
+    "il": (
+        "information loss",
+        "The distance of released numbers and values from the original ones.",
+    ),
     "suppression": ("share left out", "The share of the original records that is not released."),
     "discernibility": (
         "discernibility",
@@ -64,7 +67,10 @@ _FIGURES: dict[str, tuple[str, str]] = {
     ),
     "discernibility_star": ("discernibility of the released records", ""),
     "aecs": ("average class size", "Original records per group; 1 is as detailed as can be."),
-    "transparency": ("transparency", "Cells, each by the share of its label that it is; more is better."),
+    "transparency": (
+        "transparency",
+        "Cells, each by the share of its label that it is; more is better.",
+    ),
     "ambiguity": (
         "ambiguity",
         "Every record counts the combinations of values that it may have had; smaller is better.",

@@ -38,7 +38,11 @@ def say_choices(front: Front) -> None:
         )
         return
     width = shutil.get_terminal_size((_WIDTH, 24)).columns if sys.stdout.isatty() else _WIDTH
-    say(f"The cheapest solution for each k, and what it does to each column:\n" if _is_k(front) else "")
+    say(
+        "The cheapest solution for each k, and what it does to each column:\n"
+        if _is_k(front)
+        else ""
+    )
     say(choices.to_text(max(_LEAST, width)))
     if front.table is not None:
         say(f"\n{_READING}")

@@ -81,7 +81,9 @@ def _choices(front: Front, start: int | None) -> list[tuple[str, str]]:
     ]
     begin = ""
     if start is not None:
-        begin = f"; begin with solution {front[start].number}, {_objectives(front, start, join_words)}"
+        begin = (
+            f"; begin with solution {front[start].number}, {_objectives(front, start, join_words)}"
+        )
     return [("The choices", f"{', '.join(texts)}{begin}.")]
 
 
@@ -105,9 +107,7 @@ def _flat(pair: Pair, calls: bool) -> list[tuple[str, str]]:
     return [("Much for little", f"from {'; from '.join(texts)}{suffix}.")]
 
 
-def _objectives(
-    front: Front, place: int, join: Callable[[Iterable[str]], str] = ", ".join
-) -> str:
+def _objectives(front: Front, place: int, join: Callable[[Iterable[str]], str] = ", ".join) -> str:
     values = front[place].values
     return join(q.phrase(values[q.key]) for q in front.objectives)
 

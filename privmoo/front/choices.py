@@ -94,7 +94,9 @@ class Choices(Sequence[Choice]):
                 "next step": choice.next_step,
             }
             rows.append(row)
-        frame = pd.DataFrame(rows, index=pd.Index([str(c.demand) for c in self._rows], name="choice"))
+        frame = pd.DataFrame(
+            rows, index=pd.Index([str(c.demand) for c in self._rows], name="choice")
+        )
         return frame.astype({"solution": "Int64"}) if len(frame) else frame
 
     def to_text(self, width: int = _WIDTH) -> str:
@@ -213,6 +215,11 @@ def suggested(front: Front) -> int | None:
 
 def least_k(front: Front) -> float:
     """Return the k that a constraint of the problem asks for; 5 if there is none."""
+    return _stated_k(front) or _USUAL_K
+
+
+def _stated_k(front: Front) -> float | None:
+    """Return the k that a constraint of the problem asks for; None if there is none."""
     described = front.description.get("constraints") or ()
     bounds = [
         float(entry["bound"])
@@ -223,7 +230,7 @@ def least_k(front: Front) -> float:
         and is_number(entry.get("bound"))
     ]
     least = max(bounds, default=0.0)
-    return least if least >= 2 else _USUAL_K
+    return least if least >= 2 else None
 
 
 def _cheapest(front: Front, demand: Limit, cost: Quantity) -> int | None:
@@ -274,9 +281,9 @@ def _usual_steps(front: Front) -> tuple[Quantity, list[float]]:
         if key in by_key:
             quantity = by_key[key]
             offered = [s for s in levels if Limit.wish(quantity, s).holds(front).any()]
-            least = least_k(front) if key == "k" else None
-            if least is not None and least not in offered:
-                offered = [s for s in (least, *offered) if s >= least]
+            least = _stated_k(front) if key == "k" else None
+            if least is not None:
+                offered = [least, *(s for s in offered if s > least)]
             if not offered and key == "k":
                 offered = [s for s in (2.0,) if front.column("k").max() >= s]
             return quantity, sorted(offered, reverse=quantity.sense == "min")

@@ -758,9 +758,7 @@ class Front:
         """
         return marginal_rates.next_step(self, solution, gain=gain, cost=cost, step=step)
 
-    def for_a_little_more(
-        self, solution: Solution | int, *, at_most: float = 0.05
-    ) -> list[Answer]:
+    def for_a_little_more(self, solution: Solution | int, *, at_most: float = 0.05) -> list[Answer]:
         """Answer which columns a little more of the cost would keep as they are.
 
         "2 % more people left out keeps 'roof' as it is": each answer is a solution of this front that is

@@ -50,15 +50,15 @@ def for_a_little_more(front: Front, solution: Solution | int, at_most: float) ->
         if gained:
             told.update(gained)
             given_up = [name for name in kept if name not in columns]
-            answers.append(Answer(_sentence(here, candidate, cost, gained, given_up), candidate, {}))
+            answers.append(
+                Answer(_sentence(here, candidate, cost, gained, given_up), candidate, {})
+            )
         if len(answers) == _MOST_ANSWERS or len(told) == front.table.n_qis:
             break
     return answers
 
 
-def _slightly_dearer(
-    front: Front, place: int, cost: Quantity, at_most: float
-) -> NDArray[np.intp]:
+def _slightly_dearer(front: Front, place: int, cost: Quantity, at_most: float) -> NDArray[np.intp]:
     """Return the solutions that cost a little more and are no worse otherwise, the cheapest first."""
     column = front.column(cost.key)
     extra = column - column[place]

@@ -358,7 +358,8 @@ class Solution:
         >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
         ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
         >>> problem = pm.problems.Cuts(table)
-        >>> [s.summarise_columns()["age"] for s in pm.Front.of(problem, [[1] * 5, [0, 0, 1, 0, 0], [0] * 5])]
+        >>> front = pm.Front.of(problem, [[1] * 5, [0, 0, 1, 0, 0], [0] * 5])
+        >>> [solution.summarise_columns()["age"] for solution in front]
         ['unchanged', 'ranges of 3 to 21', '*']
         """
         recoding = self.recoding

@@ -118,7 +118,7 @@ def _wishes(columns: Sequence[ColumnGuess]) -> list[str]:
         wishes[f"fixed_cuts = {cut}"] = "a new range always begins at these values"
     return [
         "",
-        "# Wishes, for any of these columns; remove the first # of a line, and name the column that you mean:",
+        "# Wishes, for any of these columns: remove the first # of a line, and name the column you mean.",
         *(f"{comment(f'{name}.{entry}')}  # {meaning}" for entry, meaning in wishes.items()),
     ]
 

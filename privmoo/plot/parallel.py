@@ -92,9 +92,7 @@ def parallel_of(
     return ParallelPicture(
         axes=tuple(_axis(q, front.column(q.key)) for q in quantities),
         knee=marked_knee(front),
-        pick=suggested(front)
-        if pick is None
-        else place_of(front, pick, "plot_parallel", "pick"),
+        pick=suggested(front) if pick is None else place_of(front, pick, "plot_parallel", "pick"),
         suggested=pick is None,
         title=f"{count_noun(len(front), 'solution')}, a line each, coloured by "
         f"{quantities[0].label.removesuffix(' (%)')}; higher is better on every axis",

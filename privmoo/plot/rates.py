@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -154,5 +154,6 @@ def plot_rates(
     ax.set_ylabel(picture.y_label)
     quiet_grid(ax)
     headline(ax, picture.title, above=22)
-    ax.legend(frameon=False, fontsize="small", loc="lower right", bbox_to_anchor=(1, 1), ncols=3)
+    place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 4}
+    ax.legend(frameon=False, fontsize="x-small", columnspacing=1.2, **place)
     return ax

@@ -125,9 +125,7 @@ def trade_off_of(
         along=pair.rows,
         regions=tuple(flat),
         knee=marked_knee(front),
-        pick=suggested(front)
-        if pick is None
-        else place_of(front, pick, "plot_trade_off", "pick"),
+        pick=suggested(front) if pick is None else place_of(front, pick, "plot_trade_off", "pick"),
         suggested=pick is None,
         title=f"What {names[0]} costs in {names[1]}: {count_noun(len(front), 'solution')}, {marked}",
         words=tuple(remarks(front, gain=gain, cost=cost)),

@@ -194,7 +194,10 @@ class Certificate:
         yield "Original", list(_flat(self.source))
         yield "What was done", list(_flat(rounded.method))
         yield "Release", list(_flat(_columns_by_role(rounded.release)))
-        yield "Privacy and risk, measured from the released rows alone", list(_figures(self.privacy))
+        yield (
+            "Privacy and risk, measured from the released rows alone",
+            list(_figures(self.privacy)),
+        )
         yield (
             "Utility, recomputed from original, release and hierarchies, and rounded",
             list(_figures(rounded.utility)),

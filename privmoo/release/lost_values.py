@@ -50,9 +50,7 @@ class LostValues:
         return f"{self.remaining} {verb}, {who} affected"
 
 
-def lost_values(
-    table: Table, recoding: Recoding, rows: NDArray[np.int64]
-) -> dict[str, LostValues]:
+def lost_values(table: Table, recoding: Recoding, rows: NDArray[np.int64]) -> dict[str, LostValues]:
     """Return per quasi-identifier the values that occur in a table and in no released record.
 
     A value is lost if no released label may stand for it. Columns without lost values have no entry; nor
@@ -66,7 +64,8 @@ def lost_values(
     >>> import pandas as pd
     >>> from privmoo.hierarchy import Hierarchy
     >>> from privmoo.recodings.blocks import cut_recoding
-    >>> table = Table(pd.DataFrame({"age": [20, 21, 22, 40]}), quasi_identifiers={"age": Hierarchy.ordered()})
+    >>> ages = pd.DataFrame({"age": [20, 21, 22, 40]})
+    >>> table = Table(ages, quasi_identifiers={"age": Hierarchy.ordered()})
     >>> recoding = cut_recoding(table, [[0, 1, 1]])
     >>> {name: str(lost) for name, lost in lost_values(table, recoding, np.array([0, 2])).items()}
     {'age': '3 of 4 values remain, 1 person affected'}

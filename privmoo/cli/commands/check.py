@@ -69,9 +69,7 @@ def _columns(table: Table) -> str:
     for role, names in roles.items():
         text = f"{role} ({len(names)}): {', '.join(names)}"
         lines.append(textwrap.shorten(text, 3 * _WIDTH, placeholder=" …"))
-    return "\n".join(
-        textwrap.fill(line, _WIDTH, subsequent_indent="  ") for line in lines
-    )
+    return "\n".join(textwrap.fill(line, _WIDTH, subsequent_indent="  ") for line in lines)
 
 
 def _figures(report: Audit) -> str:

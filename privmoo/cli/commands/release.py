@@ -76,8 +76,10 @@ def _release(
     front = folder.front(target=to)
     selection = Selection.parse(front, context.args, solution=solution, best=best, knee=knee)
     if selection.is_open:
-        raise ProblemError("release: choose a solution with --solution, or with limits and --best, such as --min-k 5 --best "
-            "loss; privmoo choose shows them")
+        raise ProblemError(
+            "release: choose a solution with --solution, or with limits and --best, such as --min-k 5 "
+            "--best loss; privmoo choose shows them"
+        )
     number = selection.number()
     table = front[number].table
     earlier = folder.notes_on_earlier_releases(number, table)
