@@ -553,6 +553,39 @@ class Front:
         """
         return self[pseudo_weights.best_by_weights(self, weights)]
 
+    def refine(
+        self,
+        near: Mapping[str, float],
+        *,
+        seconds: float | None = None,
+        budget: Any = None,
+        seed: int | None = None,
+        progress: bool = True,
+    ) -> Front:
+        """Search on near some values, and return the joint front of old and new solutions.
+
+        The search starts from the solutions that are nearest, and looks most at values around the wishes.
+        This front stays as it is, so that nothing has to be undone.
+
+        Args:
+            near: Values by objective, such as `{"k": 10, "loss": 0.2}`.
+            seconds: How long to search.
+            budget: Another budget instead, as for `optimize`, with which a seeded search can be repeated.
+            seed: Makes the search repeatable; drawn if not given.
+            progress: Whether to show a progress bar.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+        ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+        >>> front = pm.Front.of(pm.problems.Cuts(table), [[1, 1, 1, 1, 1], [0, 0, 0, 0, 0]])
+        >>> front.refine({"k": 3}, budget=5, seed=1, progress=False).cheapest_with(min_k=3).solution
+        Solution 2 of 4: k = 3, 40 % loss
+        """
+        refined: Front = registry.load("views", "refine")(
+            self, near, seconds=seconds, budget=budget, seed=seed, progress=progress
+        )
+        return refined
+
     # Quality
 
     @property

@@ -45,7 +45,9 @@ def test_following_the_hints_leads_to_a_release(
     assert call("init", "data.csv", monkeypatch=monkeypatch) == 0
     job = Path("privmoo.toml")
     # A short search, so that the test is one: cuts, few generations.
-    text = job.read_text(encoding="utf-8").replace('name = "TradeOff"', 'name = "BudgetSuppression"')
+    text = job.read_text(encoding="utf-8").replace(
+        'name = "TradeOff"', 'name = "BudgetSuppression"'
+    )
     job.write_text(
         text.replace("# generations = 200", "generations = 3").replace(
             "# population = 200", "population = 20"

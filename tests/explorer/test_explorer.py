@@ -48,7 +48,9 @@ def test_cards_survive_packing_and_say_what_solutions_say() -> None:
     pack = json.loads(json.dumps(pack_cards(cards)))
     for i, (card, solution) in enumerate(zip(cards, THREE, strict=True)):
         back = unpacked(pack, i)
-        assert back["lost"] == card["lost"] == {n: str(v) for n, v in solution.lost_values().items()}
+        assert (
+            back["lost"] == card["lost"] == {n: str(v) for n, v in solution.lost_values().items()}
+        )
         assert back["words"] == card["words"] == solution.describe_columns()
         assert back["facts"] == card["facts"] and back["sizes"] == card["sizes"]
         assert back["next"] == card["next"] == str(THREE.next_step(i))

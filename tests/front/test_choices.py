@@ -72,7 +72,9 @@ def test_other_steps_and_what_cannot_be_chosen() -> None:
     assert out_of_reach.solution is None and "ends at k = 9" in repr(front.choices(k=50))
     assert front.choices(k=50).to_frame()["solution"].isna().all()
     assert [c.demand.bound for c in THREE.choices(l=[1.2, 1.5])] == [1.2, 1.5]
-    with pytest.raises(ProblemError, match="steps of one quantity, got k and loss; limit the others"):
+    with pytest.raises(
+        ProblemError, match="steps of one quantity, got k and loss; limit the others"
+    ):
         front.choices(k=5, loss=0.1)
     with pytest.raises(ProblemError, match="did you mean 'k'"):
         front.choices(kk=5)

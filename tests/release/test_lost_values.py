@@ -11,9 +11,7 @@ import privmoo as pm
 def table_of(rare: dict[str, int], common: int) -> pm.Table:
     """People in one large town, and a few in others."""
     towns = ["Uptown"] * common + [town for town, n in rare.items() for _ in range(n)]
-    return pm.Table(
-        pd.DataFrame({"town": towns}), quasi_identifiers={"town": pm.Hierarchy.flat()}
-    )
+    return pm.Table(pd.DataFrame({"town": towns}), quasi_identifiers={"town": pm.Hierarchy.flat()})
 
 
 def solution_without_rare_towns(table: pm.Table, k: int) -> pm.Solution:

@@ -22,6 +22,10 @@ __all__ = ["command"]
 
 
 _MOST_NOTES = 6
+_UNDECIDED = (
+    "release: choose a solution with --solution, or with limits and --best, such as --min-k 5 --best loss; "
+    "privmoo choose shows them"
+)
 
 
 @dataclass(frozen=True)
@@ -76,21 +80,13 @@ def _release(
     front = folder.front(target=to)
     selection = Selection.parse(front, context.args, solution=solution, best=best, knee=knee)
     if selection.is_open:
-        raise ProblemError(
-            "release: choose a solution with --solution, or with limits and --best, such as --min-k 5 "
-            "--best loss; privmoo choose shows them"
-        )
+        raise ProblemError(_UNDECIDED)
     number = selection.number()
     table = front[number].table
     earlier = folder.notes_on_earlier_releases(number, table)
     writing = _Writing(force, csv_safe, allow_unique, report)
     summary, notes, files = _write(front[number], number, to, writing)
-    everything = [*notes, *earlier]
-    for note in everything[:_MOST_NOTES]:
-        complain(f"note: {note}")
-    if len(everything) > _MOST_NOTES:
-        where = files[1].with_suffix(".txt").name
-        complain(f"note: {len(everything) - _MOST_NOTES} more are in {where}")
+    _complain_of([*notes, *earlier], files)
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     folder.remember_release(
         {
@@ -105,6 +101,16 @@ def _release(
     for name, lost in front[number].lost_values().items():
         say(f"  {name}: {lost}")
     say(f"Written: {', '.join(str(path) for path in files)}")
+
+
+def _complain_of(notes: list[str], files: list[Path]) -> None:
+    """Print the first notes, and say where the others are."""
+    for note in notes[:_MOST_NOTES]:
+        complain(f"note: {note}")
+    if len(notes) > _MOST_NOTES:
+        complain(
+            f"note: {len(notes) - _MOST_NOTES} more are in {files[1].with_suffix('.txt').name}"
+        )
 
 
 def _write(
