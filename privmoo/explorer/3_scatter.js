@@ -102,6 +102,7 @@ class Scatter {
   }
 
   update(names) {
+    if (!this.box.clientWidth) return; // hidden: it is drawn when it has a size again
     const drawn = ["size", "theme", "axes", "log", "colour", "selected"].some((name) => names.has(name));
     if (drawn) this.draw();
     if (drawn || names.has("focus") || names.has("hover") || names.has("shortlist")) this.drawTop();

@@ -86,9 +86,8 @@ def _nearest(front: Front, wishes: Mapping[Quantity, float]) -> NDArray[np.intp]
 def _around(quantity: Quantity, value: float) -> tuple[float, float]:
     """Return the values near a wish, within what is possible."""
     low, high = sorted((quantity.best, quantity.worst))
+    ends = [value / _FACTOR, value * _FACTOR]
     if quantity.percent:
-        ends = value - _POINTS, value + _POINTS
-    else:
-        ends = value / _FACTOR, value * _FACTOR
+        ends = [value - _POINTS, value + _POINTS]
     inside = sorted(min(max(end, low), high) for end in ends)
     return float(inside[0]), float(inside[1])
