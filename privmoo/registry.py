@@ -134,6 +134,7 @@ _VIEWS = {
     "plot_ranking": "privmoo.plot.ranking:plot_ranking",
     "plot_rates": "privmoo.plot.rates:plot_rates",
     "plot_trade_off": "privmoo.plot.trade_off:plot_trade_off",
+    "refine": "privmoo.search.refine:refine",
     "report": "privmoo.explorer.page:write_report",
     "search_families": "privmoo.families.search:search_families",
     "thumbnail": "privmoo.plot.fronts:thumbnail",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from privmoo.audit import Audit
@@ -10,12 +10,13 @@ if TYPE_CHECKING:
 __all__ = ["describe_risk"]
 
 
-def describe_risk(report: Audit, *, persons: bool = False) -> str:
+def describe_risk(report: Audit, *, persons: bool = False, most: int | None = None) -> str:
     """Describe the risks that a publisher has to know, one sentence per line.
 
     Args:
         report: The audit of the table.
         persons: Whether k counts persons, who may have several rows.
+        most: The largest number of sensitive columns to speak of, the worst first; all by default.
 
     >>> import pandas as pd
     >>> from privmoo.audit import audit
@@ -44,7 +45,10 @@ def describe_risk(report: Audit, *, persons: bool = False) -> str:
             f"{_share(at_risk, n)} {'is in a group' if at_risk == 1 else 'are in groups'} below 10: each "
             "can be picked out with a probability above 1/10."
         )
-    for name, measures in facts.get("sensitive", {}).items():
+    columns: list[tuple[str, Any]] = list(facts.get("sensitive", {}).items())
+    if most is not None and len(columns) > most:
+        columns.sort(key=lambda column: -column[1]["homogeneity"])
+    for name, measures in columns[:most]:
         homogeneous = round(measures["homogeneity"] * n)
         if homogeneous:
             sentences.append(
@@ -56,6 +60,8 @@ def describe_risk(report: Audit, *, persons: bool = False) -> str:
                 f"{measures['values_alike']:,} values of {name!r} differ from another only in letter case, "
                 "spaces or spelling, or read as missing; they count as different."
             )
+    if most is not None and len(columns) > most:
+        sentences.append(f"{len(columns) - most} more sensitive columns are at less risk.")
     return "\n".join(sentences)
 
 

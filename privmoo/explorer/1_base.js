@@ -49,11 +49,11 @@ function parseLimit(quantity, typed) {
   if (!/^-?(\d{1,3}(,\d{3})+|\d+|(?=\.))(\.\d+)?(e[-+]?\d{1,3})?$/i.test(figure)) {
     return { problem: /^-?\d+,\d{1,2}$/.test(figure) ? `write ${figure.replace(",", ".")}, with a point` : "not a number" };
   }
-  const value = Number(figure.replaceAll(",", "")) / (percent ? 100 : 1);
-  if (!Number.isFinite(value)) return { problem: "not a number" };
-  if (quantity.percent && (value > 1 || value < 0)) {
-    return { problem: percent ? "from 0 % to 100 %" : `from 0 to 1; did you mean ${figure} %?` };
-  }
+  const number = Number(figure.replaceAll(",", ""));
+  if (!Number.isFinite(number)) return { problem: "not a number" };
+  // Axes are marked in per cent: 30 on one is 30 %, and 0.3 is the same.
+  const value = percent || (quantity.percent && number > 1) ? number / 100 : number;
+  if (quantity.percent && (value > 1 || value < 0)) return { problem: "from 0 % to 100 %" };
   return { value };
 }
 

@@ -279,8 +279,20 @@ class State {
     return id - this.starts[this.frontOf[id]];
   }
 
+  /** The number by which people call a solution, the same as in Python and on the command line. */
+  number(id) {
+    return this.fronts[this.frontOf[id]].numbers[this.place(id)];
+  }
+
   name(id) {
-    return this.several ? `${this.fronts[this.frontOf[id]].name} ${this.place(id)}` : `Solution ${id}`;
+    return this.several ? `${this.fronts[this.frontOf[id]].name} ${this.number(id)}` : `Solution ${this.number(id)}`;
+  }
+
+  marks(id) {
+    const marks = ["knee", "pick"].filter((mark) => this.is(mark, id));
+    // A pick of the user's own takes the place of a suggestion.
+    if (this.fronts[this.frontOf[id]].pick === null && this.is("suggested", id)) marks.push("suggested");
+    return marks;
   }
 
   is(mark, id) {
@@ -297,8 +309,7 @@ class State {
     this.quantities.forEach((q, j) => {
       if (!Number.isNaN(this.columns[j][id])) lines.push(phrase(q, this.columns[j][id]));
     });
-    if (this.is("knee", id)) lines.push("the knee");
-    if (this.is("pick", id)) lines.push("the pick");
+    for (const mark of this.marks(id)) lines.push(mark === "suggested" ? mark : `the ${mark}`);
     if (this.beaten[id]) lines.push("dominated by another front");
     return lines;
   }

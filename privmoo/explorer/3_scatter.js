@@ -102,6 +102,7 @@ class Scatter {
   }
 
   update(names) {
+    if (!this.box.clientWidth) return; // hidden: it is drawn when it has a size again
     const drawn = ["size", "theme", "axes", "log", "colour", "selected"].some((name) => names.has(name));
     if (drawn) this.draw();
     if (drawn || names.has("focus") || names.has("hover") || names.has("shortlist")) this.drawTop();
@@ -271,9 +272,11 @@ class Scatter {
     };
     state.fronts.forEach((front, f) => {
       if (!state.visible[f]) return;
-      const both = front.knee === front.pick;
+      const star = front.pick ?? front.suggested;
+      const name = front.pick === null ? "suggested" : "pick";
+      const both = front.knee === star;
       if (front.knee !== null) mark(state.starts[f] + front.knee, "diamond", theme.mark, both ? "" : "knee");
-      if (front.pick !== null) mark(state.starts[f] + front.pick, "star", theme.pick, both ? "pick, knee" : "pick");
+      if (star !== null) mark(state.starts[f] + star, "star", theme.pick, both ? `${name}, knee` : name);
     });
     for (const id of state.shortlist.keys()) if (state.visible[state.frontOf[id]]) ring(id, 6, theme.pick, 1.5);
     if (state.focus !== null) ring(state.focus, 9, theme.ink, 2.5);

@@ -7,6 +7,10 @@ class Parallel {
       const known = state.columns[j].filter((v) => !Number.isNaN(v));
       return state.quantities[j].objective || known.some((v) => v !== known[0]);
     });
+    // The share and the number of the records left out are one axis.
+    if (this.axes.some((j) => state.quantities[j].key === "suppression")) {
+      this.axes = this.axes.filter((j) => state.quantities[j].key !== "records_suppressed");
+    }
     this.under = el("canvas", { "aria-hidden": "true" });
     this.lines = el("canvas", { class: "pmx-top", "aria-hidden": "true" });
     this.top = el("canvas", { class: "pmx-top", role: "img", tabindex: "0" });
@@ -20,7 +24,7 @@ class Parallel {
     this.said = el("span", { class: "pmx-said", role: "status" });
     this.root = el("section", { class: "pmx-panel pmx-parallel", "aria-label": "All quantities" },
       el("div", { class: "pmx-controls" }, el("span", { class: "pmx-hint",
-        text: "Drag along an axis to select, double click to clear; or write limits below: 0.25, 25 %, 5" })),
+        text: "Drag along an axis to select, double click to clear; or write limits below: 25 %, 5" })),
       el("div", { class: "pmx-scroll", tabindex: "-1" }, this.wide), this.said);
     this.top.addEventListener("pointerdown", (event) => this.pressed(event));
     this.top.addEventListener("pointermove", (event) => this.moved(event));
@@ -81,9 +85,10 @@ class Parallel {
 
   update(names) {
     const all = ["size", "theme", "log", "fronts"].some((name) => names.has(name));
-    if (all || names.has("selected") || names.has("colour")) this.draw(all);
     if (names.has("cleared")) this.forget();
     if (names.has("selected")) this.showLimits();
+    if (!this.plot.clientWidth) return; // hidden: it is drawn when it has a size again
+    if (all || names.has("selected") || names.has("colour")) this.draw(all);
     if (all || ["selected", "focus", "hover"].some((name) => names.has(name))) this.drawTop();
   }
 
@@ -172,7 +177,6 @@ class Parallel {
     const { state, theme } = this;
     if (!this.spots) return;
     const context = fitted(this.top, this.width, this.height);
-    this.axes.forEach((j, i) => this.drawAxis(context, j, i));
     const line = (id, colour, width) => {
       context.lineJoin = "round";
       for (const [style, extra] of [[theme.bg, 3], [colour, 0]]) {
@@ -185,6 +189,7 @@ class Parallel {
     };
     if (state.hover !== null && state.hover !== state.focus) line(state.hover, theme.soft, 1.5);
     if (state.focus !== null) line(state.focus, theme.ink, 2.5);
+    this.axes.forEach((j, i) => this.drawAxis(context, j, i)); // ticks can be read above all lines
     const said = state.limitsInWords();
     this.top.setAttribute("aria-label",
       `Parallel coordinates of ${this.axes.map((j) => state.quantities[j].words).join(", ")}; `

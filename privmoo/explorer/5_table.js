@@ -134,8 +134,8 @@ class SolutionTable {
         }));
       }
       if (column === "id") {
-        const marks = ["knee", "pick"].filter((mark) => state.is(mark, id)).map((mark) => ` ${mark}`);
-        return el("th", { scope: "row", text: `${state.several ? state.place(id) : id}${marks.join("")}` });
+        const marks = state.marks(id).map((mark) => ` ${mark}`);
+        return el("th", { scope: "row", text: `${state.number(id)}${marks.join("")}` });
       }
       if (column === "front") {
         const name = state.fronts[state.frontOf[id]].name;

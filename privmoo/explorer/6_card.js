@@ -48,7 +48,7 @@ class Card {
 
   showBadges(id) {
     const { state } = this;
-    const badges = ["knee", "pick"].filter((mark) => state.is(mark, id)).map((mark) => `the ${mark}`);
+    const badges = state.marks(id).map((mark) => (mark === "suggested" ? mark : `the ${mark}`));
     if (!state.mask[id]) badges.push("outside the limits");
     if (state.family(id) !== null) badges.unshift(`family: ${state.family(id)}`);
     this.badges.replaceChildren(...badges.map((text) => el("span", { class: "pmx-badge", text })));
@@ -126,7 +126,8 @@ class Card {
         lost ? el("th", { scope: "col", class: "pmx-num", text: "loss" }) : null)),
       el("tbody", {}, ...Object.entries(card.words).map(([name, words]) => el("tr", {},
         el("th", { scope: "row", text: name }),
-        el("td", {}, el("div", { class: "pmx-sentence", text: words })),
+        el("td", {}, el("div", { class: "pmx-sentence", text: words }),
+          card.lost[name] ? el("div", { class: "pmx-lost", text: card.lost[name] }) : null),
         lost ? el("td", { class: "pmx-num" }, bar(card.loss[name], 1), share(card.loss[name])) : null))));
     const most = Math.max(...card.sizes, 1);
     const total = card.sizes.reduce((sum, n) => sum + n, 0);

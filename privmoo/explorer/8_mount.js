@@ -179,10 +179,11 @@ function pageHost(data) {
     card(id) {
       const [group, place] = cards.places[id];
       const pack = cards.packs[group];
-      const [words, loss, facts, sizes, next] = pack.cards[place];
+      const [words, loss, facts, sizes, next, lost] = pack.cards[place];
       return {
         words: Object.fromEntries(pack.attributes.map((name, j) =>
           [name, pack.lists[words[j]].map((label) => pack.labels[label]).join(" | ")])),
+        lost: Object.fromEntries(pack.attributes.map((name, j) => [name, lost[j]])),
         loss: Object.fromEntries(pack.attributes.map((name, j) => [name, loss[j]])),
         facts: pack.facts.map((name, j) => [name, facts[j]]),
         sizes,

@@ -80,7 +80,7 @@ def card_of(solution: Solution) -> dict[str, Any]:
     """
     cached = _CachedSolution(solution.front, solution.index)
     try:
-        after = str(solution.front.next_step(solution.index))
+        after = str(solution.front.next_step(solution))
     except ProblemError:  # one objective: nothing to trade
         after = ""
     loss_by_attribute = {str(name): float(v) for name, v in cached.loss_per_attribute().items()}
@@ -88,6 +88,7 @@ def card_of(solution: Solution) -> dict[str, Any]:
     bars = records_by_size(by_size.index.to_numpy(), by_size["records"].to_numpy())
     return {
         "words": {str(name): text for name, text in cached.describe_columns().items()},
+        "lost": {str(name): str(lost) for name, lost in cached.lost_values().items()},
         "loss": loss_by_attribute,
         "facts": _facts(cached, int(by_size["groups"].sum())),
         "sizes": bars,
@@ -128,10 +129,11 @@ def pack_cards(cards: Iterable[dict[str, Any]]) -> dict[str, Any]:
     `words[j]` of a card is the position of a list in `lists`, whose entries are positions in `labels`. A
     sentence is the labels with ` | ` between them.
 
-    >>> card = {"words": {"a": "1 | 2"}, "loss": {"a": 0.5}, "facts": [["k", 3]], "sizes": [3], "next": ""}
+    >>> card = {"words": {"a": "1 | 2"}, "lost": {}, "loss": {"a": 0.5}, "facts": [["k", 3]],
+    ...         "sizes": [3], "next": ""}
     >>> pack_cards([card, card])
     {'attributes': ['a'], 'facts': ['k'], 'labels': ['1', '2'], 'lists': [[0, 1]],
-    'cards': [[[0], [0.5], [3], [3], ''], [[0], [0.5], [3], [3], '']]}
+    'cards': [[[0], [0.5], [3], [3], '', ['']], [[0], [0.5], [3], [3], '', ['']]]}
     """
     every = list(cards)
     labels: dict[str, int] = {}
@@ -146,7 +148,8 @@ def pack_cards(cards: Iterable[dict[str, Any]]) -> dict[str, Any]:
             words.append(lists.setdefault(numbers, len(lists)))
         losses = [_four_digits(card["loss"].get(name)) for name in attributes]
         facts = [value for _, value in card["facts"]]
-        small.append([words, losses, facts, card["sizes"], card["next"]])
+        lost = [card["lost"].get(name, "") for name in attributes]
+        small.append([words, losses, facts, card["sizes"], card["next"], lost])
     return {
         "attributes": attributes,
         "facts": [label for label, _ in every[0]["facts"]] if every else [],

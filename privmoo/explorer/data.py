@@ -9,11 +9,12 @@ The dictionary of `ExplorerData.to_json`:
 - `fronts`: one entry per front: `name`, `summary`, `values` (solutions × quantities, null if not
   known), `families` (null, or for a front of several families of recodings their `names` and, as `of`,
   the position of each solution's family there), `dominated` and `infeasible` (objective values of further
-  candidates, to be greyed), `knee` and `pick` (positions or null), `cards` (whether more than values is
-  known about its solutions), `advice` (titles with sentences: range, knee, flat regions).
+  candidates, to be greyed), `numbers` (how its solutions are called), `knee`, `pick` and `suggested`
+  (positions or null), `cards` (whether more than values is known about its solutions), `advice` (titles
+  with sentences: choices, range, knee, flat regions).
 - `sizes`: names of the bars of a histogram of group sizes.
 
-Solutions are numbered across all fronts: the second front continues the numbers of the first.
+Positions count across all fronts: the second front continues where the first ends. People see `numbers`.
 A file adds `cards` (see `privmoo.explorer.cards.pack_cards`; one entry per solution, null if nothing
 more is known), `preview` (rows of the pick, or null) and `about` (titles with lines of name and text).
 """
@@ -32,6 +33,8 @@ from numpy.typing import NDArray
 from privmoo.errors import ProblemError, nearest
 from privmoo.explorer.cards import SIZES
 from privmoo.front.advice import remarks
+from privmoo.front.choice import compromise
+from privmoo.front.choices import suggested
 from privmoo.front.front import Front
 from privmoo.front.knees import marked_knee
 from privmoo.front.quantities import Quantity
@@ -111,6 +114,24 @@ class ExplorerData:
         which, place = _find(self.fronts, solution, "explorer")
         return sum(len(entry) for entry in self.fronts[:which]) + place
 
+    @property
+    def start(self) -> int:
+        """The position of the solution that is first in focus: the pick, a suggested one, or the knee."""
+        marked: dict[str, int] = {}
+        before = 0
+        for entry in self.fronts:
+            if entry.pick is not None:
+                marked["pick"] = before + entry.pick
+            if entry.front is not None and len(entry):
+                first = suggested(entry.front)
+                if first is not None:
+                    marked.setdefault("suggested", before + first)
+                middle = marked_knee(entry.front)
+                middle = compromise(entry.front) if middle is None else middle
+                marked.setdefault("middle", before + middle)
+            before += len(entry)
+        return next((marked[name] for name in ("pick", "suggested", "middle") if name in marked), 0)
+
     def to_json(self) -> dict[str, Any]:
         """Return the plain data that is described at the top of this module."""
         return {
@@ -145,8 +166,10 @@ class ExplorerData:
             "families": _families(front),
             "dominated": _numbers(_thin_out(no_points if front is None else front.dominated)),
             "infeasible": _numbers(_thin_out(no_points if front is None else front.infeasible)),
+            "numbers": list(range(len(entry))) if front is None else front.numbers.tolist(),
             "knee": None if front is None else marked_knee(front),
             "pick": entry.pick,
+            "suggested": None if front is None else suggested(front),
             "cards": entry.has_table,
             "advice": [] if front is None else [[*words] for words in remarks(front, calls=False)],
         }

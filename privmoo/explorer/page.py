@@ -20,9 +20,7 @@ from privmoo.explorer.about import about_front
 from privmoo.explorer.cards import by_role, card_of, pack_cards
 from privmoo.explorer.data import ExplorerData, gather
 from privmoo.explorer.public_page import public_page
-from privmoo.front.choice import compromise
 from privmoo.front.front import Front
-from privmoo.front.knees import marked_knee
 from privmoo.front.solution import Solution
 from privmoo.hierarchy.canonical import canonical
 from privmoo.release.release import Release
@@ -153,7 +151,7 @@ def page_of(data: ExplorerData, *, release: Release | None = None) -> str:
     content = data.to_json() | {
         "cards": _cards(data),
         "preview": None if release is None else _preview(release),
-        "start": _start(data),
+        "start": data.start,
     }
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     script = module() + _START
@@ -221,21 +219,6 @@ def _preview(release: Release) -> Mapping[str, Any]:
         "rows": [list(row) for row in zip(*texts, strict=True)],
         "total": len(release),
     }
-
-
-def _start(data: ExplorerData) -> int:
-    """Return the solution that is first in focus: the pick, the first knee, or the one in the middle."""
-    marked: dict[str, int] = {}
-    before = 0
-    for entry in data.fronts:
-        if entry.pick is not None:
-            marked["pick"] = before + entry.pick
-        if entry.front is not None:
-            middle = marked_knee(entry.front)
-            middle = compromise(entry.front) if middle is None else middle
-            marked.setdefault("middle", before + middle)
-        before += len(entry)
-    return marked.get("pick", marked.get("middle", 0))
 
 
 def _lines(name: str, front: Front | None) -> str:

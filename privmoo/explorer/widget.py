@@ -32,15 +32,16 @@ def _mapping(pairs: Iterable[tuple[int, str]], _: Any) -> dict[int, str]:
 class Explorer(anywidget.AnyWidget):
     """One front or several in linked views; `Front.explore` and `privmoo.explore` return it.
 
-    A choice in the browser can be read here, and what is set here is shown there. Solutions are numbered
-    as in the front, and across all fronts if there are several. Solutions themselves can be set, too:
+    A choice in the browser can be read here, and what is set here is shown there. Numbers are places on
+    the front, and across all fronts if there are several. Solutions themselves can be set, too:
     `w.focus = front.knee()`, `w.selected = front.where(min_k=5)`. `observe` reports changes.
 
     Words, counts and rows of a solution are computed when its card is opened, and sent to the browser
     only: a saved notebook does not hold them.
 
     Attributes:
-        focus: The number of the solution whose card is open, or None.
+        focus: The number of the solution whose card is open, or None. At first it is the pick, or the
+            solution that `Front.choices` suggests.
         selected: The numbers of the solutions within all limits; all solutions if there are no limits.
             Setting it shows only these; None shows all.
         shortlist: The comments on the pinned solutions, by number. A list of numbers can be set, too.
@@ -68,7 +69,9 @@ class Explorer(anywidget.AnyWidget):
 
     def __init__(self, data: ExplorerData) -> None:
         self._fronts = data
-        super().__init__(_data=data.to_json(), selected=list(range(len(data))), shortlist={})
+        everything = list(range(len(data)))
+        start = data.start if everything else None
+        super().__init__(_data=data.to_json(), focus=start, selected=everything, shortlist={})
         self.on_msg(self._on_request)
 
     @property

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from privmoo._util.wording import count_noun, join_words
 from privmoo.errors import ProblemError
 from privmoo.front.choice import compromise
+from privmoo.front.choices import cost_of, least_k, places_of_choices, suggested
 from privmoo.front.flat_regions import largest_regions
-from privmoo.front.knees import marked_knee
+from privmoo.front.knees import marked_knee, protecting
 from privmoo.front.pairs import Pair, pair_of
 
 if TYPE_CHECKING:
@@ -44,20 +48,50 @@ def remarks(
     sentences = [("The range", f"{count_noun(len(front), 'solution')}, {span}.")]
     if not several:
         return sentences
+    start = suggested(front)
+    if gain is None and cost is None:
+        sentences = [*_choices(front, start), *sentences]
     marked = marked_knee(front)
-    place = compromise(front) if marked is None else marked
-    title = "No knee, but in the middle" if marked is None else "The knee"
-    phrases = join_words(q.phrase(front[place].values[q.key]) for q in front.objectives)
-    step = front.next_step(place, gain=gain, cost=cost)
-    sentences.append((title, f"solution {place}, {phrases}; from there {step}."))
+    if marked is not None or start is None:
+        place = compromise(front) if marked is None else marked
+        title = "No knee, but in the middle" if marked is None else "The knee"
+        step = front.next_step(front[place], gain=gain, cost=cost)
+        text = f"solution {front[place].number}, {_objectives(front, place, join_words)}"
+        sentences.append((title, f"{text}; from there {step}."))
+        start = place if start is None else start
     sentences += _flat(pair, calls)
-    others = [i for i in front.high_trade_off().index if i != place][:_KNEES]
+    others = [i for i in _local_knees(front) if i != marked][:_KNEES]
     if others:
-        alternatives = join_words(f"{i} ({_objectives(front, i)})" for i in others)
+        texts = (f"{front[i].number} ({_objectives(front, i)})" for i in others)
         what = "solution" if len(others) == 1 else "solutions"
-        suffix = f"every step away from {what} {alternatives} loses more than it gains."
-        sentences.append(("Other knees" if title == "The knee" else "Local knees", suffix))
-    return [*sentences, ("To ask", _questions(front, pair, place))] if calls else sentences
+        suffix = f"every step away from {what} {join_words(texts)} loses more than it gains."
+        sentences.append(("Local knees" if marked is None else "Other knees", suffix))
+    return [*sentences, ("To ask", _questions(front, pair, start))] if calls else sentences
+
+
+def _choices(front: Front, start: int | None) -> list[tuple[str, str]]:
+    """Return what the usual levels of privacy cost, and which solution to begin with."""
+    offers = places_of_choices(front)
+    if not offers:
+        return []
+    cost = cost_of(front, offers[0][0].quantity)
+    texts = [
+        f"{demand} at {cost.phrase(front[place].values[cost.key])} (solution {front[place].number})"
+        for demand, place in offers
+    ]
+    begin = ""
+    if start is not None:
+        begin = (
+            f"; begin with solution {front[start].number}, {_objectives(front, start, join_words)}"
+        )
+    return [("The choices", f"{', '.join(texts)}{begin}.")]
+
+
+def _local_knees(front: Front) -> list[int]:
+    """Return the places of other solutions of high trade-off, without those that protect nobody."""
+    rows = protecting(front)
+    knees = front.rows(rows).high_trade_off().index
+    return [int(np.flatnonzero(front.numbers == number)[0]) for number in knees]
 
 
 def _flat(pair: Pair, calls: bool) -> list[tuple[str, str]]:
@@ -73,24 +107,26 @@ def _flat(pair: Pair, calls: bool) -> list[tuple[str, str]]:
     return [("Much for little", f"from {'; from '.join(texts)}{suffix}.")]
 
 
-def _objectives(front: Front, place: int) -> str:
+def _objectives(front: Front, place: int, join: Callable[[Iterable[str]], str] = ", ".join) -> str:
     values = front[place].values
-    return ", ".join(q.phrase(values[q.key]) for q in front.objectives)
+    return join(q.phrase(values[q.key]) for q in front.objectives)
 
 
 def _questions(front: Front, pair: Pair, place: int) -> str:
-    """Return calls to copy, about values near the knee."""
+    """Return calls to copy, about values near the suggested solution."""
     values = front[place].values
+    if "k" in values and values["k"] >= 2:
+        values["k"] = min(values["k"], least_k(front))  # people ask for round numbers
     paid, gained = pair.paid, pair.gained
     limit, demand = (f"{'max' if q.sense == 'min' else 'min'}_{q.key}" for q in (paid, gained))
     cost, gain = (_round(values[q.key]) for q in (paid, gained))
-    calls = []
+    calls = ["choices()"]
     if gained.sense == "max":
         calls.append(f"best_within({limit}={cost})")
     if paid.sense == "min":
         calls.append(f"cheapest_with({demand}={gain})")
     wishes = ", ".join(f"{q.key}={_round(values[q.key])}" for q in front.objectives)
-    calls += [f"near({wishes})", f"next_step({place})", "rates()", "plot_trade_off()"]
+    calls += [f"near({wishes})", f"next_step({front[place].number})", "rates()", "plot_trade_off()"]
     return ", ".join(f"front.{call}" for call in calls) + "."
 
 

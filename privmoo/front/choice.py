@@ -118,7 +118,7 @@ def place_of(front: Front, solution: Solution | int, method: str, what: str = "s
     """
     if not isinstance(solution, Solution):
         if is_number(solution) and int(solution) == solution:
-            return front[int(solution)].index
+            return _place_of_number(front, int(solution))
         raise ProblemError(
             f"{method}: takes a solution or its number, got {type(solution).__name__}"
         )
@@ -128,6 +128,19 @@ def place_of(front: Front, solution: Solution | int, method: str, what: str = "s
         if candidate == solution:
             return place
     raise ProblemError(f"{method}: the {what} is not on this front")
+
+
+def _place_of_number(front: Front, number: int) -> int:
+    """Return the place of the solution with a number; negative ones count from the end."""
+    if number < 0:
+        return front[number].index
+    places = np.flatnonzero(front.numbers == number)
+    if not len(places):
+        span = f"from 0 to {front.n_whole - 1}"
+        if len(front) < front.n_whole:
+            span = f"some of those {span}, such as {', '.join(map(str, front.numbers[:3]))}"
+        raise IndexError(f"front: there is no solution {number}; the numbers are {span}")
+    return int(places[0])
 
 
 def need_solutions(front: Front, method: str) -> None:

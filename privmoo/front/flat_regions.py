@@ -42,8 +42,8 @@ def flat_regions(
     rows = [
         [
             *(column[end] for end in (i, j) for column in (pair.costs, pair.gains)),
-            pair.rows[i],
-            pair.rows[j],
+            front.numbers[pair.rows[i]],
+            front.numbers[pair.rows[j]],
             (gained[j] - gained[i]) / (paid[j] - paid[i]),
         ]
         for i, j in _regions(paid, gained, steepness, min_gain)

@@ -24,6 +24,7 @@ from privmoo.front import (
     hypervolume,
     knees,
     limits,
+    little_more,
     marginal_rates,
     pseudo_weights,
     questions,
@@ -33,6 +34,7 @@ from privmoo.front import (
 )
 from privmoo.front.advice import remarks
 from privmoo.front.answer import Answer
+from privmoo.front.choices import Choices, choices
 from privmoo.front.gap import Gap, gap
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, find, quantities_of
 from privmoo.front.solution import Solution
@@ -73,6 +75,9 @@ class Front:
         filters: What decided which solutions of a larger front are left: the names of limited
             quantities, `"family"`, or `"choice"` if they were chosen by their places. A public report
             needs them.
+        numbers: The number of every solution: its place on the whole front. A part of a front keeps
+            the numbers, so that they are names; a front that is not a part counts from 0.
+        n_whole: How many solutions the whole front has.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -82,7 +87,7 @@ class Front:
     >>> front
     Front of 3 solutions: k 1 … 6, loss 0 % … 100 %
     >>> front.best("k"), front.where(max_loss=0.5)[-1], len(front[:2])
-    (Solution 2 of 3: k = 6, 100 % loss, Solution 1 of 2: k = 3, 40 % loss, 2)
+    (Solution 2 of 3: k = 6, 100 % loss, Solution 1 of 3: k = 3, 40 % loss, 2)
     """
 
     quantities: tuple[Quantity, ...]
@@ -99,9 +104,14 @@ class Front:
     infeasible: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 1)))
     thresholds: NDArray[np.float64] | None = None
     filters: frozenset[str] = frozenset()
+    numbers: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
+    n_whole: int = 0
 
     def __post_init__(self) -> None:
-        for array in (self.values, self.X, self.dominated, self.infeasible):
+        if not self.n_whole:
+            object.__setattr__(self, "numbers", np.arange(len(self.values)))
+            object.__setattr__(self, "n_whole", len(self.values))
+        for array in (self.values, self.X, self.dominated, self.infeasible, self.numbers):
             array.setflags(write=False)
         if self.thresholds is not None and np.isnan(self.thresholds).any(axis=1).all():
             object.__setattr__(self, "thresholds", None)  # no solution is a step
@@ -303,6 +313,7 @@ class Front:
             thresholds=thresholds_of(everyone, keep),
             families=families,
             filters=frozenset().union(*(f.filters for f in everyone)),
+            n_whole=0,  # a new front, with numbers of its own
         )
 
     # A sequence of solutions
@@ -366,6 +377,7 @@ class Front:
             run=run,
             thresholds=None if self.thresholds is None else self.thresholds[rows],
             filters=self.filters.union(by),
+            numbers=self.numbers[rows],
         )
 
     def __eq__(self, other: object) -> bool:
@@ -381,14 +393,44 @@ class Front:
         return hash((self.values.tobytes(), self.n_objectives))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return objectives, other measures and suppressed records, one row per solution."""
+        """Return objectives, other measures and suppressed records, one row per number of a solution."""
         frame = pd.DataFrame(
             {q.key: self.values[:, i] for i, q in enumerate(self.quantities)},
-            index=pd.RangeIndex(len(self), name="solution"),
+            index=pd.Index(self.numbers, name="solution"),
         )
         return frame.astype({RECORDS_SUPPRESSED: np.int64})
 
     # Choice of a solution
+
+    def choices(self, **steps: Sequence[float] | float) -> Choices:
+        """Return what k = 3, 5, 10, 20 and 50 would cost, side by side: the place to begin.
+
+        Each choice is the cheapest solution that has at least that k: its number, its figures, how many
+        people are left out, the error of counts that are taken from it, what happens to each column in
+        a few words, and what the next step costs. A front that does not record k is divided by ℓ, by t
+        or by its first objective that is maximised.
+
+        Args:
+            steps: Other steps, of one recorded quantity: `k=[5, 25]`, `l=[2, 3]`, `t=0.2`.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+        ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+        >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
+        >>> front = pm.Front.of(pm.problems.Cuts(table), cuts)
+        >>> front.choices()
+                         k ≥ 3               k ≥ 5
+        solution         1                   2
+        k-anonymity      3                   6
+        loss             40 %                100 %
+        left out         nobody              nobody
+        error of counts  0 %                 0 %
+        age              ranges of 3 to 21   *
+        next step        k ≥ 5: +60 % loss
+        >>> front.choices().suggested, front.choices(k=4)[0].solution
+        (Solution 2 of 3: k = 6, 100 % loss, Solution 2 of 3: k = 6, 100 % loss)
+        """
+        return choices(self, steps)
 
     def where(self, *, family: str | None = None, **bounds: float) -> Front:
         """Return the front of the solutions within limits.
@@ -447,12 +489,14 @@ class Front:
         return self[choice.best(self, name)]
 
     def knee(self) -> Solution:
-        """Return the solution that bulges most towards the ideal point.
+        """Return the solution that bulges most towards the ideal point, among those that protect people.
 
         Objectives are scaled from 0 (best of the front) to 1 (worst), on the axes of `plot`: by their
         logarithm where they spread over more than two decades. The knee is farthest below the plane
         through the extremes, that is, it has the least sum of scaled objectives (for two objectives
-        Das 1999's characterisation).
+        Das 1999's characterisation). Solutions with k = 1 are left out, unless there are no others. A
+        knee depends on the range of the front, so ask for it within limits: `front.where(max_k=50).knee()`.
+        It is a property of the curve, not a recommendation; see `choices`.
         """
         return self[knees.knee(self)]
 
@@ -509,6 +553,39 @@ class Front:
         Solution 1 of 3: k = 3, 40 % loss
         """
         return self[pseudo_weights.best_by_weights(self, weights)]
+
+    def refine(
+        self,
+        near: Mapping[str, float],
+        *,
+        seconds: float | None = None,
+        budget: Any = None,
+        seed: int | None = None,
+        progress: bool = True,
+    ) -> Front:
+        """Search on near some values, and return the joint front of old and new solutions.
+
+        The search starts from the solutions that are nearest, and looks most at values around the wishes.
+        This front stays as it is, so that nothing has to be undone.
+
+        Args:
+            near: Values by objective, such as `{"k": 10, "loss": 0.2}`.
+            seconds: How long to search.
+            budget: Another budget instead, as for `optimize`, with which a seeded search can be repeated.
+            seed: Makes the search repeatable; drawn if not given.
+            progress: Whether to show a progress bar.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+        ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+        >>> front = pm.Front.of(pm.problems.Cuts(table), [[1, 1, 1, 1, 1], [0, 0, 0, 0, 0]])
+        >>> front.refine({"k": 3}, budget=5, seed=1, progress=False).cheapest_with(min_k=3).solution
+        Solution 2 of 4: k = 3, 40 % loss
+        """
+        refined: Front = registry.load("views", "refine")(
+            self, near, seconds=seconds, budget=budget, seed=seed, progress=progress
+        )
+        return refined
 
     # Quality
 
@@ -715,23 +792,46 @@ class Front:
         """
         return marginal_rates.next_step(self, solution, gain=gain, cost=cost, step=step)
 
+    def for_a_little_more(self, solution: Solution | int, *, at_most: float = 0.05) -> list[Answer]:
+        """Answer which columns a little more of the cost would keep as they are.
+
+        "2 % more people left out keeps 'roof' as it is": each answer is a solution of this front that is
+        no worse in any other objective and costs at most `at_most` more. What the front does not show is
+        not promised.
+
+        Args:
+            solution: A solution of the front, or its number.
+            at_most: The most that may be paid more, 0.05 for five percentage points of a fraction; of
+                a cost without a unit, a share of the front's range.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> frame = pd.DataFrame({"age": [20, 20, 30, 30, 40, 40, 50], "roof": list("ttttsst")})
+        >>> table = pm.Table(frame, quasi_identifiers={"age": pm.Hierarchy.ordered(),
+        ...                                            "roof": pm.Hierarchy.flat()})
+        >>> problem = pm.problems.Levels(table, suppression=pm.BelowThreshold(2))
+        >>> front = pm.Front.of(problem, [[1, 0], [0, 0], [1, 1]])
+        >>> front.for_a_little_more(0, at_most=1.0)
+        []
+        """
+        return little_more.for_a_little_more(self, solution, at_most)
+
     def advice(self) -> str:
         """Describe what the front offers, where it is worth looking, and which questions to ask.
 
-        The sentences are those beside the picture of `plot_trade_off`: the range, the knee and the marginal
-        rate there, flat regions, other solutions of high trade-off, and the questions that fit this
-        front.
+        The sentences are those beside the picture of `plot_trade_off`: the choices and where to begin, the
+        range, the knee and the marginal rate there, flat regions, other solutions of high trade-off,
+        and the questions that fit this front.
 
         >>> import pandas as pd, privmoo as pm
         >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
         ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
         >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
         >>> print(pm.Front.of(pm.problems.Cuts(table), cuts).advice())
+        The choices: k ≥ 3 at 40 % loss (solution 1), k ≥ 5 at 100 % loss (solution 2); begin with
+        solution 2, k = 6 and 100 % loss.
         The range: 3 solutions, from k = 1 at 0 % loss to k = 6 at 100 % loss.
-        No knee, but in the middle: solution 1, k = 3 and 40 % loss; from there the next 1 % of loss buys
-        nothing; 60 % more loss buys k +3: k = 6 at 100 % loss.
-        To ask: front.best_within(max_loss=0.4), front.cheapest_with(min_k=3), front.near(k=3, loss=0.4),
-        front.next_step(1), front.rates(), front.plot_trade_off().
+        To ask: front.choices(), front.best_within(max_loss=1), front.cheapest_with(min_k=5),
+        front.near(k=5, loss=1), front.next_step(2), front.rates(), front.plot_trade_off().
         """
         return "\n".join(f"{title}: {text}" for title, text in remarks(self))
 
@@ -747,7 +847,7 @@ class Front:
         """Draw the front, with dominated candidates in grey, and mark the knee and a pick.
 
         Args:
-            pick: A solution to mark.
+            pick: A solution to mark; without one, the suggested one of `choices` is marked.
             ax: Where to draw; a new figure by default.
             objectives: The objectives to draw; all by default.
 

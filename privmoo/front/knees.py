@@ -15,24 +15,35 @@ from privmoo.front.choice import need_solutions, scale_quantities
 if TYPE_CHECKING:
     from privmoo.front.front import Front
 
-__all__ = ["high_trade_off", "knee", "marked_knee"]
+__all__ = ["high_trade_off", "knee", "marked_knee", "protecting"]
 
 
 def knee(front: Front) -> int:
     """Return the place of the knee, the least sum of scaled objectives, for `Front.knee`."""
     need_solutions(front, "knee")
-    return int(np.argmin(scale_quantities(front, front.objectives).sum(axis=1)))
+    rows = protecting(front)
+    candidates = front.rows(rows)
+    return int(rows[np.argmin(scale_quantities(candidates, front.objectives).sum(axis=1))])
+
+
+def protecting(front: Front) -> NDArray[np.intp]:
+    """Return the places of the solutions with k above 1; of all if there are none or k is not recorded."""
+    if "k" not in [q.key for q in front.quantities]:
+        return np.arange(len(front))
+    rows = np.flatnonzero(front.column("k") > 1)
+    return rows if len(rows) else np.arange(len(front))
 
 
 def marked_knee(front: Front) -> int | None:
     """Return the place of the knee if a picture should mark it, else None.
 
-    A front of two solutions has no such knee, and a knee at an end of the front says nothing.
+    Fewer than three solutions have no such knee, and a knee at an end of them says nothing.
     """
-    if len(front) < 3:
+    rows = protecting(front)
+    if len(rows) < 3:
         return None
     place = knee(front)
-    return None if _is_end(front, place) else place
+    return None if _is_end(front.rows(rows), int(np.searchsorted(rows, place))) else place
 
 
 def _is_end(front: Front, place: int) -> bool:
@@ -67,7 +78,7 @@ def high_trade_off(front: Front, *, radius: float, min_worth: float) -> pd.DataF
     rows = rows[np.argsort(-worth[rows], kind="stable")]
     frame = front.rows(rows).to_frame()[[q.key for q in front.objectives]]
     frame["worth"] = worth[rows]
-    return frame.set_axis(pd.Index(rows, name="solution"))
+    return frame
 
 
 def _worth(values: NDArray[np.float64], i: int, radius: float) -> float:

@@ -42,14 +42,14 @@ def rates(
     steps = {paid: np.diff(pair.costs), gained: np.diff(pair.gains)}
     frame = pd.DataFrame(
         {
-            "next_solution": pair.rows[1:],
+            "next_solution": front.numbers[pair.rows[1:]],
             paid.key: pair.costs[:-1],
             gained.key: pair.gains[:-1],
             **{f"{q.key}_step": change for q, change in steps.items()},
             "rate": np.abs(gained.shown(steps[gained]) / paid.shown(steps[paid])),
             "sentence": [_step(front, pair, int(row), amount).sentence for row in pair.rows[:-1]],
         },
-        index=pd.Index(pair.rows[:-1], name="solution"),
+        index=pd.Index(front.numbers[pair.rows[:-1]], name="solution"),
     )
     return frame.astype({"sentence": object})
 

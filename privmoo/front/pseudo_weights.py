@@ -28,7 +28,7 @@ def pseudo_weights(front: Front) -> pd.DataFrame:
     return pd.DataFrame(
         np.divide(goodness, total, out=equal, where=total > 0),
         columns=pd.Index([q.key for q in front.objectives]),
-        index=pd.RangeIndex(len(front), name="solution"),
+        index=pd.Index(front.numbers, name="solution"),
     )
 
 

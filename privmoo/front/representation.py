@@ -67,7 +67,7 @@ def as_html(front: Front) -> str:
     rows = _spread(len(front))
     head = "".join(f"<th>{html.escape(q.label)}</th>" for q in front.quantities)
     body = "".join(
-        f"<tr><th>{i}</th>"
+        f"<tr><th>{front.numbers[i]}</th>"
         + "".join(
             f"<td>{html.escape(_cell(q.write(front.values[i, j])))}</td>"
             for j, q in enumerate(front.quantities)

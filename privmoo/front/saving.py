@@ -53,6 +53,8 @@ class FrontFields(TypedDict):
     thresholds: NDArray[np.float64] | None
     families: tuple[str, ...] | None
     filters: frozenset[str]
+    numbers: NDArray[np.intp]
+    n_whole: int
 
 
 def save(front: Front, path: str | Path, *, force: bool = False) -> None:
@@ -82,6 +84,8 @@ def save(front: Front, path: str | Path, *, force: bool = False) -> None:
         **({} if front.families is None else {"families": list(front.families)}),
         **({"filters": sorted(front.filters)} if front.filters else {}),
     }
+    if len(front) < front.n_whole:
+        head["numbers"], head["n_whole"] = front.numbers.tolist(), front.n_whole
     if front.thresholds is not None:
         head["thresholds"] = _threshold_lists(front.thresholds)
     # Decision vectors and the fingerprint of the table are for the publisher only.
@@ -179,7 +183,30 @@ def _read_fields(packed: Packed) -> FrontFields:
         "thresholds": _read_thresholds(packed, len(values)),
         "families": None if families is None else tuple(families),
         "filters": frozenset(filters),
+        **_read_numbers(packed, len(values)),
     }
+
+
+class _Numbers(TypedDict):
+    numbers: NDArray[np.intp]
+    n_whole: int
+
+
+def _read_numbers(packed: Packed, n: int) -> _Numbers:
+    """Return the numbers that the solutions of a part of a front have on the whole one."""
+    numbers, n_whole = packed.head.get("numbers"), packed.head.get("n_whole")
+    if numbers is None:
+        return {"numbers": np.arange(n), "n_whole": n}
+    good = (
+        isinstance(numbers, list)
+        and type(n_whole) is int
+        and len(numbers) == n
+        and all(type(number) is int and 0 <= number < n_whole <= 2**40 for number in numbers)
+        and len(set(numbers)) == n
+    )
+    if not good or n_whole is None:
+        raise packed.damaged("the numbers of its solutions cannot be read")
+    return {"numbers": np.array(numbers, np.intp), "n_whole": n_whole}
 
 
 def _read_thresholds(packed: Packed, n: int) -> NDArray[np.float64] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import itertools
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from privmoo.recodings.columns import Labels
 from privmoo.release.certificate import OVERLAP
 from privmoo.release.copy import write_copy
 from privmoo.release.evidence import released_labels
+from privmoo.release.lost_values import LostValues, lost_values
 from privmoo.release.plan import Origin, ReleasePlan
 from privmoo.release.release import Release, make_release
 from privmoo.release.utility import ReleasedRows, loss_of_labels
@@ -47,7 +49,7 @@ class Solution:
 
     Attributes:
         front: The front of the solution.
-        index: The place of the solution on the front.
+        index: The place of the solution on this front, which may be a part of another one; see `number`.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -62,6 +64,11 @@ class Solution:
 
     front: Front
     index: int
+
+    @property
+    def number(self) -> int:
+        """The number by which front, explorer and command line call it: its place on the whole front."""
+        return int(self.front.numbers[self.index])
 
     @property
     def x(self) -> NDArray[Any]:
@@ -154,13 +161,16 @@ class Solution:
 
     def groups(self) -> Grouping:
         """Return the QI-groups of the release, after suppression."""
+        return self._grouped({"labels"} | ({"counts"} if self.table.sensitive else set()))
+
+    def _grouped(self, needs: AbstractSet[str]) -> Grouping:
+        """Return the QI-groups with all that some measures need."""
         table, published = self.table, self._published_records()
-        needs = {"labels"} | ({"counts"} if table.sensitive else set())
         view = self.recoding.view(table)
         candidate = self.recoding.candidate(view)
         if published is not None:
             candidate = replace(candidate, published=published[None])
-        engine = Engine(view, suppression=self.suppression, needs=needs, threads=1)
+        engine = Engine(view, suppression=self.suppression, needs=set(needs), threads=1)
         return engine.groups(candidate)[1][0]
 
     def loss_per_attribute(self) -> pd.Series:
@@ -306,13 +316,23 @@ class Solution:
         measured.append(
             ("records suppressed", f"{suppressed:,} of {table.n_records:,} ({share:.2%})")
         )
-        published = list(self.describe_columns().items())
+        lost = self.lost_values()
+        published = [
+            (name, f"{text}; {lost[name]}" if name in lost else text)
+            for name, text in self.describe_columns().items()
+        ]
         if any(isinstance(column, Labels) and column.is_local for column in self.recoding.columns):
             published.append(("note", f"{OVERLAP}; each label is right for its own group"))
         sections = [("What is published", published), ("Measured", measured)]
         loss_by_attribute = self.loss_per_attribute()
         rows = [(str(name), f"{value * 100:.4g} %") for name, value in loss_by_attribute.items()]
-        return [*sections, ("Loss per attribute", rows), ("QI-groups", self._group_rows())]
+        sections += [("Loss per attribute", rows), ("QI-groups", self._group_rows())]
+        more = [
+            (f"solution {answer.solution.number}", answer.sentence)
+            for answer in self.front.for_a_little_more(self)
+            if answer.solution is not None
+        ]
+        return [*sections, ("For a little more", more)] if more else sections
 
     def released_rows(self) -> NDArray[np.int64]:
         """Return the rows of `Table.originals` that are released."""
@@ -325,13 +345,75 @@ class Solution:
     def describe_columns(self) -> dict[str, str]:
         """Describe what is published of every quasi-identifier.
 
-        Labels that occur only in suppressed records are left out.
+        Labels that occur only in suppressed records are left out; `lost_values` counts what is lost
+        with them.
         """
-        table, recoding = self.table, self.recoding
+        recoding = self.recoding
+        return recoding.describe(self._released_counts(recoding))
+
+    def summarise_columns(self) -> dict[str, str]:
+        """Say in a few words what becomes of every quasi-identifier, such as "ranges of 5 to 20".
+
+        >>> import pandas as pd, privmoo as pm
+        >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+        ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+        >>> problem = pm.problems.Cuts(table)
+        >>> front = pm.Front.of(problem, [[1] * 5, [0, 0, 1, 0, 0], [0] * 5])
+        >>> [solution.summarise_columns()["age"] for solution in front]
+        ['unchanged', 'ranges of 3 to 21', '*']
+        """
+        recoding = self.recoding
+        released, lost = self._released_counts(recoding), self.lost_values()
+        words = {}
+        for column in recoding.columns:
+            text = column.summarise(released[column.name])
+            if column.name in lost:
+                text += f"; {lost[column.name].remaining}"
+            words[column.name] = text
+        return words
+
+    def kept_columns(self) -> list[str]:
+        """Return the quasi-identifiers in which every released record has its original value."""
+        recoding = self.recoding
+        released = self._released_counts(recoding)
+        return [c.name for c in recoding.columns if c.keeps_values(released[c.name])]
+
+    def lost_values(self) -> dict[str, LostValues]:
+        """Return per quasi-identifier the values that occur in the table and not in the release.
+
+        A column without lost values has no entry. For the publisher only: how many values single people
+        had may point at one of them.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> table = pm.Table(pd.DataFrame({"age": [20, 20, 20, 40, 40, 60]}),
+        ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+        >>> problem = pm.problems.Cuts(table, suppression=pm.BelowThreshold(2))
+        >>> pm.Front.of(problem, [[1, 1]])[0].lost_values()["age"]
+        LostValues(lost=1, occurring=3, records=1, unit='value', people=True)
+        """
+        return lost_values(self.table, self.recoding, self.released_rows())
+
+    def measure(self, measure: Measure) -> float:
+        """Compute a measure that the front does not record.
+
+        Args:
+            measure: The measure, such as `QueryError()`.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+        ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+        >>> pm.Front.of(pm.problems.Cuts(table), [[0, 0, 1, 0, 0]])[0].measure(pm.Uniqueness())
+        0.0
+        """
+        return float(measure(self._grouped(measure.needs)))
+
+    def _released_counts(self, recoding: Recoding) -> dict[str, dict[str, int]]:
+        """Return per quasi-identifier the labels that are released, with the number of their records."""
+        table = self.table
         columns = _labels_of_values(recoding)
         if columns is None:
             rows = self.released_rows()
-            return recoding.describe(released_labels(table, recoding.apply(table, rows), rows))
+            return released_labels(table, recoding.apply(table, rows), rows)
         groups = self.groups()
         batch = groups.batch
         tuples = table.tuples[batch.firsts[batch.starts[0] : batch.stops[0]]]
@@ -341,7 +423,7 @@ class Solution:
             released[column.name] = {
                 column.labels[cell]: int(counts[cell]) for cell in np.flatnonzero(counts).tolist()
             }
-        return recoding.describe(released)
+        return released
 
     def _group_rows(self) -> list[tuple[str, str]]:
         by_size = self.group_sizes()
@@ -377,7 +459,7 @@ class Solution:
 
     def __repr__(self) -> str:
         phrases = ", ".join(q.phrase(self.values[q.key]) for q in self.front.objectives)
-        return f"Solution {self.index} of {len(self.front)}: {phrases}"
+        return f"Solution {self.number} of {self.front.n_whole}: {phrases}"
 
     def _repr_html_(self) -> str:
         parts = [f"<div>{html.escape(repr(self))}</div>"]

@@ -43,7 +43,8 @@ def job_text(
                 lines.append(
                     "# A line of a hierarchy file is a value and its groups: value;group;larger group;*"
                 )
-            parts.append("\n".join([*lines, "", *entries]))
+            wishes = _wishes(columns) if role == "quasi-identifying" else []
+            parts.append("\n".join([*lines, "", *entries, *wishes]))
     if not any(column.role == "quasi-identifying" for column in columns):
         parts.append(
             "# No column looks quasi-identifying: give at least one this role before you go on."
@@ -69,12 +70,19 @@ def _data(columns: Sequence[ColumnGuess], data_file: str, reading: Mapping[str, 
     )
     lines += [f"{name} = {value(entry)}" for name, entry in reading.items()]
     targets = [column.name for column in columns if column.target]
+    candidates = [column.name for column in columns if column.role != "identifying"]
     if targets:
         lines.append(f"target = {quote(targets[0])}  # what learners predict")
+    elif candidates:
+        lines += [
+            "# If learners are to predict a column, name it, for measures such as classification:",
+            comment(f"target = {quote(candidates[-1])}"),
+        ]
     subjects = [column.name for column in columns if column.subject]
+    subjects += [column.name for column in columns if column.role == "identifying"]
     if subjects:
         lines += [
-            "# If one person has several rows, name the column that distinguishes persons:",
+            "# If one person has several rows, name the column that distinguishes persons: k counts them.",
             comment(f"subject = {quote(subjects[0])}"),
         ]
     if "missing_values" not in reading:
@@ -84,11 +92,42 @@ def _data(columns: Sequence[ColumnGuess], data_file: str, reading: Mapping[str, 
 
 
 def _column(column: ColumnGuess, files: Mapping[str, str]) -> str:
-    entry: Any = column.role
-    if column.hierarchy is not None:
-        hierarchy = files.get(column.name, column.hierarchy.toml_entry())
-        entry = {"role": column.role, "hierarchy": hierarchy}
-    return f"{comment(column.reason)}\n{key(column.name)} = {value(entry)}"
+    name = key(column.name)
+    if column.hierarchy is None:
+        return f"{comment(column.reason)}\n{name} = {value(column.role)}"
+    hierarchy = files.get(column.name, column.hierarchy.toml_entry())
+    # One entry in a line: others can be added below, which braces do not allow.
+    lines = [f"{name}.role = {value(column.role)}", f"{name}.hierarchy = {value(hierarchy)}"]
+    return "\n".join([comment(column.reason), *lines])
+
+
+def _wishes(columns: Sequence[ColumnGuess]) -> list[str]:
+    """Return entries that any quasi-identifier may have, as comments about one of them."""
+    trees = [c for c in columns if c.role == "quasi-identifying" and c.hierarchy is not None]
+    if not trees:
+        return []
+    column = max(trees, key=lambda c: len(_leaves(c)))
+    name, leaves = key(column.name), _leaves(column)
+    wishes = {
+        "weight = 2": "what this column loses counts twice",
+        "min_level = 1": "it is generalised to this level of its hierarchy at least",
+        "max_level = 1": "it is generalised to this level at most",
+    }
+    if leaves:
+        cut = value([leaves[len(leaves) // 2]])
+        wishes[f"fixed_cuts = {cut}"] = "a new range always begins at these values"
+    return [
+        "",
+        "# Wishes, for any of these columns: remove the first # of a line, and name the column you mean.",
+        *(f"{comment(f'{name}.{entry}')}  # {meaning}" for entry, meaning in wishes.items()),
+    ]
+
+
+def _leaves(column: ColumnGuess) -> list[str]:
+    """Return the values in the hierarchy file of a column of numbers; none if it has no such file."""
+    content = None if column.hierarchy is None else column.hierarchy.content
+    leaves = [line.split(";")[0] for line in (content or "").splitlines()]
+    return leaves if leaves and all(leaf.strip().isdecimal() for leaf in leaves) else []
 
 
 def _problem(columns: Sequence[ColumnGuess]) -> str:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from privmoo._util.wording import count_noun
 from privmoo.errors import ProblemError
 from privmoo.front.choice import place_of
+from privmoo.front.choices import suggested
 from privmoo.front.knees import marked_knee
 from privmoo.front.quantities import Quantity, find
 from privmoo.plot.style import (
@@ -91,7 +92,8 @@ class FrontPicture:
     Attributes:
         axes: The axes, one to three.
         knee: Place of the knee among the solutions; None if it is not worth marking.
-        pick: Place of the pick; None if there is none.
+        pick: Place of the pick, or of the suggested solution; None if there is none.
+        suggested: Whether the pick is only suggested.
         title: What it shows, in one line.
         families: The families of recodings, if the front has several.
 
@@ -111,6 +113,12 @@ class FrontPicture:
     pick: int | None
     title: str = ""
     families: tuple[FamilyPoints, ...] = ()
+    suggested: bool = False
+
+    @property
+    def name_of_pick(self) -> str:
+        """What the legend calls the pick."""
+        return "suggested" if self.suggested else "pick"
 
 
 def picture_of(
@@ -132,11 +140,12 @@ def picture_of(
             "plot(objectives=(…, …))"
         )
     quantities = [find(front.quantities, name, what="objectives") for name in names]
-    place = None if pick is None else place_of(front, pick, "plot", "pick")
+    place = suggested(front) if pick is None else place_of(front, pick, "plot", "pick")
     knee = marked_knee(front)
     title = _title(front, quantities, is_default=objectives is None)
     axes = tuple(axis_of(front, q) for q in quantities)
-    return FrontPicture(axes, knee, place, title, _families_of(front, quantities))
+    families = _families_of(front, quantities)
+    return FrontPicture(axes, knee, place, title, families, suggested=pick is None)
 
 
 def _families_of(front: Front, quantities: Sequence[Quantity]) -> tuple[FamilyPoints, ...]:
@@ -255,7 +264,8 @@ def _line(ax: Axes, picture: FrontPicture, x: Axis) -> None:
     for i, value in enumerate(x.values):
         ax.axvline(value, color=BLUE, linewidth=1.8, label="_" if i else "front")
     if picture.pick is not None:
-        ax.axvline(x.values[picture.pick], color=RED, linestyle="--", linewidth=1.8, label="pick")
+        name = picture.name_of_pick
+        ax.axvline(x.values[picture.pick], color=RED, linestyle="--", linewidth=1.8, label=name)
     ax.set_xlabel(x.label)
     ax.set_ylabel("candidates")
     whole_numbers(ax.yaxis)
@@ -285,7 +295,7 @@ def _panel(ax: Axes, picture: FrontPicture, x: Axis, y: Axis, colour: Axis | Non
     if picture.knee is not None:
         mark(ax, x, y, picture.knee, "D", ORANGE, "knee")
     if picture.pick is not None:
-        mark(ax, x, y, picture.pick, "*", RED, "pick")
+        mark(ax, x, y, picture.pick, "*", RED, picture.name_of_pick)
     for axis, part in ((x, ax.xaxis), (y, ax.yaxis)):
         if axis.logarithmic:
             (ax.set_xscale if part is ax.xaxis else ax.set_yscale)("log")
@@ -353,7 +363,7 @@ def plot_front_3d(
     ax.scatter(x, y, z, c=z, cmap="viridis", s=16, depthshade=False, label="front")
     for place, marker, colour, name in (
         (picture.knee, "D", ORANGE, "knee"),
-        (picture.pick, "*", RED, "pick"),
+        (picture.pick, "*", RED, picture.name_of_pick),
     ):
         if place is not None:
             size, at = (170, ([x[place]], [y[place]], [z[place]]))

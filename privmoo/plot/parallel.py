@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from privmoo._util.wording import count_noun
 from privmoo.errors import ProblemError
 from privmoo.front.choice import need_solutions, place_of
+from privmoo.front.choices import suggested
 from privmoo.front.knees import marked_knee
 from privmoo.front.quantities import Quantity, find
 from privmoo.plot.style import ORANGE, RED, headline, new_figure, wrap_text
@@ -50,7 +51,8 @@ class ParallelPicture:
     Attributes:
         axes: Two or more.
         knee: Place of the knee; None if it is not worth marking.
-        pick: Place of the pick; None if there is none.
+        pick: Place of the pick, or of the suggested solution; None if there is none.
+        suggested: Whether the pick is only suggested.
         title: What it shows, in one line.
 
     >>> import pandas as pd, privmoo as pm
@@ -65,6 +67,7 @@ class ParallelPicture:
     axes: tuple[ParallelAxis, ...]
     knee: int | None
     pick: int | None
+    suggested: bool
     title: str
 
 
@@ -89,7 +92,8 @@ def parallel_of(
     return ParallelPicture(
         axes=tuple(_axis(q, front.column(q.key)) for q in quantities),
         knee=marked_knee(front),
-        pick=None if pick is None else place_of(front, pick, "plot_parallel", "pick"),
+        pick=suggested(front) if pick is None else place_of(front, pick, "plot_parallel", "pick"),
+        suggested=pick is None,
         title=f"{count_noun(len(front), 'solution')}, a line each, coloured by "
         f"{quantities[0].label.removesuffix(' (%)')}; higher is better on every axis",
     )
@@ -164,7 +168,7 @@ def plot_parallel(
         ax.plot(places, line, color=colour, alpha=faint, linewidth=1.0, zorder=2)
     for place, colour, name, dashes in (
         (picture.knee, ORANGE, "knee", "--"),
-        (picture.pick, RED, "pick", "-"),
+        (picture.pick, RED, "suggested" if picture.suggested else "pick", "-"),
     ):
         if place is not None:
             ax.plot(

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
+from privmoo.front.choices import suggested
 from privmoo.front.pairs import pair_of
 from privmoo.plot.style import (
     BLUE,
     ORANGE,
     PALE,
+    RED,
     headline,
     new_figure,
     plain_numbers,
@@ -36,6 +38,7 @@ class RatesPicture:
         rates: Gain per cost of the step to the next one; the area of a step is what it buys.
         average: Gain per cost over the whole trade-off.
         knee: Cost of the knee; None if it is not on the way, or at an end.
+        suggested: Cost of the solution that `choices` suggests; None if it is not on the way.
         logarithmic: Whether the axis of the cost is logarithmic.
         x_label: Name and unit of the cost.
         y_label: Name and unit of the rates.
@@ -54,6 +57,7 @@ class RatesPicture:
     rates: NDArray[np.float64]
     average: float
     knee: float | None
+    suggested: float | None
     logarithmic: bool
     x_label: str
     y_label: str
@@ -81,13 +85,14 @@ def rates_of(front: Front, *, gain: str | None = None, cost: str | None = None) 
     unit = "1 %" if paid.percent else "1"
     bought = f"the next 1 % of {paid.words}" if paid.percent else paid.words
     name = gained.label.removesuffix(" (%)")
-    knee = front.knee()
-    on_the_way = knee.index in pair.rows[1:-1]  # an end is not a knee
+    knee, start = front.knee().index, suggested(front)
+    shown = paid.shown(front.column(paid.key))
     return RatesPicture(
         costs=costs,
         rates=rates,
         average=float(abs((gains[-1] - gains[0]) / (costs[-1] - costs[0]))),
-        knee=float(paid.shown(np.array([knee.values[paid.key]]))[0]) if on_the_way else None,
+        knee=float(shown[knee]) if knee in pair.rows[1:-1] else None,  # an end is not a knee
+        suggested=float(shown[start]) if start is not None and start in pair.rows else None,
         x_label=paid.label,
         y_label=f"{gained.label} per {unit} of {paid.words}",
         logarithmic=paid.logarithmic(pair.costs),
@@ -136,6 +141,8 @@ def plot_rates(
     ax.axhline(picture.average, color="0.25", ls="--", lw=1.4, label=label, zorder=4)
     if picture.knee is not None:
         ax.axvline(picture.knee, color=ORANGE, ls=":", lw=1.6, label="knee", zorder=4)
+    if picture.suggested is not None:
+        ax.axvline(picture.suggested, color=RED, ls="-.", lw=1.4, label="suggested", zorder=4)
     ax.set_xlim(float(costs.min()), float(costs.max()))
     ax.set_ylim(bottom=base)
     if ax.get_yscale() == "log":
@@ -147,5 +154,6 @@ def plot_rates(
     ax.set_ylabel(picture.y_label)
     quiet_grid(ax)
     headline(ax, picture.title, above=22)
-    ax.legend(frameon=False, fontsize="small", loc="lower right", bbox_to_anchor=(1, 1), ncols=3)
+    place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 4}
+    ax.legend(frameon=False, fontsize="x-small", columnspacing=1.2, **place)
     return ax

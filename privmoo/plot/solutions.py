@@ -131,7 +131,7 @@ def loss_of(solution: Solution) -> LossPicture:
     """Compute the data of the picture of losses."""
     losses = solution.loss_per_attribute().sort_values(ascending=False, kind="stable")
     phrases = ", ".join(q.phrase(solution.values[q.key]) for q in solution.front.objectives)
-    title = f"What each attribute loses in solution {solution.index} ({phrases})"
+    title = f"What each attribute loses in solution {solution.number} ({phrases})"
     return LossPicture(tuple(map(str, losses.index)), losses.to_numpy(float), title)
 
 

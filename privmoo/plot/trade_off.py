@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from privmoo._util.wording import count_noun
 from privmoo.front.advice import remarks
 from privmoo.front.choice import need_solutions, place_of
+from privmoo.front.choices import suggested
 from privmoo.front.flat_regions import largest_regions
 from privmoo.front.knees import marked_knee
 from privmoo.front.pairs import Pair, pair_of
@@ -68,7 +69,8 @@ class TradeOffPicture:
         along: Places of the solutions that no other beats in both, from the cheapest on.
         regions: The flat regions, in the order of the cost.
         knee: Place of the front's knee; None if it is an end.
-        pick: Place of the pick; None if there is none.
+        pick: Place of the pick, or of the suggested solution; None if there is none.
+        suggested: Whether the pick is only suggested.
         title: What it shows, in one line.
         words: The titles and sentences beside it.
 
@@ -78,7 +80,7 @@ class TradeOffPicture:
     >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
     >>> picture = trade_off_of(pm.Front.of(pm.problems.Cuts(table), cuts))
     >>> picture.title, picture.along.tolist(), picture.words[0][0]
-    ('What k-anonymity costs in loss: 3 solutions, no flat region', [0, 1, 2], 'The range')
+    ('What k-anonymity costs in loss: 3 solutions, no flat region', [0, 1, 2], 'The choices')
     """
 
     gain: Axis
@@ -87,6 +89,7 @@ class TradeOffPicture:
     regions: tuple[FlatRegion, ...]
     knee: int | None
     pick: int | None
+    suggested: bool
     title: str
     words: tuple[tuple[str, str], ...]
 
@@ -122,7 +125,8 @@ def trade_off_of(
         along=pair.rows,
         regions=tuple(flat),
         knee=marked_knee(front),
-        pick=None if pick is None else place_of(front, pick, "plot_trade_off", "pick"),
+        pick=suggested(front) if pick is None else place_of(front, pick, "plot_trade_off", "pick"),
+        suggested=pick is None,
         title=f"What {names[0]} costs in {names[1]}: {count_noun(len(front), 'solution')}, {marked}",
         words=tuple(remarks(front, gain=gain, cost=cost)),
     )
@@ -247,7 +251,7 @@ def _draw(ax: Axes, picture: TradeOffPicture) -> None:
     if picture.knee is not None:
         mark(ax, x, y, picture.knee, "D", ORANGE, "knee")
     if picture.pick is not None:
-        mark(ax, x, y, picture.pick, "*", RED, "pick")
+        mark(ax, x, y, picture.pick, "*", RED, "suggested" if picture.suggested else "pick")
     ax.set_xlabel(x.label)
     ax.set_ylabel(y.label)
     quiet_grid(ax)

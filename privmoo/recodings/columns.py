@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.wording import count_noun
 from privmoo.data.columns import QIColumn
 from privmoo.data.table import Table
 from privmoo.hierarchy.canonical import canonical
@@ -119,6 +120,11 @@ class PublishedColumn(ABC):
         return self.qi.name
 
     @property
+    def shows_values(self) -> bool:
+        """Whether a reader finds original values in it, or labels that stand for them."""
+        return False
+
+    @property
     @abstractmethod
     def n_cells(self) -> int:
         """The number of cells."""
@@ -135,6 +141,22 @@ class PublishedColumn(ABC):
             released: The values that are released, with the number of their records; all values of the
                 column by default. A certificate must not name a value that only suppressed records have.
         """
+
+    @abstractmethod
+    def summarise(self, released: Mapping[str, int]) -> str:
+        """Say in a few words what becomes of the values, for a table of choices.
+
+        Args:
+            released: The values that are released, with the number of their records.
+        """
+
+    def keeps_values(self, released: Mapping[str, int]) -> bool:
+        """Return whether every released record has its original value.
+
+        Args:
+            released: The values that are released, with the number of their records.
+        """
+        return False
 
     def meanings(self) -> Mapping[str, Sequence[str]] | None:
         """Return the leaves that every published label stands for; None if values are published."""
@@ -205,6 +227,11 @@ class Labels(PublishedColumn):
         return len(self.labels)
 
     @property
+    def shows_values(self) -> bool:
+        """True: every label stands for values."""
+        return True
+
+    @property
     def is_local(self) -> bool:
         """Whether one value may have several labels, so that labels may overlap."""
         return self.scope != "value"
@@ -228,9 +255,72 @@ class Labels(PublishedColumn):
             return "* (fully suppressed)"
         if self.n_cells == self.qi.n_leaves:
             if self.qi.exact:
-                return f"as it is ({len(labels)} values)"
+                return f"as it is ({count_noun(len(labels), 'value')})"
             return f"base intervals as they are ({len(labels)})"
         return " | ".join(labels)
+
+    def summarise(self, released: Mapping[str, int]) -> str:
+        """Say whether values are unchanged, in ranges or groups, or replaced by one label.
+
+        >>> import pandas as pd
+        >>> from privmoo.hierarchy import Hierarchy
+        >>> from privmoo.recodings.blocks import cut_recoding
+        >>> ages = pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]})
+        >>> table = Table(ages, quasi_identifiers={"age": Hierarchy.ordered()})
+        >>> column = cut_recoding(table, [[0, 0, 1, 0, 0]]).columns[0]
+        >>> column.summarise({"20–22": 3, "40–60": 3}), column.summarise({"20–22": 3})
+        ('ranges of 3 to 21', 'ranges of 3')
+        """
+        cells = self._cells(released)
+        records = np.array([released[self.labels[i]] for i in cells], np.int64)
+        if not records.sum():
+            return "nothing is released"
+        widths, leaf = self.widths[cells], "value" if self.qi.exact else "base interval"
+        if (widths == 1).all():
+            return "unchanged" if self.qi.exact else "in base intervals"
+        if (widths == self.qi.n_leaves).all():
+            return "*"
+        if not self.is_local and self.qi.numbers is None:
+            return f"{count_noun(int(widths.sum()), leaf)} in {count_noun(len(cells), 'group')}"
+        recoded = widths > 1 if self.is_local else widths > 0
+        blocks = self._words_of_blocks(cells[recoded])
+        share = round(100 * records[widths == 1].sum() / records.sum())
+        if not self.is_local or not share:
+            return blocks
+        as_it_is = "unchanged" if self.qi.exact else f"in {leaf}s"
+        return f"{min(share, 99)} % {as_it_is}, else {blocks}"
+
+    def keeps_values(self, released: Mapping[str, int]) -> bool:
+        """Return whether every released label is one value of the data."""
+        return self.qi.exact and bool((self.widths[self._cells(released)] == 1).all())
+
+    def _cells(self, released: Mapping[str, int]) -> IntArray:
+        """Return the cells that are released."""
+        places = [i for i, label in enumerate(self.labels) if label in released]
+        return np.array(places, np.int64)
+
+    def _words_of_blocks(self, cells: IntArray) -> str:
+        """Say how wide some labels are: in numbers if the column has them, else in values."""
+        whole = self.widths[cells] == self.qi.n_leaves
+        if whole.all():
+            return "*"
+        sizes, noun = self._sizes(cells)
+        low, high = (
+            "*" if whole[i] else f"{float(f'{sizes[i]:.4g}'):,.15g}"
+            for i in (int(np.argmin(sizes)), int(np.argmax(sizes)))
+        )
+        return noun.format(low if low == high else f"{low} to {high}")
+
+    def _sizes(self, cells: IntArray) -> tuple[NDArray[Any], str]:
+        """Return the sizes of some labels, and how to speak of them."""
+        numbers = self.qi.numbers
+        if numbers is not None:
+            steps = np.diff(np.unique(numbers[~np.isnan(numbers)]))
+            ends = numbers[self.start[cells]], numbers[self.stop[cells] - 1]
+            sizes = ends[1] - ends[0] + (steps.min() if len(steps) else 0.0)
+            if np.isfinite(sizes).all():
+                return sizes, "ranges of {}"
+        return self.widths[cells], f"groups of {{}} {'values' if self.qi.exact else 'intervals'}"
 
     def _spread(self, released: Mapping[str, int] | None) -> str:
         """Say how many labels differ, how much of the domain they cover, and which share is unchanged."""
@@ -291,6 +381,11 @@ class Values(PublishedColumn):
     scope: Scope = "class"
 
     @property
+    def shows_values(self) -> bool:
+        """Whether the values are categories; a mean is a number that nobody may have."""
+        return bool(self.values.dtype == object)
+
+    @property
     def n_cells(self) -> int:
         """The number of classes."""
         return len(self.values)
@@ -309,6 +404,10 @@ class Values(PublishedColumn):
         if released is not None:
             values = [value for value in values if value in released]
         return f"{self.statistic} of each class ({', '.join(sorted(values))})"
+
+    def summarise(self, released: Mapping[str, int]) -> str:
+        """Name the statistic."""
+        return f"{self.statistic} of each class"
 
     def leaf_ranges(self) -> tuple[IntArray, IntArray]:
         """Return the leaf of every category, and the leaf nearest to every number."""
@@ -386,6 +485,10 @@ class Noised(PublishedColumn):
         """Say that there is noise, and how many numbers differ if they are drawn."""
         count = f" ({self._count(released)} different)" if self.is_drawn else ""
         return f"number with noise{count}"
+
+    def summarise(self, released: Mapping[str, int]) -> str:
+        """Say that there is noise."""
+        return "with noise"
 
     def leaf_ranges(self) -> tuple[IntArray, IntArray]:
         """Return the leaf that is nearest to every number."""
@@ -465,6 +568,10 @@ class Intervals(PublishedColumn):
     def describe(self, released: Mapping[str, int] | None = None) -> str:
         """Say that there is noise, and how many intervals differ."""
         return f"interval of numbers with noise ({self._count(released)} different)"
+
+    def summarise(self, released: Mapping[str, int]) -> str:
+        """Say that there is noise."""
+        return "intervals with noise"
 
     def meanings(self) -> dict[str, Sequence[str]]:
         """Return the leaves in every interval, or the nearest leaf if the interval has none."""

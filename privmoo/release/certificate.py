@@ -17,6 +17,7 @@ from typing import Any
 
 from privmoo._util.files import write_text
 from privmoo.audit import Audit
+from privmoo.audit.words import how_to_read, words_for
 from privmoo.data.table import Table
 from privmoo.errors import ReleaseError
 from privmoo.recodings.base import Caution, Recoding
@@ -55,6 +56,7 @@ NOT_GUARANTEED = (
 )
 OVERLAP = "labels of one column may overlap, such as 20–29 and 25–34"
 """What holds for every recoding that treats a column differently in different groups."""
+_LOST = "share_of_records_whose_value_no_longer_occurs"
 _INTERSECTION = (
     "anyone who holds two different releases about the same people can intersect them, and then the k of "
     "neither holds; publish only one"
@@ -119,7 +121,9 @@ class Certificate:
 
         What depends on the original records is rounded, so that one record among all hardly changes it.
         With all digits, somebody who knows all other records could try values for the last one until
-        they fit.
+        they fit. How many values were lost is not stated at all, and a share of records that rounds to
+        nothing is left out: a value that one person had, and that is in no released row, would otherwise
+        say that this person was among the original records.
         """
         n_records = int(self.source["records"])
         claims = [
@@ -135,9 +139,15 @@ class Certificate:
         method = dict(self.method)
         if isinstance(method.get("noise"), list):
             method["noise"] = [_rounded_share(entry, n_records) for entry in method["noise"]]
+        release = dict(self.release)
+        if _LOST in release:
+            shares = _round_fractions(release.pop(_LOST), n_records)
+            shares = {name: share for name, share in shares.items() if share}
+            release |= {_LOST: shares} if shares else {}
         return replace(
             self,
             method=method,
+            release=release,
             utility=_round_fractions(self.utility, n_records),
             claims=tuple(claims),
         )
@@ -181,13 +191,17 @@ class Certificate:
 
     def _sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         rounded = self.published()
+        yield "In short", [("", sentence) for sentence in self._summary(rounded)]
         yield "Original", list(_flat(self.source))
         yield "What was done", list(_flat(rounded.method))
-        yield "Release", list(_flat(self.release))
-        yield "Privacy and risk, measured on the released rows alone", list(_flat(self.privacy))
+        yield "Release", list(_flat(_columns_by_role(rounded.release)))
+        yield (
+            "Privacy and risk, measured on the released rows alone",
+            list(_figures(self.privacy)),
+        )
         yield (
             "Utility, recomputed from the original, the release and the hierarchies, and rounded",
-            list(_flat(rounded.utility)),
+            list(_figures(rounded.utility)),
         )
         if rounded.claims:
             yield (
@@ -200,6 +214,33 @@ class Certificate:
         if self.warnings:
             yield "Warnings", [("", warning) for warning in self.warnings]
         yield "What is not guaranteed", [("", sentence) for sentence in self.not_guaranteed]
+        names = [*self.privacy, *next(iter(self.privacy.get("sensitive", {}).values()), ())]
+        yield "How to read the figures", how_to_read([*names, *rounded.utility])
+
+    def _summary(self, rounded: Certificate) -> list[str]:
+        """Return the few sentences that a reader needs first."""
+        n, k = int(self.source["records"]), int(self.privacy["k"])
+        people = "persons" if "persons" in self.source else "records"
+        sentences = [
+            f"{int(self.release['records']):,} of {n:,} records are released, in "
+            f"{int(self.privacy['n_groups']):,} groups.",
+            f"k = {k:,}: everybody shares all quasi-identifiers with at least {k - 1:,} other {people}."
+            if k > 1
+            else "k = 1: at least one record is alone in its group and can be singled out.",
+        ]
+        loss = rounded.utility.get("loss")
+        if loss is not None:
+            sentences.append(
+                f"Loss {_number(loss)}: the share of detail that is gone, 0 as it was and 1 nothing left."
+            )
+        if rounded.release.get(_LOST):
+            sentences.append(
+                f"Some values of {', '.join(map(repr, rounded.release[_LOST]))} no longer occur, because "
+                "all records that had them were left out."
+            )
+        if self.warnings:
+            sentences.append(f"There are warnings ({len(self.warnings)}): see below.")
+        return sentences
 
     def __str__(self) -> str:
         return self.to_text()
@@ -275,6 +316,25 @@ def _flat(data: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
             yield name, _number(value)
 
 
+def _figures(figures: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Return figures by their words; those of one sensitive attribute share a line."""
+    for name, value in figures.items():
+        if name == "sensitive":
+            for attribute, measures in value.items():
+                line = ", ".join(f"{words_for(m)} {_number(v)}" for m, v in measures.items())
+                yield f"{attribute}", line
+        else:
+            yield from _flat({words_for(name): value})
+
+
+def _columns_by_role(release: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts about a release with a line per role instead of one per column."""
+    roles: dict[str, list[str]] = {}
+    for name, role in release["columns"].items():
+        roles.setdefault(role, []).append(name)
+    return {**release, "columns": roles}
+
+
 def _number(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "unknown" if value is None else str(value)
@@ -324,6 +384,7 @@ class Findings:
         homogeneity: How many records are in groups with one sensitive value.
         claims: The optimiser's values that the audit confirmed.
         warnings: What a publisher should look at.
+        lost: Per quasi-identifier the share of records whose value no released record may have.
         shuffled: Whether the rows were shuffled.
         method: Further facts, such as problem and algorithm.
     """
@@ -338,6 +399,7 @@ class Findings:
     homogeneity: Homogeneity
     claims: tuple[Claim, ...] = ()
     warnings: Sequence[str] = ()
+    lost: Mapping[str, float] = field(default_factory=dict)
     shuffled: bool = True
     method: Mapping[str, Any] = field(default_factory=dict)
 
@@ -360,6 +422,7 @@ def certify(findings: Findings) -> Certificate:
             "records": findings.n_released,
             "records_suppressed": n_suppressed,
             "share_suppressed": n_suppressed / table.n_records,
+            **({_LOST: dict(findings.lost)} if findings.lost else {}),
             "columns": {name: table.roles[name] for name in columns},
             "columns_left_out": [name for name in table.roles if name not in columns],
         },
@@ -588,12 +651,18 @@ def _remarks(findings: Findings) -> list[str]:
         remarks.append("k is 1: at least one record is alone in its group and can be singled out.")
     columns = findings.homogeneity.columns
     groups = "groups" if len(columns) == table.n_qis else f"groups by {', '.join(columns)}"
-    for name, share in findings.homogeneity.shares.items():
-        if share > 0 and name not in table.qi_names:
-            remarks.append(
-                f"{100 * share:.3g} % of the records are in {groups} where all have the same value of "
-                f"{name!r}: anyone who finds a person's group learns that value."
-            )
+    told = [
+        (f"{100 * share:.3g} %", f"of {name!r}")
+        for name, share in findings.homogeneity.shares.items()
+        if share > 0 and name not in table.qi_names
+    ]
+    if told:
+        (first, which), *others = told
+        more = "".join(f", {percent} {name}" for percent, name in others)
+        remarks.append(
+            f"{first} of the records are in {groups} where all have the same value {which}"
+            f"{more and f' ({more[2:]})'}: anyone who finds a person's group learns that value."
+        )
     for name, measures in findings.privacy.get("sensitive", {}).items():
         if measures.get("values_alike"):
             remarks.append(values_alike(name, measures["values_alike"]))

@@ -36,6 +36,7 @@ from privmoo.recodings.nodes import numeric_columns
 from privmoo.release.certificate import Homogeneity, k_by_columns
 from privmoo.release.check import AuditedValues
 from privmoo.release.evidence import Evidence, released_labels, sensitive_hierarchies
+from privmoo.release.lost_values import lost_values
 from privmoo.release.plan import ReleasePlan, check_seed
 from privmoo.release.utility import ReleasedRows
 
@@ -169,6 +170,7 @@ class Draft:
             homogeneity=Homogeneity.of(audit, self.keys),
             audited=AuditedValues(self.rows, audit, utility),
             labels=released_labels(table, self.rows.frame, self.rows.order),
+            lost=lost_values(table, self.plan.recoding, self.rows.order),
             unique=[name for name, values in spread.items() if is_nearly_unique(*values)],
             unique_together=_unique_together(copy),
             key=self._key,

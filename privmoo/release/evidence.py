@@ -27,6 +27,7 @@ from privmoo.release.certificate import (
     unique_column,
 )
 from privmoo.release.check import confirm
+from privmoo.release.lost_values import LostValues
 from privmoo.release.plan import ReleasePlan
 
 __all__ = [
@@ -75,6 +76,7 @@ class Evidence:
         homogeneity: How many records are in groups with one sensitive value.
         audited: Returns the audit's value of a measure, or None if there is none.
         labels: Per quasi-identifier the values that are released, with the number of their records.
+        lost: Per quasi-identifier the values that no released record may have, if there are any.
         unique: The columns whose values are nearly all different.
         unique_together: Insensitive columns whose combinations of values are nearly all different.
         key: Bytes that are equal for releases of the same rows, whatever their order.
@@ -86,6 +88,7 @@ class Evidence:
     homogeneity: Homogeneity
     audited: Callable[[Measure], float | None]
     labels: Mapping[str, Mapping[str, int]]
+    lost: Mapping[str, LostValues]
     unique: Sequence[str]
     unique_together: Sequence[str]
     key: bytes
@@ -118,6 +121,9 @@ def certify_plan(plan: ReleasePlan, evidence: Evidence, *, shuffled: bool) -> Ce
             homogeneity=evidence.homogeneity,
             claims=claims,
             warnings=sentences,
+            lost={
+                name: lost.records / plan.table.n_records for name, lost in evidence.lost.items()
+            },
             shuffled=shuffled,
             method=plan.origin.method,
         )

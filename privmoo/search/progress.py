@@ -46,6 +46,7 @@ class Progress:
             self._bar = _bar(what)
         else:
             self._as_lines = True
+            self.say(f"{what or 'search'}: searching ...")  # a log should show at once that it runs
         self._waiting = threading.Timer(
             _LONG, self.say, ["first run: compiling, which happens once and may take a minute ..."]
         )
@@ -98,6 +99,7 @@ class Progress:
             f"{self.what}: generation {generation} ({used_share:.0%}), {text}, {_clock(elapsed)} used, "
             f"{_clock(remaining)} left",
             file=sys.stderr,
+            flush=True,
         )
 
     def say(self, sentence: str) -> None:
@@ -105,7 +107,7 @@ class Progress:
         if self._bar is not None:
             self._bar.write(sentence, file=sys.stderr)
         elif self._as_lines:
-            print(sentence, file=sys.stderr)
+            print(sentence, file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """End the display; its last state stays visible."""

@@ -61,7 +61,10 @@ def compare(
         solvers: Algorithms by name (`"nsga2"`, `"random"`, `"exact"`), pymoo algorithms, functions of the
             problem that make one, functions of problem, seed and budget that return a Front, recodings or
             decision vectors, or what the methods of `Solver` make; in a list, or by name in a dictionary.
-        budget: A number of evaluations, `Evaluations(…)`, `Seconds(…)`, or both joined by `|`.
+        budget: `Evaluations(…)`, `Generations(…)` or `Seconds(…)`, or some joined by `|`, as for
+            `optimize`. Generations count as evaluations, the same number for every solver: that of the
+            largest default population of the problems. A plain number is evaluations here, because
+            solvers differ in what a generation is.
         seeds: The seeds, or how many: 0, 1, 2 …
         jobs: Processes of one thread each; as many as cores by default. With 1 the runs are done in this
             process, one after the other, with all its threads.
@@ -85,7 +88,8 @@ def compare(
     """
     entries = _problems_by_name(problems)
     solver_list = as_solvers(solvers)
-    limit = Limit.of(budget)
+    population = max(problem.default_population for problem in entries.values())
+    limit = Limit.of(budget, population=population)
     numbers = read_seeds(seeds)
     check_jobs(jobs)
     tasks, settings = _tasks(entries, solver_list, limit, numbers)

@@ -16,7 +16,7 @@ from privmoo.errors import ProblemError
 from privmoo.evaluation.evaluator import Evaluation, Observer
 from privmoo.front.archive import Archive
 from privmoo.problem import AnonymizationProblem
-from privmoo.search.budgets import Evaluations, RunBudget, Seconds, parts_of
+from privmoo.search.budgets import Evaluations, Generations, RunBudget, Seconds, parts_of
 
 __all__ = ["Limit", "Recorder"]
 
@@ -40,18 +40,28 @@ class Limit:
     seconds: float | None = None
 
     @classmethod
-    def of(cls, budget: object) -> Limit:
-        """Return the limit of a budget; a plain number is one of evaluations."""
+    def of(cls, budget: object, *, population: int | None = None) -> Limit:
+        """Return the limit of a budget; a plain number is one of evaluations.
+
+        Args:
+            budget: The budget.
+            population: How many evaluations a generation stands for, whatever a solver's population is.
+
+        >>> Limit.of(Generations(10), population=200)
+        Limit(evaluations=2000, seconds=None)
+        """
         if is_whole(budget):
             budget = Evaluations(int(budget))
         if not isinstance(budget, RunBudget):
             raise ProblemError(
-                "budget: must be a number of evaluations, Evaluations(…), Seconds(…) or both joined by "
-                f"|, got {budget!r}"
+                "budget: must be a number of evaluations, Evaluations(…), Generations(…), Seconds(…) or "
+                f"some joined by |, got {budget!r}"
             )
         evaluations: int | None = None
         seconds: float | None = None
         for part in parts_of(budget):
+            if isinstance(part, Generations) and population is not None:
+                part = Evaluations(part.number * population)
             if isinstance(part, Evaluations):
                 evaluations = min(part.number, evaluations or part.number)
             elif isinstance(part, Seconds):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -104,9 +105,18 @@ def test_every_verb_explains_itself(
 def test_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
     assert call("check", job_in(tmp_path), monkeypatch=monkeypatch) == 0
     said = capsys.readouterr().out
-    assert "records: 10" in said and "BudgetSuppression: objectives k, loss" in said
-    assert "uniqueness" in said and "The job is valid" in said
-    assert "Ada" not in said and "14260" not in said
+    assert "10 records, " in said and "BudgetSuppression: objectives k, loss" in said
+    assert "privmoo.check.txt" in said and "The job is valid" in said
+    report = tmp_path / "privmoo.check.txt"
+    figures = report.read_text(encoding="utf-8")
+    assert "people alone in their group: " in figures and "How to read the figures" in figures
+    assert report.stat().st_mode & 0o077 == 0
+    report.unlink()
+    assert call("check", tmp_path / "privmoo.toml", "--all", monkeypatch=monkeypatch) == 0
+    everything = capsys.readouterr().out
+    assert "people alone in their group: " in everything and not report.exists()
+    for text in (said, figures, everything):
+        assert "Ada" not in text and "14260" not in text
 
 
 def test_run_writes_everything(done: Path) -> None:
@@ -168,6 +178,33 @@ def test_choose(done: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> No
     listed = capsys.readouterr().out.splitlines()[2:]
     numbers = [int(line.split()[0]) for line in listed if line.split()[0].isdigit()]
     assert set(numbers) <= set(frame.loc[frame["k"] >= 2, "solution"])
+
+
+def test_choices_come_first_and_hints_protect_people(
+    done: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    frame = pd.read_csv(done / "front.csv")
+    assert call("choose", done, monkeypatch=monkeypatch) == 0
+    said = capsys.readouterr().out
+    assert "k ≥ 3" in said and "left out" in said and "error of counts" in said
+    number = int(said.rpartition("--solution ")[2])
+    largest = frame["k"].max()
+    level = next(k for k in (5, 3, 2) if k <= largest)
+    assert frame.loc[number, "k"] >= level
+    assert frame.loc[number, "loss"] == frame.loc[frame["k"] >= level, "loss"].min()
+    assert call("choose", done, "--all", monkeypatch=monkeypatch) == 0
+    assert capsys.readouterr().out.split()[:2] == ["solution", "k"]
+
+
+def test_a_column_that_is_nearly_constant_is_no_reason_to_search_for_l(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    people = pd.read_csv(io.StringIO(PEOPLE)).assign(ill="flu").to_csv(index=False)
+    for name in ("BudgetSuppression", "KLSafe"):
+        job = job_in(tmp_path, JOB.replace("BudgetSuppression", name), people)
+        assert call("check", job, monkeypatch=monkeypatch) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert "'ill' has nearly always the same value, so that l stays near 1" in said
 
 
 WRONG = {
@@ -519,7 +556,7 @@ def test_whoever_has_read_enough_is_not_complained_to(tmp_path: Path) -> None:
     job = job_in(tmp_path)
     command = f"{sys.executable} -m privmoo.cli check {job} | head -1"
     shown = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)  # noqa: S602
-    assert shown.stdout == "Table\n" and shown.stderr == ""
+    assert shown.stdout.startswith("10 records, ") and shown.stderr == ""
 
 
 def test_resuming_does_not_lose_generations(tmp_path: Path) -> None:
@@ -564,7 +601,7 @@ def test_a_job_without_a_problem_searches_every_family(
     out = tmp_path / "out"
     assert call("run", job_in(tmp_path, text), "-o", out, "-q", monkeypatch=monkeypatch) == 0
     said = capsys.readouterr().out
-    assert "TradeOff by trade-off" in said and "--min-k 5 --best loss" in said
+    assert "TradeOff by trade-off" in said and "k ≥ 5" in said and "--solution " in said
     front = pm.Front.load(out / "front.npz")
     assert set(front.run["families"]) == {"levels", "cuts", "regions"}
     assert "families" in (out / "front.html").read_text(encoding="utf-8")

@@ -18,6 +18,7 @@ from privmoo.explorer import gather, write_report
 from privmoo.explorer.cards import card_of, pack_cards, preview_of
 from privmoo.explorer.page import module, page_of, style
 from privmoo.explorer.widget import Explorer
+from privmoo.front.choices import suggested
 from privmoo.front.knees import marked_knee
 from tests.scenery.browser import crowd
 from tests.scenery.clusters import people
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.Release
 
 def unpacked(pack: dict[str, Any], i: int) -> dict[str, Any]:
     """What the browser makes of a packed card."""
-    words, loss, facts, sizes, after = pack["cards"][i]
+    words, loss, facts, sizes, after, lost = pack["cards"][i]
     return {
         "words": {
             name: " | ".join(pack["labels"][label] for label in pack["lists"][words[j]])
@@ -38,6 +39,7 @@ def unpacked(pack: dict[str, Any], i: int) -> dict[str, Any]:
         "facts": [list(pair) for pair in zip(pack["facts"], facts, strict=True)],
         "sizes": sizes,
         "next": after,
+        "lost": {name: text for name, text in zip(pack["attributes"], lost, strict=True) if text},
     }
 
 
@@ -46,6 +48,9 @@ def test_cards_survive_packing_and_say_what_solutions_say() -> None:
     pack = json.loads(json.dumps(pack_cards(cards)))
     for i, (card, solution) in enumerate(zip(cards, THREE, strict=True)):
         back = unpacked(pack, i)
+        assert (
+            back["lost"] == card["lost"] == {n: str(v) for n, v in solution.lost_values().items()}
+        )
         assert back["words"] == card["words"] == solution.describe_columns()
         assert back["facts"] == card["facts"] and back["sizes"] == card["sizes"]
         assert back["next"] == card["next"] == str(THREE.next_step(i))
@@ -181,7 +186,9 @@ def test_the_widget_answers() -> None:
 def test_the_widget_is_read_and_set() -> None:
     w = pm.explore([FRONT, pd.DataFrame({"k": [5], "loss": [0.5]})])
     n = len(FRONT)
-    assert w.focus is None and w.selected == list(range(n + 1)) and w.shortlist == {}
+    assert w.focus == suggested(FRONT)
+    w.focus = None
+    assert w.selected == list(range(n + 1)) and w.shortlist == {}
     with pytest.raises(ProblemError, match="no solution is in focus"):
         w.release()
     seen: list[Any] = []

@@ -99,7 +99,7 @@ def consistent(tables: NDArray[np.str_], data: Any) -> NDArray[np.bool_]:
     fits = np.ones(len(tables), dtype=bool)
     for pack in data["cards"]["packs"]:
         names = pack["facts"]
-        for words, _, values, _, _ in pack["cards"]:
+        for words, _, values, _, _, _ in pack["cards"]:
             labels = [pack["labels"][i] for i in pack["lists"][words[0]]]
             told = dict(zip(names, values, strict=True))
             groups = [group for label in labels for group in members(label)]

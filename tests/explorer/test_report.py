@@ -144,7 +144,7 @@ def test_labels_of_suppressed_records_are_not_told() -> None:
     problem = Cuts(table, suppression=BelowThreshold(3))
     for x, told in (([0, 1, 1], "common"), ([0, 1, 0], "common"), ([1, 1, 0], "baker | clerk")):
         solution = Front.of(problem, [x])[0]
-        assert f"  job: {told}\n" in solution.explain()
+        assert f"  job: {told}; 2 of 4 values remain, 2 people affected\n" in solution.explain()
         assert "rare" not in solution.explain() and "spy" not in solution._repr_html_()
 
 

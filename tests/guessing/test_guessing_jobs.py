@@ -246,3 +246,46 @@ def test_many_rows() -> None:
     frame["age"], frame["sex"] = rng.integers(0, 100, n), rng.choice(["f", "m"], n)
     frame["name"] = np.char.add("Person ", np.arange(n).astype(str))
     assert guess(frame).names("quasi-identifying") == ["age", "sex"]
+
+
+def wishes_of(text: str) -> list[str]:
+    """The commented entries that a reader may want to set."""
+    names = ("weight", "min_level", "max_level", "fixed_cuts", "subject", "target")
+    lines = [line for line in text.splitlines() if line.startswith("# ") and " = " in line]
+    return [
+        line
+        for line in lines
+        if line.removeprefix("# ").partition(" = ")[0].rpartition(".")[2] in names
+    ]
+
+
+def test_each_wish_of_a_guessed_job_can_be_uncommented(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(
+        {
+            "person id": [f"p{i // 2}" for i in range(200)],
+            "age": rng.integers(18, 80, 200),
+            "sex": rng.choice(["f", "m"], 200),
+            "zip code": rng.choice(["14260", "14221", "90210"], 200),
+            "disease": rng.choice(["flu", "cold", "asthma"], 200),
+        }
+    )
+    data = tmp_path / "people.csv"
+    frame.to_csv(data, index=False)
+    guess(frame).write(tmp_path, data)
+    job = tmp_path / "privmoo.toml"
+    text = job.read_text(encoding="utf-8")
+    wishes = wishes_of(text)
+    stated = [line.removeprefix("# ").partition(" = ")[0].rpartition(".")[2] for line in wishes]
+    assert {"weight", "min_level", "max_level", "fixed_cuts", "subject", "target"} <= set(stated)
+    for line, name in zip(wishes, stated, strict=True):
+        job.write_text(text.replace(line, line.removeprefix("# ")), encoding="utf-8")
+        config = pm.Config.load(job)
+        if name in ("subject", "target"):
+            assert getattr(config.table, f"{name}_name") is not None
+        else:
+            job.write_text(text, encoding="utf-8")
+            usual = pm.Config.load(job).table.qis
+            pairs = zip(config.table.qis, usual, strict=True)
+            assert any(getattr(qi, name) != getattr(before, name) for qi, before in pairs)
+        assert config.problem.n_obj == 2

@@ -1,8 +1,8 @@
-"""privmoo choose: list the solutions of a front, or show what one of them would release."""
+"""privmoo choose: show the choices of a front, list its solutions, or show what one would release."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,13 +24,19 @@ def _choose(
     solution: SolutionNumber = None,
     best: Best = None,
     knee: Knee = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="List solutions of the whole front, evenly thinned.")
+    ] = False,
 ) -> None:
-    """List the solutions of a front, or show what one would release.
+    """Show the choices of a front, list its solutions, or show what one would release.
 
-    Every column of front.csv can be limited with --min- or --max- before its name, such as --max-loss 0.25
-    --min-k 5. Without --best, --knee or --solution, the solutions within the limits are listed. What is
-    shown is for the publisher only; privmoo release --report writes a page that may be passed on.
+    Without options, it shows what k = 3, 5, 10, 20 and 50 cost and what they do to each column. Every
+    column of front.csv can be limited with --min- or --max- before its name, such as --max-loss 0.25
+    --min-k 5: then the solutions within the limits are listed. With --best, --knee or --solution, one
+    solution is shown. All of it is for the publisher only; privmoo release --report writes a page that
+    may be passed on.
     """
+    from privmoo.cli.choices import next_command, say_choices
     from privmoo.cli.run_folder import RunFolder
     from privmoo.cli.selection import Selection
 
@@ -38,7 +44,11 @@ def _choose(
     front = folder.front()
     selection = Selection.parse(front, context.args, solution=solution, best=best, knee=knee)
     if selection.is_open:
-        _list_solutions(selection)
+        if everything or selection.limits:
+            _list_solutions(selection)
+        else:
+            say_choices(front)
+            say(f"\nNext: {next_command(front, out)}")
         return
     number = selection.number()
     say(f"{front[number]}\n")

@@ -105,7 +105,7 @@ def demonstrate(
     say(f"{table}\n\nAs it is, {unique:.0%} of these people are alone in their group.\n")
     budget = {"cuts": generations, "regions": max(1, generations // 60)}
     front = trade_off(table, max_suppression=0.05, budget=budget, seed=seed)
-    say(f"\n{front}\n\n{consistency_in_words(front)}\n")
+    say(f"\n{front}\n\n{consistency_in_words(front)}\n\n{front.choices()}\n")
     if max_loss is None:
         say(f"Question: how much must be lost if everybody is to look like {min_k - 1} others?")
         say(f"Answer:   {front.cheapest_with(min_k=min_k)}\n")

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
+_MOST_NOTES = 6
+_UNDECIDED = (
+    "release: choose a solution with --solution, or with limits and --best, such as --min-k 5 --best loss; "
+    "privmoo choose shows them"
+)
+
+
 @dataclass(frozen=True)
 class _Writing:
     """The options of writing a release."""
@@ -73,14 +80,13 @@ def _release(
     front = folder.front(target=to)
     selection = Selection.parse(front, context.args, solution=solution, best=best, knee=knee)
     if selection.is_open:
-        raise ProblemError("release: choose a solution with --solution, --best or --knee")
+        raise ProblemError(_UNDECIDED)
     number = selection.number()
     table = front[number].table
     earlier = folder.notes_on_earlier_releases(number, table)
     writing = _Writing(force, csv_safe, allow_unique, report)
     summary, notes, files = _write(front[number], number, to, writing)
-    for note in [*notes, *earlier]:
-        complain(f"note: {note}")
+    _complain_of([*notes, *earlier], files)
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     folder.remember_release(
         {
@@ -92,7 +98,19 @@ def _release(
         }
     )
     say(summary)
+    for name, lost in front[number].lost_values().items():
+        say(f"  {name}: {lost}")
     say(f"Written: {', '.join(str(path) for path in files)}")
+
+
+def _complain_of(notes: list[str], files: list[Path]) -> None:
+    """Print the first notes, and say where the others are."""
+    for note in notes[:_MOST_NOTES]:
+        complain(f"note: {note}")
+    if len(notes) > _MOST_NOTES:
+        complain(
+            f"note: {len(notes) - _MOST_NOTES} more are in {files[1].with_suffix('.txt').name}"
+        )
 
 
 def _write(

@@ -38,6 +38,7 @@ def _run(
     The files are for the publisher only, and only their owner may read them: they describe every solution,
     including those that protect nobody. What may be passed on is written by privmoo release.
     """
+    from privmoo.cli.choices import next_command, say_choices
     from privmoo.cli.failures import StoppedError
     from privmoo.cli.inputs import load_job
     from privmoo.cli.memory import warn_if_too_large
@@ -68,12 +69,10 @@ def _run(
     files = folder.finish(config, front, inputs)
     say(f"Written to {out}: {', '.join(path.name for path in files)}")
     say(
-        "They are for you, the publisher, only; what may be passed on is written by privmoo release."
+        "They are for you, the publisher, only; what may be passed on is written by privmoo release.\n"
     )
-    keys = {q.key for q in front.quantities}
-    limits = ("--min-k", 5, "--best", "loss") if {"k", "loss"} <= keys else ()
-    choose = command_line("choose", out, *limits)
-    say(f"Next: look at {out / 'front.html'}, then: {choose}")
+    say_choices(front)
+    say(f"\nNext: look at {out / 'front.html'}, then: {next_command(front, out)}")
 
 
 def _limits(texts: list[str]) -> dict[str, tuple[float, float]]:

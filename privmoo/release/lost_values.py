@@ -1,0 +1,100 @@
+"""Lost values: what no longer occurs in a release, because the records that had it were left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privmoo.data.table import Table
+from privmoo.recodings.base import Recoding
+from privmoo.recodings.columns import PublishedColumn
+
+__all__ = ["LostValues", "lost_values"]
+
+
+@dataclass(frozen=True)
+class LostValues:
+    """The values of one column that no released record may have.
+
+    Attributes:
+        lost: How many values are lost.
+        occurring: How many values the original records have.
+        records: How many records had the lost values.
+        unit: What a value is: a `"value"` of the data or a `"base interval"`.
+        people: Whether every record is a person.
+
+    >>> print(LostValues(lost=3, occurring=8, records=31))
+    5 of 8 values remain, 31 people affected
+    >>> print(LostValues(lost=1, occurring=2, records=1, people=False))
+    1 of 2 values remains, 1 record affected
+    """
+
+    lost: int
+    occurring: int
+    records: int
+    unit: str = "value"
+    people: bool = True
+
+    @property
+    def remaining(self) -> str:
+        """How many values are left, such as "5 of 8 values"."""
+        return f"{self.occurring - self.lost:,} of {self.occurring:,} {self.unit}s"
+
+    def __str__(self) -> str:
+        verb = "remains" if self.occurring - self.lost == 1 else "remain"
+        one = self.records == 1
+        nouns = ("person", "people") if self.people else ("record", "records")
+        who = f"{self.records:,} {nouns[0] if one else nouns[1]}"
+        return f"{self.remaining} {verb}, {who} affected"
+
+
+def lost_values(table: Table, recoding: Recoding, rows: NDArray[np.int64]) -> dict[str, LostValues]:
+    """Return per quasi-identifier the values that occur in a table and in no released record.
+
+    A value is lost if no released label may stand for it. Columns without lost values have no entry; nor
+    have numbers that are published as means or with noise, which are other numbers anyway.
+
+    Args:
+        table: The original.
+        recoding: What the quasi-identifiers become.
+        rows: The rows of `Table.originals` that are released.
+
+    >>> import pandas as pd
+    >>> from privmoo.hierarchy import Hierarchy
+    >>> from privmoo.recodings.blocks import cut_recoding
+    >>> ages = pd.DataFrame({"age": [20, 21, 22, 40]})
+    >>> table = Table(ages, quasi_identifiers={"age": Hierarchy.ordered()})
+    >>> recoding = cut_recoding(table, [[0, 1, 1]])
+    >>> {name: str(lost) for name, lost in lost_values(table, recoding, np.array([0, 2])).items()}
+    {'age': '3 of 4 values remain, 1 person affected'}
+    """
+    originals = table.originals
+    leaves = table.tuples[originals.tuples]
+    weights = originals.row_weights
+    lost_by_column = {}
+    codes = recoding.codes(table, rows)
+    for j, (column, cells) in enumerate(zip(recoding.columns, codes, strict=True)):
+        if not column.shows_values:
+            continue
+        counts = np.bincount(leaves[:, j], weights, column.qi.n_leaves)
+        lost = (counts > 0) & ~_covered(column, np.unique(cells))
+        if lost.any():
+            lost_by_column[column.name] = LostValues(
+                lost=int(lost.sum()),
+                occurring=int((counts > 0).sum()),
+                records=int(counts[lost].sum()),
+                unit="value" if column.qi.exact else "base interval",
+                people=table.subject_name is None,
+            )
+    return lost_by_column
+
+
+def _covered(column: PublishedColumn, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which leaves some cells may stand for."""
+    start, stop = column.leaf_ranges()
+    changes = np.zeros(column.qi.n_leaves + 1, np.int64)
+    np.add.at(changes, start[cells], 1)
+    np.add.at(changes, stop[cells], -1)
+    return np.asarray(np.cumsum(changes[:-1]) > 0)
