@@ -25,7 +25,7 @@ from privmoo.kernels.rolling import (
     roll,
     room_for,
 )
-from privmoo.kernels.stairs import Best, SizeTally, Terms, by_size, is_hopeless, judge_stairs
+from privmoo.kernels.stairs import Best, SizeTally, Terms, by_size, is_hopeless, judge_stairs, write_needs
 
 __all__ = ["sweep"]
 
@@ -64,6 +64,12 @@ def sweep(
     coarse size the bound is not below the floor, nothing below this prefix can enter the front, and the
     prefix is left out.
 
+    Bound by the rest (Russian dolls; Verfaillie, Lemaître and Schiex 1996). A release with k has at least
+    k published records in every group of the columns that are not fixed, and suppressed records lose all
+    of these columns. So they cost at least `terms.rests`, the best that these columns reach by
+    themselves, and the fixed columns cost at least the sum above, with their own part of the price. A
+    prefix is left out as well if the two together are not below the floor for any k.
+
     `counters` gets visited nodes, nodes left out, groups looked at, and the last mark in `cells`;
     another thread can stop the sweep by the fifth. Returns how many entries of `best` are used; a negative
     number if its room was too small or the sweep was stopped, after which it is incomplete.
@@ -80,6 +86,8 @@ def sweep(
     for s in range(n_stages - 1, -1, -1):
         below[s] = below[s + 1] * stages.n_combos[s]
     mark = counters[3]
+    needs = np.empty((n_stages, n_records + 1))
+    used_before = -1
     tally = SizeTally(
         np.zeros(n_records + 1, np.int64), np.zeros(n_records + 1), np.empty(n_tuples, np.int64)
     )
@@ -103,6 +111,10 @@ def sweep(
                 counters[3] = mark
                 return used
             continue
+        if used > used_before and s < 2 and not terms.all_limits:
+            used_before = used
+            for stage in range(n_stages):
+                write_needs(best.floor, terms.rests[stage], needs[stage])
         at = stages.combo_offsets[s] + combo[s]
         combination = Combination(
             stages.maps[stages.map_offsets[at] :],
@@ -142,7 +154,13 @@ def sweep(
             tally.sizes,
         )
         if not terms.all_limits and is_hopeless(
-            scratch.records[:n_new], fixed_costs[s + 1, :n_new], tally, terms, best.floor
+            scratch.records[:n_new],
+            fixed_costs[s + 1, :n_new],
+            tally,
+            terms,
+            s + 1,
+            best.floor,
+            needs[s + 1],
         ):
             counters[1] += below[s + 1]
             continue

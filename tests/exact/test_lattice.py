@@ -236,7 +236,7 @@ def test_an_early_end_gives_a_bound(kind: str, steps: int, monkeypatch: Any) -> 
         if whole is None:
             continue
         with monkeypatch.context() as patched:
-            patched.setattr("privmoo.exact.lattice.time", Clock())
+            patched.setattr("privmoo.exact.stopwatch.time", Clock())
             front = exact_or_none(problem, seconds=steps + 0.5)
         if front is None:  # nothing feasible was met in time
             continue
@@ -267,7 +267,7 @@ def test_only_optimal_solutions_are_called_so_with_three_objectives(monkeypatch:
         objectives = [KAnonymity(), GeneralLoss(), SuppressedShare()]
         problem = Levels(table, objectives=objectives, max_suppression=1.0)
         with monkeypatch.context() as patched:
-            patched.setattr("privmoo.exact.lattice.time", Clock())
+            patched.setattr("privmoo.exact.stopwatch.time", Clock())
             front = exact_front(problem, seconds=steps, progress=False)
         if not front.proven:
             optimal = points_of(exact(problem))
