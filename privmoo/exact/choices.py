@@ -18,6 +18,9 @@ from privmoo.spaces.levels import LevelSpace
 
 __all__ = ["Choices", "CutChoices", "LevelChoices", "choices_of", "count_cuts", "list_cuts"]
 
+_LONGEST_LIST = 1 << 16
+_MOST_NODES = 1 << 62  # that have a number
+
 
 class Choices:
     """All recodings of a space as a product of lists: one partition for every quasi-identifier.
@@ -36,9 +39,28 @@ class Choices:
         """The number of combinations."""
         return math.prod(self.sizes)
 
+    def listed(self) -> list[int]:
+        """Return the places of the quasi-identifiers whose partitions can be listed, all if possible."""
+        order = sorted(range(len(self.sizes)), key=lambda j: self.sizes[j])
+        columns: list[int] = []
+        n_nodes = 1
+        for j in order:
+            n_nodes *= self.sizes[j]
+            if self.sizes[j] <= _LONGEST_LIST and n_nodes < _MOST_NODES:
+                columns.append(j)
+        return sorted(columns)
+
+    def coarsest(self) -> NDArray[Any]:
+        """Return the decision vector that merges all it may, and leaves out as little as it may."""
+        raise TypeError(f"{type(self).__name__} must define coarsest()")
+
     def blocks(self, j: int) -> NDArray[np.integer[Any]]:
         """Return the partitions of a quasi-identifier: partitions × leaves, the block of every leaf."""
         raise TypeError(f"{type(self).__name__} must define blocks(j)")
+
+    def bits(self, j: int) -> NDArray[np.bool_]:
+        """Return the partitions of a quasi-identifier as bits between neighbours; 1 keeps them apart."""
+        return np.asarray(np.diff(self.blocks(j).astype(np.int64), axis=1) != 0)
 
     def row(self, places: NDArray[np.int64], threshold: int | None = None) -> NDArray[Any]:
         """Return the decision vector of a combination.
@@ -75,6 +97,10 @@ class LevelChoices(Choices):
         """
         return self.space.from_levels(self.space.lowest + places, threshold)
 
+    def coarsest(self) -> NDArray[Any]:
+        """Return the highest levels, with every group published."""
+        return self.space.from_levels(self.space.highest, 1)
+
 
 class CutChoices(Choices):
     """All valid cuts of every quasi-identifier, the finest first.
@@ -109,6 +135,10 @@ class CutChoices(Choices):
             threshold: Not used.
         """
         return np.concatenate([self.bits(j)[at] for j, at in enumerate(places)])
+
+    def coarsest(self) -> NDArray[Any]:
+        """Return the cut that merges everything that may be merged."""
+        return self.space.coarsest()
 
 
 def choices_of(problem: AnonymizationProblem) -> Choices:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.data.table import Table
-from privmoo.exact.choices import Choices
-from privmoo.exact.stages import Price
+from privmoo.exact.prices import Kind
 from privmoo.measures import GeneralLoss, KAnonymity, Measure, SuppressedShare, Transparency
 from privmoo.problem import AnonymizationProblem
 from privmoo.suppression import Budget, ExplicitRecords, NoSuppression
 from privmoo.suppression.staircase import most_suppressed
 
-__all__ = ["Kind", "SweepGoal", "cost_of_block", "goal_of", "kind_of", "price_of", "shares_of"]
-
-Kind = Literal["loss", "transparency"]
-"""A cost that adds up over cells: general loss, or what is missing from full transparency."""
+__all__ = ["SweepGoal", "costs_of", "goal_of", "kind_of", "values_of"]
 
 
 class SweepGoal(NamedTuple):
@@ -79,48 +75,6 @@ def kind_of(m: Measure) -> Kind | None:
     if isinstance(m, Transparency) and m.stage == "after":
         return "transparency"
     return None
-
-
-def shares_of(table: Table, kind: Kind) -> NDArray[np.float64]:
-    """Return what a suppressed record costs in every quasi-identifier.
-
-    Args:
-        table: The records.
-        kind: The cost.
-    """
-    if kind == "transparency":
-        return np.ones(table.n_qis)
-    weights = np.array([qi.weight for qi in table.qis])
-    return np.asarray(weights / weights.sum())
-
-
-def cost_of_block(leaves: NDArray[Any], n_leaves: int, share: float, kind: Kind) -> NDArray[Any]:
-    """Return what a record loses in blocks of one quasi-identifier.
-
-    Args:
-        leaves: The leaves of every block.
-        n_leaves: The leaves of the quasi-identifier.
-        share: What a suppressed record loses.
-        kind: The cost.
-    """
-    if kind == "transparency":
-        return np.asarray(1 - 1 / leaves)
-    return np.asarray(share * (leaves - 1) / max(n_leaves - 1, 1))
-
-
-def price_of(choices: Choices, kind: Kind) -> Price:
-    """Return what every block of every partition costs a record.
-
-    Args:
-        choices: The partitions.
-        kind: The cost.
-    """
-    shares = shares_of(choices.table, kind)
-    of_blocks = []
-    for j, qi in enumerate(choices.table.qis):
-        counts = [np.bincount(row) for row in choices.blocks(j)]
-        of_blocks.append([cost_of_block(c, qi.n_leaves, shares[j], kind) for c in counts])
-    return Price(of_blocks, shares.tolist())
 
 
 def costs_of(table: Table, goal: SweepGoal, values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,8 +15,8 @@ from privmoo.kernels.stairs import Best, Terms
 
 __all__ = ["Outcome", "search_lattice"]
 
-_STEPS = 256  # of the progress bar
-_FOR_DOLLS = 0.5  # share of the time that goes to the smaller dolls
+_STEPS = 256  # into which the first stage is divided
+_SHARES = 0.4, 0.8  # of the time, after which the smaller dolls and then the other part end
 
 
 class Outcome(NamedTuple):
@@ -50,36 +50,53 @@ def search_lattice(
     goal: SweepGoal,
     watch: Stopwatch,
     *,
+    until: float = 1.0,
     start: NDArray[np.float64] | None = None,
     bar: Any = None,
 ) -> Outcome:
     """Search a lattice, the smaller lattices of its last stages first.
 
+    If one of these cannot be finished, the stages before are searched by themselves. Costs of both parts
+    add up, and a release with k has k in either part: so the bounds of the parts add up to a bound.
+
     Args:
         lattice: The lattice.
         goal: What is searched.
-        watch: The time; the smaller lattices use at most half of it.
+        watch: The time.
+        until: The share of the time that may have gone by at the end.
         start: Per k, the cost of a release that is known; only cheaper ones are searched.
         bar: The progress bar.
     """
-    dolls = [lattice]
-    while len(dolls[0].groups) > 1 and not goal.all_limits:
-        dolls.insert(0, dolls[0].without_first())
     n_records = lattice.choices.table.n_records
-    rests = np.zeros((len(lattice.groups), n_records + 1))
-    stopped = False
-    for doll in dolls[:-1]:
-        first = len(rests) - len(doll.groups)
-        if stopped:
-            rests[first] = _outside(doll, _terms(doll, goal, rests[first:]), 0)
-            continue
-        outcome, stopped = _sweep(doll, goal, rests[first:], watch, _FOR_DOLLS, None, None)
+    n_stages = len(lattice.groups)
+    rests = np.zeros((n_stages + 1, n_records + 1))
+    apart = np.zeros(n_records + 1)
+    now = watch.share
+    dolls_until, parts_until = (now + part * (until - now) for part in _SHARES)
+    for first in range(n_stages - 1, 0, -1):
+        if goal.all_limits:
+            break
+        doll = lattice.part(range(first, n_stages))
+        outcome = _sweep(doll, goal, rests[first:], watch, dolls_until)
         rests[first] = outcome.bound
-    return _sweep(lattice, goal, rests, watch, 1.0, start, bar)[0]
+        if not outcome.finished:
+            before = lattice.part(range(first + 1))
+            apart = rests[first + 1]
+            if first + 1 < n_stages and not watch.is_over(parts_until):
+                apart = apart + search_lattice(before, goal, watch, until=parts_until).bound
+            for stage in range(first - 1, 0, -1):
+                doll = lattice.part(range(stage, n_stages))
+                terms = _terms(doll, goal, rests[stage:])
+                rests[stage] = _bound_of(doll, terms, 0, int(doll.stages.n_combos[0]))
+            break
+    outcome = _sweep(lattice, goal, rests, watch, until, start=start, bar=bar)
+    if outcome.finished:
+        return outcome
+    return outcome._replace(rest=np.maximum(outcome.rest, apart * (1 - 1e-12)))
 
 
 def _terms(lattice: Lattice, goal: SweepGoal, rests: NDArray[np.float64]) -> Terms:
-    prices = np.concatenate([[0.0], np.cumsum(lattice.prices)])[:-1]
+    prices = np.concatenate([[0.0], np.cumsum(lattice.prices)])
     return Terms(lattice.price, goal.most_suppressed, goal.all_limits, prices, rests)
 
 
@@ -89,10 +106,11 @@ def _sweep(
     rests: NDArray[np.float64],
     watch: Stopwatch,
     share: float,
-    start: NDArray[np.float64] | None,
-    bar: Any,
-) -> tuple[Outcome, bool]:
-    """Sweep a lattice by combinations of its first stage; also return whether it was stopped by hand."""
+    *,
+    start: NDArray[np.float64] | None = None,
+    bar: Any = None,
+) -> Outcome:
+    """Sweep a lattice by parts of its first stage, those of the least bounds first."""
     n_records = lattice.choices.table.n_records
     best = new_best(n_records, 1 << 16)
     if start is not None:
@@ -100,55 +118,63 @@ def _sweep(
     terms = _terms(lattice, goal, rests)
     counters = np.zeros(5, np.int64)
     cells = new_cells(len(lattice.stages.weights))
-    used, combo = 0, 0
-    n_first = int(lattice.stages.n_combos[0])
-    step = max(1, n_first // _STEPS)
+    units = [(_bound_of(lattice, terms, *unit), unit) for unit in lattice.units(_STEPS)]
+    units.sort(key=lambda unit: float(unit[0][_geometric(n_records)].sum()), reverse=True)
+    used = 0
     with watch.stops(counters, STOP, share):
-        while combo < n_first and not counters[STOP] and not watch.is_over(share):
+        while units and not counters[STOP] and not watch.is_over(share):
             before = counters[:3].copy()
-            stop = min(combo + step, n_first)
-            arguments = (lattice.stages, best, cells, used, combo, stop, terms, counters)
+            begin, stop = units[-1][1]
+            arguments = (lattice.stages, best, cells, used, begin, stop, terms, counters)
             n_used = interruptible(arguments, counters)
             if n_used < 0:
-                # Stopped, or out of room: the entries stay; in the latter case the step is repeated.
+                # Stopped, or out of room: the entries stay; in the latter case the unit is repeated.
                 best, used = compact_entries(best, 2 * len(best.nexts))
                 counters[:3] = before
                 continue
+            units.pop()
+            used = n_used
             if bar is not None:
-                bar.update(lattice.n_nodes // n_first * (stop - combo))
-            used, combo = n_used, stop
-    rest = _outside(lattice, terms, combo)
-    by_hand = combo < n_first and not watch.is_over(share)
-    return Outcome(best, rest, int(counters[0]), int(counters[1])), by_hand
+                bar.update(lattice.n_lists(begin, stop))
+    rest = np.full(n_records + 1, np.inf)
+    for bound, _ in units:
+        np.minimum(rest, bound, out=rest)
+    return Outcome(best, rest, int(counters[0]), int(counters[1]))
 
 
-def _outside(lattice: Lattice, terms: Terms, combo: int) -> NDArray[np.float64]:
-    """Return, per k, the least cost below the combinations of the first stage from one on."""
-    n_first = int(lattice.stages.n_combos[0])
-    rest = np.full(lattice.choices.table.n_records + 1, np.inf)
-    for i in range(combo, n_first):
-        np.minimum(rest, _first_bound(lattice, terms, i), out=rest)
-    return rest
+def _geometric(n_records: int) -> NDArray[np.int64]:
+    """Return some k, each twice the one before."""
+    return 2 ** np.arange(n_records.bit_length())
 
 
-def _first_bound(lattice: Lattice, terms: Terms, combo: int) -> NDArray[np.float64]:
-    """Return, per k, the least cost below one combination of the first stage, as the kernel does."""
+def _bound_of(lattice: Lattice, terms: Terms, begin: int, stop: int) -> NDArray[np.float64]:
+    """Return, per k, the least cost below some entries of the first stage, as the kernel does."""
+    bound = np.full(lattice.choices.table.n_records + 1, np.inf)
+    entry = begin
+    while entry < stop:
+        np.minimum(bound, _bound_of_entry(lattice, terms, entry), out=bound)
+        entry += 1 + int(lattice.stages.skips[entry])
+    return bound
+
+
+def _bound_of_entry(lattice: Lattice, terms: Terms, entry: int) -> NDArray[np.float64]:
     stages = lattice.stages
-    low = stages.map_offsets[combo]
-    n_codes = int(stages.suffix_codes[: stages.n_suffixes[0]].max()) + 1
-    blocks = stages.maps[low : low + n_codes][stages.suffix_codes[: stages.n_suffixes[0]]]
-    n_blocks = int(stages.n_blocks[combo])
+    low = stages.map_offsets[entry]
+    codes = stages.suffix_codes[: stages.n_suffixes[0]]
+    blocks = stages.maps[low : low + int(codes.max()) + 1][codes]
+    n_blocks = int(stages.n_blocks[entry])
     records = np.bincount(blocks, weights=stages.weights, minlength=n_blocks).astype(np.int64)
-    costs = stages.costs[stages.block_offsets[combo] :][:n_blocks]
+    by_code = stages.skips[entry] > 0
+    costs = stages.costs[stages.block_offsets[entry] :][codes if by_code else blocks]
+    lost = np.bincount(blocks, weights=stages.weights * costs, minlength=n_blocks)
     order = np.argsort(records, kind="stable")
-    sizes, price = records[order], (records * costs)[order]
+    sizes, price = records[order], lost[order]
     suppressed_below = np.concatenate([[0], np.cumsum(sizes)])
-    remaining = price.sum() - np.concatenate([[0.0], np.cumsum(price)])
+    remaining = np.concatenate([np.cumsum(price[::-1])[::-1], [0.0]])
     k = np.arange(int(stages.weights.sum()) + 1)
     place = np.searchsorted(sizes, k, side="left")
     suppressed = suppressed_below[place]
     bound = remaining[place] + suppressed * terms.price
-    if len(lattice.groups) > 1:
-        other = remaining[place] + suppressed * lattice.prices[0] + terms.rests[1]
-        bound = np.maximum(bound, other)
+    other = remaining[place] + suppressed * terms.prices[1] + terms.rests[1]
+    bound = np.maximum(bound, other)
     return np.where(suppressed <= terms.most_suppressed, bound, np.inf) * (1 - 1e-12)

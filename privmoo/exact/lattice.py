@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -14,16 +15,19 @@ from privmoo._util.dominance import non_dominated
 from privmoo._util.progress_bar import new_bar
 from privmoo.errors import InfeasibleError, ProblemError
 from privmoo.exact.choices import Choices, choices_of
-from privmoo.exact.costs import SweepGoal, costs_of, goal_of, price_of, values_of
+from privmoo.exact.costs import SweepGoal, costs_of, goal_of, values_of
 from privmoo.exact.dolls import Outcome, search_lattice
 from privmoo.exact.one_by_one import evaluate_all
+from privmoo.exact.prices import price_of
 from privmoo.exact.stages import Lattice
 from privmoo.exact.stopwatch import Stopwatch
+from privmoo.exact.sweep import new_best
 from privmoo.front.front import Front
 from privmoo.kernels.stairs import Best
 from privmoo.operators.space import space_of
 from privmoo.problem import AnonymizationProblem
 from privmoo.recodings.candidates import Candidates
+from privmoo.search import Evaluations, optimize
 from privmoo.spaces.levels import LevelSpace
 from privmoo.suppression.staircase import Staircase
 
@@ -31,6 +35,8 @@ __all__ = ["exact_front", "lattice_cost", "lower_bound"]
 
 _SECONDS_PER_GROUP = 1.2e-8
 _LONGEST = 600.0
+_LARGE = 1_000_000  # nodes from which a short search pays for itself
+_QUICK = 2_000  # evaluations of that search
 
 
 def exact_front(
@@ -124,7 +130,7 @@ def lower_bound(problem: AnonymizationProblem, *, most_nodes: int = 200_000) -> 
             "lower_bound: a bound is known for k against general loss or transparency, with a threshold "
             "or without suppression; this problem has other objectives, constraints or policies"
         )
-    price = price_of(choices, goal.kind)
+    price = price_of(choices, goal.kind, range(problem.table.n_qis))
     total = np.zeros(problem.table.n_records + 1)
     for part in _parts(choices, most_nodes):
         total += search_lattice(Lattice(choices, price, part), goal, Stopwatch()).best.floor
@@ -139,21 +145,41 @@ def _by_sweep(
     watch: Stopwatch,
     bar: Any,
 ) -> Front:
-    lattice = Lattice(choices, price_of(choices, goal.kind))
-    known = None if start is None or goal.all_limits else _staircase(problem, goal, start)
-    outcome = search_lattice(lattice, goal, watch, start=known, bar=bar)
+    known = None
+    if not goal.all_limits:
+        if start is None and choices.n_nodes > _LARGE:
+            start = _quick_search(problem)
+        known = None if start is None else _staircase(problem, goal, start)
+    columns = choices.listed()
+    lattice = Lattice(choices, price_of(choices, goal.kind, columns), columns)
+    if len(columns) < problem.table.n_qis:
+        # The others cost at least nothing: what is proven of the listed columns bounds all.
+        part = search_lattice(lattice, goal, watch, bar=bar)
+        outcome = Outcome(new_best(problem.table.n_records, 0), part.bound, part.visited)
+    else:
+        outcome = search_lattice(lattice, goal, watch, start=known, bar=bar)
     rows = [
         choices.row(lattice.places(node), k)
         for k, node in _best_entries(outcome.best, goal)
         if k >= goal.least_k
     ]
     if not rows:  # nothing feasible yet, or nothing better than the start
-        rows = [choices.row(np.array(choices.sizes) - 1, 1)]
+        rows = [choices.coarsest()]
     facts = _facts(choices, watch, outcome.visited, outcome.left_out, proven=outcome.finished)
     front = _front(problem, np.stack(rows), start, facts)
     if outcome.finished:
         return front
     return replace(front, run=facts | _partial_proof(problem, goal, front, outcome))
+
+
+def _quick_search(problem: AnonymizationProblem) -> Front | None:
+    """Return a front that a short search finds; None if it finds nothing feasible."""
+    try:
+        # A copy: the problem itself has evaluated nothing yet.
+        front = optimize(copy(problem), budget=Evaluations(_QUICK), seed=1, progress=False)
+    except InfeasibleError:
+        return None
+    return replace(front, problem=problem)
 
 
 def _front(
@@ -170,9 +196,7 @@ def _front(
     return replace(start.merge(front), run=facts)
 
 
-def _staircase(
-    problem: AnonymizationProblem, goal: SweepGoal, front: Front
-) -> NDArray[np.float64]:
+def _staircase(problem: AnonymizationProblem, goal: SweepGoal, front: Front) -> NDArray[np.float64]:
     """Return, per k, the least cost of a solution with k or more."""
     floor = np.full(problem.table.n_records + 1, np.inf)
     costs = costs_of(problem.table, goal, front.column(goal.measure.key))
@@ -225,11 +249,16 @@ def _by_evaluation(
     bar: Any,
 ) -> Front:
     """Evaluate every recoding, with every threshold if that is a variable."""
+    if len(choices.listed()) < problem.table.n_qis:
+        raise ProblemError(
+            f"exact_front: {choices.n_nodes:.1e} recodings cannot be evaluated one by one, and bounds are "
+            "known only for k against general loss or transparency; choose these objectives or use "
+            "hierarchies with fewer leaves"
+        )
     archive, n_visited = evaluate_all(problem, choices, watch, bar)
     facts = _facts(choices, watch, n_visited, 0, proven=n_visited == choices.n_nodes)
     if not len(archive):
-        coarsest = choices.row(np.array(choices.sizes) - 1, 1)
-        return _front(problem, coarsest[None], start, facts)
+        return _front(problem, choices.coarsest()[None], start, facts)
     front = Front.judged(problem, archive.evaluation(), run=facts)
     return front if start is None else replace(start.merge(front), run=facts)
 

@@ -12,28 +12,25 @@ from numpy.typing import NDArray
 
 from privmoo.data.table import Table
 from privmoo.exact.choices import Choices
+from privmoo.exact.nested import blocks_of_bits, nested_sets
+from privmoo.exact.prices import Price, cost_of_block
 from privmoo.kernels.rolling import Stages
 
-__all__ = ["Lattice", "Price"]
+__all__ = ["Lattice"]
 
 _COMBOS = 16
 _NODES_PER_STEP = 20_000
 _FIRST_COMBOS = 4096
 
-_Blocks = tuple[NDArray[np.uint32], NDArray[np.float64]]
-"""The block of every code, and the cost of every block."""
 
+class _Entry(NamedTuple):
+    """A combination of partitions, or a set of them; see `privmoo.kernels.rolling.Stages`."""
 
-class Price(NamedTuple):
-    """The cost of a release: an additive objective, to be minimised.
-
-    Attributes:
-        of_blocks: Per quasi-identifier and partition, what a record loses in every block.
-        suppressed: What a suppressed record loses in every quasi-identifier; never less.
-    """
-
-    of_blocks: list[list[NDArray[np.float64]]]
-    suppressed: list[float]
+    skip: int
+    place: int
+    blocks: NDArray[np.uint32]
+    n_blocks: int
+    costs: NDArray[np.float64]
 
 
 class Lattice:
@@ -66,7 +63,7 @@ class Lattice:
         choices: Choices,
         costs: Price,
         groups: list[list[int]],
-        combinations: dict[tuple[int, ...], list[_Blocks]],
+        combinations: dict[tuple[int, ...], list[_Entry]],
     ) -> None:
         self.choices, self.costs, self.groups = choices, costs, groups
         self._combinations = combinations
@@ -76,11 +73,40 @@ class Lattice:
         self.n_nodes = math.prod(choices.sizes[j] for j in columns)
         self.stages = self._stages()
 
-    def without_first(self) -> Lattice:
-        """Return the lattice of all stages but the first."""
-        rest = object.__new__(Lattice)
-        rest._set(self.choices, self.costs, self.groups[1:], self._combinations)
-        return rest
+    def part(self, stages: Sequence[int]) -> Lattice:
+        """Return the lattice of some of the stages."""
+        part = object.__new__(Lattice)
+        groups = [self.groups[stage] for stage in stages]
+        part._set(self.choices, self.costs, groups, self._combinations)
+        return part
+
+    def units(self, n: int) -> list[tuple[int, int]]:
+        """Divide the entries of the first stage into about `n` stretches; no set is torn apart."""
+        skips = self.stages.skips[: int(self.stages.n_combos[0])]
+        largest = max(1, len(skips) // n)
+        units: list[tuple[int, int]] = []
+        entry = 0
+        while entry < len(skips):
+            stop = entry + 1 + int(skips[entry])
+            if stop - entry > largest and skips[entry]:
+                entry += 1  # its members are units
+                continue
+            if units and units[-1][1] == entry and stop - units[-1][0] <= largest:
+                units[-1] = units[-1][0], stop
+            else:
+                units.append((entry, stop))
+            entry = stop
+        return units
+
+    def n_lists(self, begin: int, stop: int) -> int:
+        """Return how many nodes are below some entries of the first stage.
+
+        Args:
+            begin: The first entry.
+            stop: One after the last.
+        """
+        n = int((self.stages.skips[begin:stop] == 0).sum())
+        return self.n_nodes // int(self.stages.n_lists[0]) * n
 
     def places(self, node: int) -> NDArray[np.int64]:
         """Return the partition of every quasi-identifier of a node; others have their first."""
@@ -109,15 +135,18 @@ class Lattice:
             every.append(self._combinations[tuple(group)])
         weights = np.bincount(suffix, weights=table.weights).astype(np.int64)
         own_codes, nexts, every = own_codes[::-1], nexts[::-1], every[::-1]
-        combos = [combo for stage in every for combo in stage]
+        entries = [entry for stage in every for entry in stage]
         return Stages(
             n_combos=np.array([len(stage) for stage in every], dtype=np.int64),
+            n_lists=np.array([sum(e.skip == 0 for e in stage) for stage in every], dtype=np.int64),
+            skips=np.array([e.skip for e in entries], dtype=np.int64),
+            lists=np.array([e.place for e in entries], dtype=np.int64),
             combo_offsets=_starts([len(stage) for stage in every]),
-            map_offsets=_starts([len(blocks) for blocks, _ in combos]),
-            maps=np.concatenate([blocks for blocks, _ in combos]),
-            block_offsets=_starts([len(costs) for _, costs in combos]),
-            n_blocks=np.array([len(costs) for _, costs in combos], dtype=np.int64),
-            costs=np.concatenate([costs for _, costs in combos]),
+            map_offsets=_starts([len(e.blocks) for e in entries]),
+            maps=np.concatenate([e.blocks for e in entries]),
+            block_offsets=_starts([len(e.costs) for e in entries]),
+            n_blocks=np.array([e.n_blocks for e in entries], dtype=np.int64),
+            costs=np.concatenate([e.costs for e in entries]),
             suffix_offsets=_starts([len(c) for c in own_codes]),
             suffix_codes=np.concatenate(own_codes),
             suffix_nexts=np.concatenate(nexts),
@@ -125,23 +154,59 @@ class Lattice:
             weights=weights,
         )
 
-    def _combine(self, group: Sequence[int], codes: NDArray[np.int64]) -> list[_Blocks]:
-        """Return, per combination of partitions, the block of every code and the cost of every block."""
-        result = []
-        lists = [self.choices.blocks(j)[:, codes[:, j]] for j in group]
+    def _combine(self, group: Sequence[int], codes: NDArray[np.int64]) -> list[_Entry]:
+        """Return the entries of a stage: combinations of partitions, and sets of them."""
+        lists = [self.choices.blocks(j)[:, codes[:, j]].astype(np.uint32) for j in group]
+        if len(group) == 1:
+            return self._entries(group[0], codes[:, group[0]], lists[0])
+        entries = []
         for steps in product(*(range(self.choices.sizes[j]) for j in group)):
-            if len(group) == 1:  # blocks of one column have small numbers already
-                [step] = steps
-                result.append((lists[0][step].astype(np.uint32), self.costs.of_blocks[group[0]][step]))
-                continue
             key, cost = np.zeros(len(codes), np.int64), np.zeros(len(codes))
             for j, rows, step in zip(group, lists, steps, strict=True):
                 blocks = rows[step]
                 key = np.unique(key * (int(blocks.max()) + 1) + blocks, return_inverse=True)[1]
                 cost += self.costs.of_blocks[j][step][blocks]
-            _, first, blocks_of_codes = np.unique(key, return_index=True, return_inverse=True)
-            result.append((blocks_of_codes.astype(np.uint32), cost[first]))
-        return result
+            _, first, block = np.unique(key, return_index=True, return_inverse=True)
+            entries.append(
+                _Entry(0, len(entries), block.astype(np.uint32), len(first), cost[first])
+            )
+        return entries
+
+    def _entries(
+        self, j: int, codes: NDArray[np.int64], blocks: NDArray[np.uint32]
+    ) -> list[_Entry]:
+        """Return the partitions of one column, and sets of them by their bits."""
+        entries = []
+        qi = self.choices.table.qis[j]
+        if self.choices.sizes[j] <= _COMBOS:
+            costs = self.costs.of_blocks[j]
+            return [_Entry(0, i, row, len(costs[i]), costs[i]) for i, row in enumerate(blocks)]
+        for members in nested_sets(self.choices.bits(j), _weights_before(self.choices.table, j)):
+            place = int(members.rows[0])
+            if members.skip == 0:
+                costs = self.costs.of_blocks[j][place]
+                entries.append(_Entry(0, place, blocks[place], len(costs), costs))
+                continue
+            coarse, fine = (blocks_of_bits(bits) for bits in (members.common, members.any))
+            leaves = np.bincount(fine)[fine]
+            costs = cost_of_block(leaves, qi.n_leaves, self.costs.suppressed[j], self.costs.kind)
+            n_blocks = int(coarse[-1]) + 1
+            entries.append(
+                _Entry(
+                    members.skip,
+                    -len(members.rows),
+                    coarse[codes].astype(np.uint32),
+                    n_blocks,
+                    costs[codes],
+                )
+            )
+        return entries
+
+
+def _weights_before(table: Table, j: int) -> NDArray[np.float64]:
+    """Return, for every bit of a column, how many records lie before it."""
+    counts = np.bincount(table.tuples[:, j], weights=table.weights, minlength=table.qis[j].n_leaves)
+    return np.asarray(np.cumsum(counts)[:-1])
 
 
 def _entropy(table: Table, j: int) -> float:
@@ -157,6 +222,7 @@ def _group_columns(sizes: Sequence[int], columns: list[int]) -> list[list[int]]:
         first < len(columns)
         and math.prod(sizes[j] for j in columns[first:]) > _NODES_PER_STEP
         and math.prod(sizes[j] for j in columns[: first + 1]) <= _FIRST_COMBOS
+        and max(sizes[j] for j in columns[: first + 1]) <= _COMBOS
     ):
         first += 1
     groups: list[list[int]] = []

@@ -32,6 +32,11 @@ class Stopwatch:
         """The seconds that have gone by."""
         return time.perf_counter() - self.began
 
+    @property
+    def share(self) -> float:
+        """The share of the time that has gone by; 0 if there is no end."""
+        return 0.0 if self.seconds is None else min(1.0, self.elapsed / max(self.seconds, 1e-9))
+
     def is_over(self, share: float = 1.0) -> bool:
         """Return whether a share of the time has gone by."""
         return self.seconds is not None and self.elapsed >= share * self.seconds
