@@ -51,7 +51,8 @@ def exact_front(
     For k against general loss or transparency, the groups of a recoding are built from those of finer
     ones, all thresholds of a recoding are judged at once, and proven bounds exclude what cannot matter
     (see `privmoo.kernels.lattice.sweep`). For other objectives, constraints and policies, every recoding is
-    evaluated like any candidate. The front is marked proven: `front.proven`.
+    evaluated like any candidate. The front is marked proven, `front.proven`, and the problem returns it
+    to pymoo, `problem.pareto_front()`.
 
     A search that ends early returns the best that it knows and what is proven so far: `front.gap()` says
     how much better a release can be for every k, `front.run["bound"]` has these bounds as rows, and
@@ -83,6 +84,8 @@ def exact_front(
             front = _by_evaluation(problem, choices, start, watch, bar)
         else:
             front = _by_sweep(problem, choices, goal, start, watch, bar)
+    if front.proven:
+        problem.proven_points = front.F
     return front
 
 

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pymoo.indicators.hv import HV
+from pymoo.indicators.igd import IGD
 
 import privmoo as pm
 from privmoo.errors import ProblemError
@@ -115,3 +117,15 @@ def test_what_searches_neither_levels_nor_cuts() -> None:
     table: Any = random_cuts(np.random.default_rng(0)).table
     with pytest.raises(ProblemError, match=r"Clusters searches neither levels nor cuts"):
         exact_front(Clusters(table, n_clusters=1), progress=False)
+
+
+def test_pymoo_reads_the_proven_front() -> None:
+    problem = random_cuts(np.random.default_rng(5))
+    assert problem.pareto_front() is None
+    front = exact(problem)
+    points = problem.pareto_front()
+    assert points is not None and IGD(points)(front.F) == 0
+    coarsest = pm.Front.of(problem, [problem.space.coarsest()], stairs=True)
+    assert IGD(points)(coarsest.F) > 0 or len(front) == 1
+    volume = HV(ref_point=problem.reference_point + 1)
+    assert volume(points) == pytest.approx(volume(front.F)) and volume(points) >= volume(coarsest.F)
