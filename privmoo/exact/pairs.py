@@ -64,7 +64,7 @@ def pair_leaves(qi: QIColumn) -> NDArray[np.int64]:
         qi: The quasi-identifier.
     """
     codes = np.arange(qi.n_leaves)
-    leaves = np.abs(codes[:, None] - codes) + 1
+    leaves: NDArray[np.int64] = np.abs(codes[:, None] - codes) + 1
     if qi.hierarchy is None or not qi.hierarchy.constrained:
         return leaves
     nodes = qi.hierarchy.nodes

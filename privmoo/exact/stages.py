@@ -159,7 +159,7 @@ class Lattice:
         lists = [self.choices.blocks(j)[:, codes[:, j]].astype(np.uint32) for j in group]
         if len(group) == 1:
             return self._entries(group[0], codes[:, group[0]], lists[0])
-        entries = []
+        entries: list[_Entry] = []
         for steps in product(*(range(self.choices.sizes[j]) for j in group)):
             key, cost = np.zeros(len(codes), np.int64), np.zeros(len(codes))
             for j, rows, step in zip(group, lists, steps, strict=True):
@@ -179,8 +179,8 @@ class Lattice:
         entries = []
         qi = self.choices.table.qis[j]
         if self.choices.sizes[j] <= _COMBOS:
-            costs = self.costs.of_blocks[j]
-            return [_Entry(0, i, row, len(costs[i]), costs[i]) for i, row in enumerate(blocks)]
+            listed = zip(blocks, self.costs.of_blocks[j], strict=True)
+            return [_Entry(0, i, row, len(cost), cost) for i, (row, cost) in enumerate(listed)]
         for members in nested_sets(self.choices.bits(j), _weights_before(self.choices.table, j)):
             place = int(members.rows[0])
             if members.skip == 0:
