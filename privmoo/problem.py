@@ -110,6 +110,7 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
             staircase=self.space.staircase,
         )
         self.evaluator = Evaluator(self, engine)
+        self.proven_points: NDArray[np.float64] | None = None
         super().__init__(
             n_obj=len(self.objectives),
             n_ieq_constr=len(self.constraints) + 1,
@@ -235,6 +236,17 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         ranges = [(m.sense, *self.range_of(m)) for m in self.objectives]
         worst = [high if sense == "min" else low for sense, low, high in ranges]
         return self.minimised(np.array(worst))
+
+    def pareto_front(self, *args: Any, **kwargs: Any) -> NDArray[np.float64] | None:
+        """Return the proven front as minimised objectives, for pymoo's indicators; None if unknown.
+
+        It is known once `privmoo.exact_front` has proven it for this problem.
+
+        Args:
+            args: Not used; pymoo has them.
+            kwargs: Not used.
+        """
+        return self.proven_points
 
     def minimised(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return objective values with maximised ones negated; the same call turns them back."""

@@ -127,8 +127,8 @@ class Search:
         )
 
     def cut_short(self, front: Front) -> bool:
-        """Return whether an exact search was interrupted; nothing else ends it without a proof."""
-        return self.algorithm == EXACT and not front.proven and self.seconds is None
+        """Return whether an exact search was interrupted by hand, not by its time."""
+        return self.algorithm == EXACT and front.run.get("stopped_by_hand") is True
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the file states as plain data."""

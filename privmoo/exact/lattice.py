@@ -1,11 +1,10 @@
-"""The exact front over all levels and thresholds, and a bound for lattices that are too large."""
+"""The exact front over all levels or cuts and all thresholds, and bounds for what is too large."""
 
 from __future__ import annotations
 
 import math
-import threading
-import time
-from itertools import islice, product
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,50 +13,60 @@ from numpy.typing import NDArray
 
 from privmoo._util.dominance import non_dominated
 from privmoo._util.progress_bar import new_bar
-from privmoo.errors import Hint, ProblemError
-from privmoo.exact.costs import SweepGoal, goal_of
+from privmoo.errors import InfeasibleError, ProblemError
+from privmoo.exact.choices import Choices, choices_of
+from privmoo.exact.costs import SweepGoal, costs_of, goal_of, values_of
+from privmoo.exact.dolls import Outcome, search_lattice
+from privmoo.exact.one_by_one import evaluate_all
+from privmoo.exact.pairs import pair_bound
+from privmoo.exact.prices import price_of
 from privmoo.exact.stages import Lattice
-from privmoo.exact.sweep import STOP, compact_entries, interruptible, new_best, new_cells
-from privmoo.front.archive import Archive
+from privmoo.exact.stopwatch import Stopwatch
+from privmoo.exact.sweep import new_best
 from privmoo.front.front import Front
-from privmoo.kernels.stairs import Best, Terms
-from privmoo.measures import Transparency
+from privmoo.kernels.stairs import Best
 from privmoo.operators.space import space_of
 from privmoo.problem import AnonymizationProblem
 from privmoo.recodings.candidates import Candidates
+from privmoo.search import Evaluations, optimize
 from privmoo.spaces.levels import LevelSpace
-from privmoo.suppression.staircase import Staircase, most_suppressed
+from privmoo.suppression.staircase import Staircase
 
 __all__ = ["exact_front", "lattice_cost", "lower_bound"]
 
 _SECONDS_PER_GROUP = 1.2e-8
 _LONGEST = 600.0
-_CHUNK = 4096
-_STEPS = 256  # of the progress bar
+_LARGE = 1_000_000  # nodes from which a short search pays for itself
+_FOR_PAIRS = 60.0  # seconds of the bound by pairs
+_QUICK = 2_000  # evaluations of that search
 
 
 def exact_front(
     problem: AnonymizationProblem,
     *,
     seconds: float | None = None,
+    start: Front | None = None,
     progress: bool = True,
 ) -> Front:
-    """Return the proven front of a problem of levels, over all vectors of levels and thresholds.
+    """Return the proven front of a problem of levels or cuts, over all recodings and thresholds.
 
-    For k against general loss or transparency, the groups of a vector are built from those of finer
-    vectors, all thresholds of a vector are judged at once, and a proven bound excludes what cannot matter
-    (see `privmoo.kernels.lattice.sweep`). For other objectives, constraints and policies, every vector is
-    evaluated like any candidate. The front is marked proven: `front.proven`.
+    For k against general loss or transparency, the groups of a recoding are built from those of finer
+    ones, all thresholds of a recoding are judged at once, and proven bounds exclude what cannot matter
+    (see `privmoo.kernels.lattice.sweep`). For other objectives, constraints and policies, every recoding is
+    evaluated like any candidate. The front is marked proven, `front.proven`, and the problem returns it
+    to pymoo, `problem.pareto_front()`.
+
+    A search that ends early returns the best that it knows and what is proven so far: `front.gap()` says
+    how much better a release can be for every k, `front.run["bound"]` has these bounds as rows, and
+    `front.run["proven_solutions"]` says which solutions are certainly optimal.
 
     Args:
-        problem: A `Levels` or `LevelsAndSuppression` problem.
-        seconds: Stop after about this time with what is proven so far: `front.run["bound"]` gives, per k,
-            a value that no release can beat, and `front.run["proven_solutions"]` says which solutions are
-            certainly optimal. Ctrl-C does the same.
+        problem: A problem of levels or cuts, such as `Levels`, `LevelsAndSuppression` or `Cuts`. The front
+            of `Regions` is not proven: it gets a bound, which is loose.
+        seconds: Stop after about this time; ten minutes by default, `math.inf` for no end. Ctrl-C does
+            the same.
+        start: A front of the same problem, such as that of a search: only what is better is searched.
         progress: Whether to show a bar.
-
-    Raises:
-        ProblemError: If the lattice would take longer than ten minutes and `seconds` was not given.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200", "210"]}),
@@ -66,26 +75,30 @@ def exact_front(
     >>> front.to_frame()[["k", "loss"]].round(3).to_numpy().tolist(), front.proven
     ([[1.0, 0.0], [2.0, 0.333], [4.0, 1.0]], True)
     """
-    space = space_of(problem, "levels")
-    if seconds is not None and not isinstance(seconds, int | float):
-        raise ProblemError(f"seconds: must be a number, got {seconds!r}")
-    cost = lattice_cost(problem)
-    if seconds is None and cost["seconds"] > _LONGEST:
+    watch = Stopwatch(_LONGEST if seconds is None else _read_seconds(seconds))
+    if start is not None and start.description != problem.describe():
         raise ProblemError(
-            f"exact_front: {cost['nodes']:,} vectors of levels would take about "
-            f"{_duration(cost['seconds'])}",
-            hint=Hint("use another algorithm", parameter="seconds"),
+            "start: this front belongs to another problem or table; pass one of the same problem"
         )
     goal = goal_of(problem)
-    began = time.perf_counter()
-    with _bar(space.n_nodes, disable=not progress) as bar:
+    if "regions" in getattr(problem.space, "kinds", ()) and goal is not None:
+        return _by_pairs(problem, goal, start, watch)
+    choices = choices_of(problem)
+    with _bar(choices.n_nodes, disable=not progress) as bar:
         if goal is None:
-            return _by_evaluation(problem, space, began, seconds, bar)
-        return _by_sweep(problem, space, goal, began, seconds, bar)
+            front = _by_evaluation(problem, choices, start, watch, bar)
+        else:
+            front = _by_sweep(problem, choices, goal, start, watch, bar)
+    if front.proven:
+        problem.proven_points = front.F
+    return front
 
 
 def lattice_cost(problem: AnonymizationProblem) -> dict[str, float]:
-    """Return the number of vectors of levels of a problem, and an estimate of the seconds to search them.
+    """Return the number of vectors of levels of a problem, and the seconds that it takes to visit them all.
+
+    Bounds usually exclude most vectors, so `exact_front` often needs much less, by orders of magnitude for
+    many columns. How much less is not known before.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200"]}),
@@ -111,8 +124,10 @@ def lower_bound(problem: AnonymizationProblem, *, most_nodes: int = 200_000) -> 
     of a part are not published and lose all of it. So the cost within a part is at least the best of that
     part's lattice for k or more, and the parts' costs add up. The fewer parts, the tighter the bound.
 
+    Boxes of two records give another bound, the only one for regions (see `privmoo.exact.pairs`).
+
     Args:
-        problem: A problem of levels, with k against general loss or transparency.
+        problem: A problem of levels, cuts or regions, with k against general loss or transparency.
         most_nodes: The largest number of nodes in the lattice of a part.
 
     >>> import pandas as pd, privmoo as pm
@@ -122,53 +137,120 @@ def lower_bound(problem: AnonymizationProblem, *, most_nodes: int = 200_000) -> 
     >>> bound.round(3).to_numpy().tolist()
     [[1.0, 0.0], [2.0, 0.333], [4.0, 1.0]]
     """
-    space, goal = space_of(problem, "levels"), goal_of(problem)
+    goal = goal_of(problem)
     if goal is None:
         raise ProblemError(
             "lower_bound: a bound is known for k against general loss or transparency, with a threshold "
             "or without suppression; this problem has other objectives, constraints or policies"
         )
+    pairs = pair_bound(problem.table, goal.kind)
+    if "regions" in getattr(problem.space, "kinds", ()):
+        return _as_steps(problem, goal, pairs)
+    choices = choices_of(problem)
+    price = price_of(choices, goal.kind, range(problem.table.n_qis))
     total = np.zeros(problem.table.n_records + 1)
-    for part in _parts(space, most_nodes):
-        lattice = Lattice(space, goal.price, part)
-        best, _, _ = _search(lattice, goal, None, None, None)
-        total += best.floor
-    return _as_steps(problem, goal, total)
+    for part in _parts(choices, most_nodes):
+        total += search_lattice(Lattice(choices, price, part), goal, Stopwatch()).best.floor
+    return _as_steps(problem, goal, np.maximum(total, pairs))
 
 
 def _by_sweep(
     problem: AnonymizationProblem,
-    space: LevelSpace,
+    choices: Choices,
     goal: SweepGoal,
-    began: float,
-    seconds: float | None,
+    start: Front | None,
+    watch: Stopwatch,
     bar: Any,
 ) -> Front:
-    lattice = Lattice(space, goal.price)
-    best, counters, n_done = _search(lattice, goal, began, seconds, bar)
+    known = None
+    if not goal.all_limits:
+        if start is None and choices.n_nodes > _LARGE:
+            start = _quick_search(problem)
+        known = None if start is None else _staircase(problem, goal, start)
+    columns = choices.listed()
+    lattice = Lattice(choices, price_of(choices, goal.kind, columns), columns)
+    if len(columns) < problem.table.n_qis:
+        # The others cost at least nothing: what is proven of the listed columns bounds all.
+        part = search_lattice(lattice, goal, watch, bar=bar)
+        outcome = Outcome(new_best(problem.table.n_records, 0), part.bound, part.visited)
+    else:
+        outcome = search_lattice(lattice, goal, watch, start=known, bar=bar)
     rows = [
-        space.from_levels(lattice.levels(node), k)
-        for k, node in _best_entries(best, goal)
+        choices.row(lattice.places(node), k)
+        for k, node in _best_entries(outcome.best, goal)
         if k >= goal.least_k
     ]
-    if not rows:  # nothing feasible yet
-        rows = [space.from_levels(space.highest, 1)]
-    n_first = int(lattice.stages.n_combos[0])
-    facts = _facts(space, began, int(counters[0]), int(counters[1]), proven=n_done == n_first)
-    X = np.stack(rows)
-    if n_done == n_first:
-        return Front.of(problem, X, run=facts)
-    rest = np.full(len(best.floor), np.inf)
-    for combo in range(n_done, n_first):
-        np.minimum(rest, _first_bound(lattice, goal, combo), out=rest)
-    floor = np.minimum(best.floor, rest)
-    front = Front.of(problem, X, run=facts)
-    # With suppression as a third objective, the bound says nothing about a single limit.
-    solutions = [] if goal.all_limits else list(enumerate(front))
-    sure = [i for i, s in solutions if best.floor[int(s.k)] <= rest[int(s.k)]]
-    bound = _as_steps(problem, goal, floor)
-    facts |= {"proven_solutions": sure, "bound": bound.to_numpy().tolist()}
-    return Front.of(problem, X, run=facts)
+    if not rows:  # nothing feasible yet, or nothing better than the start
+        rows = [choices.coarsest()]
+    facts = _facts(choices, watch, outcome.visited, outcome.left_out, proven=outcome.finished)
+    front = _front(problem, np.stack(rows), start, facts)
+    if outcome.finished:
+        return front
+    pairs = pair_bound(problem.table, goal.kind, Stopwatch(_FOR_PAIRS))
+    outcome = outcome._replace(rest=np.maximum(outcome.rest, pairs))
+    return replace(front, run=facts | _partial_proof(problem, goal, front, outcome))
+
+
+def _quick_search(problem: AnonymizationProblem) -> Front | None:
+    """Return a front that a short search finds; None if it finds nothing feasible."""
+    try:
+        # A copy: the problem itself has evaluated nothing yet.
+        front = optimize(copy(problem), budget=Evaluations(_QUICK), seed=1, progress=False)
+    except InfeasibleError:
+        return None
+    return replace(front, problem=problem)
+
+
+def _front(
+    problem: AnonymizationProblem, X: NDArray[Any], start: Front | None, facts: dict[str, Any]
+) -> Front:
+    """Return the front of some rows and of the start."""
+    stairs = isinstance(problem.suppression, Staircase)
+    if start is None:
+        return Front.of(problem, X, run=facts, stairs=stairs)
+    try:
+        front = Front.of(problem, X, run=facts, stairs=stairs)
+    except InfeasibleError:
+        return replace(start, run=facts)
+    return replace(start.merge(front), run=facts)
+
+
+def _staircase(problem: AnonymizationProblem, goal: SweepGoal, front: Front) -> NDArray[np.float64]:
+    """Return, per k, the least cost of a solution with k or more."""
+    floor = np.full(problem.table.n_records + 1, np.inf)
+    costs = costs_of(problem.table, goal, front.column(goal.measure.key))
+    for k, cost in zip(front.column("k").astype(int), costs, strict=True):
+        # Sums are rounded differently: what costs as much may be found once more.
+        floor[k] = min(floor[k], cost * (1 + 1e-12))
+    return np.minimum.accumulate(floor[::-1])[::-1]
+
+
+def _by_pairs(
+    problem: AnonymizationProblem, goal: SweepGoal, start: Front | None, watch: Stopwatch
+) -> Front:
+    """Return what a search found in regions, with a loose bound: their front is not proven."""
+    if start is None:
+        start = optimize(problem, seed=1, progress=False)
+    rest = pair_bound(problem.table, goal.kind, watch)
+    outcome = Outcome(new_best(problem.table.n_records, 0), rest)
+    facts = dict(start.run) | {"algorithm": "bound by pairs", "proven": False}
+    facts |= {"stopped_by_hand": False, "seconds": round(watch.elapsed, 3)}
+    return replace(start, run=facts | _partial_proof(problem, goal, start, outcome))
+
+
+def _partial_proof(
+    problem: AnonymizationProblem, goal: SweepGoal, front: Front, outcome: Outcome
+) -> dict[str, Any]:
+    """Return the bound by k, and which solutions nothing that was not searched can beat."""
+    # What costs as much may suppress less, which counts if that is an objective.
+    slack = 1 - 1e-9 if goal.all_limits else 1 + 1e-12
+    costs = costs_of(problem.table, goal, front.column(goal.measure.key))
+    rest = outcome.rest[front.column("k").astype(int)]
+    bound = np.minimum(outcome.bound, _staircase(problem, goal, front))
+    return {
+        "proven_solutions": np.flatnonzero(costs <= rest * slack).tolist(),
+        "bound": _as_steps(problem, goal, bound).to_numpy().tolist(),
+    }
 
 
 def _best_entries(best: Best, goal: SweepGoal) -> list[tuple[int, int]]:
@@ -191,111 +273,26 @@ def _best_entries(best: Best, goal: SweepGoal) -> list[tuple[int, int]]:
     return [(ks[i], int(best.nodes[positions[i]])) for i in keep]
 
 
-def _search(
-    lattice: Lattice, goal: SweepGoal, began: float | None, seconds: float | None, bar: Any
-) -> tuple[Best, NDArray[np.int64], int]:
-    """Sweep a lattice by combinations of its first stage; return how many were finished."""
-    n_records = int(lattice.stages.weights.sum())
-    best = new_best(n_records, 1 << 16)
-    counters = np.zeros(5, np.int64)
-    cells = new_cells(len(lattice.stages.weights))
-    used, combo = 0, 0
-    n_first = int(lattice.stages.n_combos[0])
-    nodes_per_combo = lattice.n_nodes // n_first
-    step = max(1, n_first // _STEPS)
-    timer = None
-    if began is not None and seconds is not None:
-        remaining = max(0.0, began + seconds - time.perf_counter())
-        timer = threading.Timer(remaining, counters.__setitem__, (STOP, 1))
-        timer.daemon = True
-        timer.start()
-    while combo < n_first and not counters[STOP]:
-        if began is not None and seconds is not None and time.perf_counter() - began > seconds:
-            break
-        before = counters[:3].copy()
-        arguments = (
-            lattice.stages,
-            best,
-            cells,
-            used,
-            combo,
-            min(combo + step, n_first),
-            Terms(lattice.price, goal.most_suppressed, goal.all_limits),
-            counters,
-        )
-        n_used = interruptible(arguments, counters)
-        if n_used < 0:
-            # Stopped, or out of room: the entries stay; in the latter case the step is repeated.
-            best, used = compact_entries(best, 2 * len(best.nexts))
-            counters[:3] = before
-            continue
-        stop = min(combo + step, n_first)
-        if bar is not None:
-            bar.update(nodes_per_combo * (stop - combo))
-        used, combo = n_used, stop
-    if timer is not None:
-        timer.cancel()
-    return best, counters, combo
-
-
-def _first_bound(lattice: Lattice, goal: SweepGoal, combo: int) -> NDArray[np.float64]:
-    """Return, per k, the least cost below one combination of the first stage, as the kernel does."""
-    stages = lattice.stages
-    low = stages.map_offsets[combo]
-    n_codes = int(stages.suffix_codes[: stages.n_suffixes[0]].max()) + 1
-    blocks = stages.maps[low : low + n_codes][stages.suffix_codes[: stages.n_suffixes[0]]]
-    n_blocks = int(stages.n_blocks[combo])
-    records = np.bincount(blocks, weights=stages.weights, minlength=n_blocks).astype(np.int64)
-    costs = stages.costs[stages.block_offsets[combo] :][:n_blocks]
-    order = np.argsort(records, kind="stable")
-    sizes, price = records[order], (records * costs)[order]
-    suppressed_below = np.concatenate([[0], np.cumsum(sizes)])
-    rest = price.sum() - np.concatenate([[0.0], np.cumsum(price)])
-    k = np.arange(int(stages.weights.sum()) + 1)
-    place = np.searchsorted(sizes, k, side="left")
-    bound = rest[place] + suppressed_below[place] * lattice.price
-    return np.where(suppressed_below[place] <= goal.most_suppressed, bound, np.inf) * (1 - 1e-12)
-
-
 def _by_evaluation(
-    problem: AnonymizationProblem, space: LevelSpace, began: float, seconds: float | None, bar: Any
+    problem: AnonymizationProblem,
+    choices: Choices,
+    start: Front | None,
+    watch: Stopwatch,
+    bar: Any,
 ) -> Front:
-    """Evaluate every vector of levels, with every threshold if that is a variable."""
-    archive = Archive(problem.n_obj)
-    n_visited = 0
-    ranges = [range(a, b + 1) for a, b in zip(space.lowest, space.highest, strict=True)]
-    nodes = product(*ranges)
-    while n_visited < space.n_nodes:
-        if seconds is not None and time.perf_counter() - began > seconds:
-            break
-        chunk = np.array(list(islice(nodes, _CHUNK)))
-        X = _with_thresholds(problem, space, chunk)
-        for low in range(0, len(X), _CHUNK):
-            part = X[low : low + _CHUNK]
-            if isinstance(problem.suppression, Staircase):
-                archive.on_evaluation(problem.evaluator.evaluate(part, stairs=True))
-            else:
-                archive.on_evaluation(problem.evaluator.judge(part, keep=False))
-        n_visited += len(chunk)
-        bar.update(len(chunk))
-    proven = n_visited == space.n_nodes
-    facts = _facts(space, began, n_visited, 0, proven=proven)
+    """Evaluate every recoding, with every threshold if that is a variable."""
+    if len(choices.listed()) < problem.table.n_qis:
+        raise ProblemError(
+            f"exact_front: {choices.n_nodes:.1e} recodings cannot be evaluated one by one, and bounds are "
+            "known only for k against general loss or transparency; choose these objectives or use "
+            "hierarchies with fewer leaves"
+        )
+    archive, n_visited = evaluate_all(problem, choices, watch, bar)
+    facts = _facts(choices, watch, n_visited, 0, proven=n_visited == choices.n_nodes)
     if not len(archive):
-        return Front.of(problem, _with_thresholds(problem, space, space.highest[None]), run=facts)
-    return Front.from_evaluation(problem, archive.evaluation(), run=facts)
-
-
-def _with_thresholds(
-    problem: AnonymizationProblem, space: LevelSpace, nodes: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    if space.max_suppression is None:
-        return np.stack([space.from_levels(node) for node in nodes])
-    rows = []
-    limit = most_suppressed(float(space.max_suppression), space.table.n_records)
-    staircases = problem.evaluator.engine.stairs(space.blocks(nodes))
-    for node, stairs in zip(nodes, staircases, strict=True):
-        rows += [space.from_levels(node, int(k)) for k in stairs.within(limit)]
-    return np.stack(rows)
+        return _front(problem, choices.coarsest()[None], start, facts)
+    front = Front.from_evaluation(problem, archive.evaluation(), run=facts)
+    return front if start is None else replace(start.merge(front), run=facts)
 
 
 def _as_steps(
@@ -306,16 +303,12 @@ def _as_steps(
     sizes = sizes[sizes >= goal.least_k]
     last = np.append(np.diff(floor[sizes]) != 0, True) if len(sizes) else np.zeros(0, bool)
     k = sizes[last]
-    n = problem.table.n_records
-    values = floor[k] / n
-    if isinstance(goal.measure, Transparency):
-        values = problem.table.n_qis * n - floor[k]
-    return pd.DataFrame({"k": k, goal.measure.key: values})
+    return pd.DataFrame({"k": k, goal.measure.key: values_of(problem.table, goal, floor[k])})
 
 
-def _parts(space: LevelSpace, most_nodes: int) -> list[list[int]]:
+def _parts(choices: Choices, most_nodes: int) -> list[list[int]]:
     """Return the quasi-identifiers in few parts whose lattices are small enough."""
-    sizes = space.n_levels.tolist()
+    sizes = choices.sizes
     parts: list[list[int]] = []
     for j in sorted(range(len(sizes)), key=lambda j: -sizes[j]):
         for part in parts:
@@ -336,30 +329,26 @@ def _mean_groups(
 
 
 def _facts(
-    space: LevelSpace, began: float, n_visited: int, left_out: int, *, proven: bool
+    choices: Choices, watch: Stopwatch, n_visited: int, left_out: int, *, proven: bool
 ) -> dict[str, Any]:
     return {
         "algorithm": "exact lattice",
         "proven": proven,
-        "nodes": space.n_nodes,
+        "nodes": choices.n_nodes,
         "visited": n_visited,
         "left_out_by_bounds": left_out,
-        "seconds": round(time.perf_counter() - began, 3),
+        "seconds": round(watch.elapsed, 3),
+        "stopped_by_hand": not proven and not watch.is_over(),
         "reproducible": proven,
         "why_not_reproducible": None if proven else "it ended early",
     }
 
 
-def _duration(seconds: float) -> str:
-    for unit, size in (
-        ("years", 3.156e7),
-        ("days", 86_400.0),
-        ("hours", 3600.0),
-        ("minutes", 60.0),
-    ):
-        if seconds >= size:
-            return f"{seconds / size:,.1f} {unit}"
-    return f"{seconds:.0f} seconds"
+def _read_seconds(seconds: object) -> float | None:
+    """Return a time limit; None if there is none."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or math.isnan(seconds):
+        raise ProblemError(f"seconds: must be a number, got {seconds!r}")
+    return None if math.isinf(seconds) else float(seconds)
 
 
 def _bar(total: int, *, disable: bool) -> Any:

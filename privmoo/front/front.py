@@ -36,6 +36,7 @@ from privmoo.front.advice import remarks
 from privmoo.front.answer import Answer
 from privmoo.front.choices import Choices, choices
 from privmoo.front.gap import Gap, gap
+from privmoo.front.proven_gap import ProvenGap, proven_gap
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, find, quantities_of
 from privmoo.front.solution import Solution
 from privmoo.problem import AnonymizationProblem
@@ -594,13 +595,28 @@ class Front:
         """Whether no solution can be missing, because `exact_front` made the front and ran to its end."""
         return self.run.get("proven") is True
 
-    def gap(self, exact: Front | pd.DataFrame) -> Gap:
+    @overload
+    def gap(self, exact: None = None) -> ProvenGap: ...
+    @overload
+    def gap(self, exact: Front | pd.DataFrame) -> Gap: ...
+    def gap(self, exact: Front | pd.DataFrame | None = None) -> Gap | ProvenGap:
         """Return how far this front is from an exact one, or from a bound.
 
         Args:
-            exact: What `exact_front` or `lower_bound` returned.
+            exact: What `exact_front` or `lower_bound` returned. Without it, the answer is what the exact
+                search that made this front has proven: for every k, the best value that was found, and the
+                best that is still possible.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
+        ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+        >>> front = pm.exact_front(pm.problems.Cuts(table), progress=False)
+        >>> front.gap()
+        ProvenGap: none, the front is proven for every k from 1 to 6
+        >>> front.gap().at(3)
+        'at k = 3 the best recoding of this kind has 40 % loss: proven'
         """
-        return gap(self, exact)
+        return proven_gap(self) if exact is None else gap(self, exact)
 
     def hypervolume(self, ref: Mapping[str, float] | Sequence[float] | None = None) -> float:
         """Compute the dominated share of the box between the best possible values and a reference point.

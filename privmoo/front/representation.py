@@ -40,8 +40,13 @@ def summary(front: Front) -> str:
         if "generations" in run:
             how.append(f"{run['generations']:,} generations")
         text += f"\n{front.description.get('problem', '')} by {', '.join(how)}"
-    remark = run.get("remark") or undivided(front)
+    remark = run.get("remark") or undivided(front) or _gap(front)
     return f"{text}\n{remark}" if remark else text
+
+
+def _gap(front: Front) -> str | None:
+    """Return what an exact search that ended early has proven; None for other fronts."""
+    return None if front.proven or "bound" not in front.run else repr(front.gap())
 
 
 def undivided(front: Front) -> str | None:

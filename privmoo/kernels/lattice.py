@@ -25,7 +25,15 @@ from privmoo.kernels.rolling import (
     roll,
     room_for,
 )
-from privmoo.kernels.stairs import Best, SizeTally, Terms, by_size, is_hopeless, judge_stairs
+from privmoo.kernels.stairs import (
+    Best,
+    SizeTally,
+    Terms,
+    by_size,
+    is_hopeless,
+    judge_stairs,
+    write_needs,
+)
 
 __all__ = ["sweep"]
 
@@ -49,7 +57,7 @@ def sweep(
     terms: Terms,
     counters: NDArray[np.int64],
 ) -> int:
-    """Visit every node whose first stage has a combination from `first` to before `last`.
+    """Visit every node whose first stage has an entry from `first` to before `last`.
 
     A node's release for threshold d publishes the groups of at least d records; the others cost
     `terms.price` per record. Every node and every threshold that suppresses at most `terms.most_suppressed`
@@ -64,9 +72,23 @@ def sweep(
     coarse size the bound is not below the floor, nothing below this prefix can enter the front, and the
     prefix is left out.
 
+    Bound by the rest (Russian dolls; Verfaillie, Lemaître and Schiex 1996). A release with k has at least
+    k published records in every group of the columns that are not fixed, and suppressed records lose all
+    of these columns. So they cost at least `terms.rests`, the best that these columns reach by
+    themselves, and the fixed columns cost at least the sum above, with their own part of the price. A
+    prefix is left out as well if the two together are not below the floor for any k.
+
+    Bound of a set (Bayardo and Agrawal 2005, for a whole front). A set of partitions of one column is
+    given by what all its members keep apart, and by what some member keeps apart. Every member refines
+    the former, so groups are at most as large as its groups; every member is refined by the latter, so a
+    record costs at least what it costs there. With these two, the bounds above hold for all members at
+    once, and the set is left out as a prefix is. Bits are decided one after another: a set has two
+    members, those with a bit and those without.
+
     `counters` gets visited nodes, nodes left out, groups looked at, and the last mark in `cells`;
-    another thread can stop the sweep by the fifth. Returns how many entries of `best` are used; a negative
-    number if its room was too small or the sweep was stopped, after which it is incomplete.
+    another thread can stop the sweep by the fifth. No set may begin before `last` and end after it.
+    Returns how many entries of `best` are used; a negative number if its room was too small or the sweep
+    was stopped, after which it is incomplete.
     """
     n_stages = len(stages.n_combos)
     n_tuples = len(stages.weights)
@@ -78,8 +100,10 @@ def sweep(
     combo = np.zeros(n_stages, np.int64)
     below = np.ones(n_stages + 1, np.int64)
     for s in range(n_stages - 1, -1, -1):
-        below[s] = below[s + 1] * stages.n_combos[s]
+        below[s] = below[s + 1] * stages.n_lists[s]
     mark = counters[3]
+    needs = np.empty((n_stages + 1, n_records + 1))
+    used_before = -1
     tally = SizeTally(
         np.zeros(n_records + 1, np.int64), np.zeros(n_records + 1), np.empty(n_tuples, np.int64)
     )
@@ -103,6 +127,13 @@ def sweep(
                 counters[3] = mark
                 return used
             continue
+        if counters[4] != 0:
+            counters[3] = mark
+            return -1
+        if used > used_before and s == 0 and not terms.all_limits:
+            used_before = used
+            for stage in range(n_stages + 1):
+                write_needs(best.floor, terms.rests[stage], needs[stage])
         at = stages.combo_offsets[s] + combo[s]
         combination = Combination(
             stages.maps[stages.map_offsets[at] :],
@@ -112,9 +143,25 @@ def sweep(
         prefix = Prefix(s, n_entry[s], n_fixed[s])
         counters[2] += n_entry[s]
         mark += 1
+        if stages.skips[at] > 0:
+            if terms.all_limits:
+                continue
+            n_new = _bounds_of_set(entry, prefix, fixed_costs[s], combination, cells, mark, scratch)
+            if is_hopeless(
+                scratch.records[:n_new],
+                scratch.costs[:n_new],
+                tally,
+                terms,
+                s + 1,
+                best.floor,
+                needs[s + 1],
+            ):
+                counters[1] -= below[s + 1] * stages.lists[at]
+                combo[s] += stages.skips[at]
+            continue
         if s == n_stages - 1:
             counters[0] += 1
-            if used + n_entry[s] > len(best.nexts) or counters[4] != 0:
+            if used + n_entry[s] > len(best.nexts):
                 counters[3] = mark
                 return -1
             n_sizes = _sizes_of_node(
@@ -122,7 +169,8 @@ def sweep(
             )
             node = 0
             for stage in range(n_stages):
-                node = int(node * stages.n_combos[stage] + combo[stage])
+                place = stages.lists[stages.combo_offsets[stage] + combo[stage]]
+                node = int(node * stages.n_lists[stage] + place)
             used = judge_stairs(n_sizes, tally, terms, node, best, used)
             continue
         n_rests = stages.n_suffixes[s + 1]
@@ -142,7 +190,13 @@ def sweep(
             tally.sizes,
         )
         if not terms.all_limits and is_hopeless(
-            scratch.records[:n_new], fixed_costs[s + 1, :n_new], tally, terms, best.floor
+            scratch.records[:n_new],
+            fixed_costs[s + 1, :n_new],
+            tally,
+            terms,
+            s + 1,
+            best.floor,
+            needs[s + 1],
         ):
             counters[1] += below[s + 1]
             continue
@@ -203,3 +257,44 @@ def _sizes_of_node(
         cost_of_size[size] += size * (fixed_costs[fixed[i]] + block_costs[to_block[codes[i]]])
     sizes[:n_sizes].sort()
     return n_sizes
+
+
+@compiled()
+def _bounds_of_set(
+    entry: RolledGroups,
+    prefix: Prefix,
+    fixed_costs: NDArray[np.float64],
+    combination: Combination,
+    cells: Cells,
+    mark: int,
+    scratch: _Scratch,
+) -> int:
+    """Records of the coarsest groups of a set, and the least mean cost of their records.
+
+    Returns how many groups there are.
+    """
+    s, n = prefix.stage, prefix.n_groups
+    to_block, code_costs, n_blocks = combination
+    fixed, codes, group_records = entry.fixed[s], entry.codes[s], entry.records[s]
+    _, records, costs = scratch
+    dense = prefix.n_fixed * n_blocks <= DENSE
+    stamps, places = cells.stamps, cells.cells
+    count = 0
+    for i in range(n):
+        key = np.int64(fixed[i]) * n_blocks + to_block[codes[i]]
+        if dense:
+            cell = count
+            if stamps[key] == mark:
+                cell = places[key]
+            else:
+                stamps[key], places[key] = mark, count
+        else:
+            cell = number_of(key, cells, mark, count)
+        if cell == count:
+            records[cell], costs[cell] = 0, 0.0
+            count += 1
+        records[cell] += group_records[i]
+        costs[cell] += group_records[i] * (fixed_costs[fixed[i]] + code_costs[codes[i]])
+    for cell in range(count):
+        costs[cell] /= records[cell]
+    return count

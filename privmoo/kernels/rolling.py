@@ -27,16 +27,28 @@ DENSE = 1 << 22
 
 
 class Stages(NamedTuple):
-    """The stages, flat: entries of stage s begin at `*_offsets[s]`."""
+    """The stages, flat: entries of stage s begin at `*_offsets[s]`.
+
+    The entries of a stage are its combinations of partitions, and sets of them: a set stands before its
+    members, which may be sets again. The map of a set leads to the blocks of its coarsest common
+    refinement from above: what is apart in all members; and its costs are, by code instead of block,
+    those of what is apart in some member.
+    """
 
     n_combos: NDArray[np.int64]
-    """Combinations of levels, by stage."""
+    """Entries, by stage."""
+    n_lists: NDArray[np.int64]
+    """Combinations of partitions, by stage."""
+    skips: NDArray[np.int64]
+    """By entry: how many entries after it are its members; 0 for a combination."""
+    lists: NDArray[np.int64]
+    """By entry: the number of a combination; of a set, minus the number of its combinations."""
     combo_offsets: NDArray[np.int64]
     map_offsets: NDArray[np.int64]
-    """By combination (of all stages in a row): where its map from codes to blocks begins."""
+    """By entry (of all stages in a row): where its map from codes to blocks begins."""
     maps: NDArray[np.uint32]
     block_offsets: NDArray[np.int64]
-    """By combination: where the costs of its blocks begin."""
+    """By entry: where the costs of its blocks begin."""
     n_blocks: NDArray[np.int64]
     costs: NDArray[np.float64]
     """What a record of a block loses."""

@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
 
-__all__ = ["Best", "SizeTally", "Terms", "by_size", "is_hopeless", "judge_stairs"]
+__all__ = [
+    "Best",
+    "SizeTally",
+    "Terms",
+    "by_size",
+    "is_hopeless",
+    "judge_stairs",
+    "write_needs",
+]
 
 
 class Best(NamedTuple):
@@ -42,11 +50,31 @@ class Terms(NamedTuple):
         price: What a suppressed record costs.
         most_suppressed: The largest number of suppressed records.
         all_limits: Whether fewer suppressed records are an aim beside the cost.
+        prices: What a suppressed record costs in the columns before every stage.
+        rests: Stages × k: the least cost of the columns from this stage on, for k or more.
     """
 
     price: float
     most_suppressed: int
     all_limits: bool
+    prices: NDArray[np.float64]
+    rests: NDArray[np.float64]
+
+
+@compiled()
+def write_needs(floor: NDArray[np.float64], rest: NDArray[np.float64], needs: Any) -> None:
+    """Write, for every k, how cheap the columns before a stage must be to matter for some k up to it.
+
+    A release with k enters the front if its cost is below `floor[k]`, and the columns from the stage on
+    cost at least `rest[k]`. So the columns before it must cost less than the difference for some k; the
+    running maximum of the differences answers for all k up to a size at once.
+    """
+    most = -np.inf
+    for k in range(len(floor)):
+        if rest[k] < np.inf:  # otherwise no release has this k
+            # Sums are rounded differently: allow for that.
+            most = max(most, floor[k] * (1 + 1e-12) - rest[k] * (1 - 1e-12))
+        needs[k] = most
 
 
 @compiled()
@@ -122,9 +150,14 @@ def is_hopeless(
     costs: NDArray[np.float64],
     tally: SizeTally,
     terms: Terms,
+    stage: int,
     floor: NDArray[np.float64],
+    needs: NDArray[np.float64],
 ) -> bool:
-    """Whether no completion of a prefix, known by its coarse groups, can enter the front."""
+    """Whether no completion of a prefix, known by its coarse groups, can enter the front.
+
+    The prefix ends before `stage`, and `needs` belongs to that stage.
+    """
     of_size, cost_of_size, sizes = tally.records, tally.costs, tally.sizes
     n_sizes = by_size(records, costs, tally)
     cost = 0.0
@@ -136,7 +169,8 @@ def is_hopeless(
         size = sizes[i]
         # The sums of a completion and of this bound are rounded differently: allow for that.
         bound = (cost + suppressed * terms.price) * (1 - 1e-12)
-        if suppressed <= terms.most_suppressed and bound < floor[size]:
+        before = (cost + suppressed * terms.prices[stage]) * (1 - 1e-12)
+        if suppressed <= terms.most_suppressed and bound < floor[size] and before < needs[size]:
             hopeless = False
         cost -= cost_of_size[size]
         suppressed += of_size[size]

@@ -86,6 +86,23 @@ class FamilyPoints:
 
 
 @dataclass(frozen=True)
+class Band:
+    """The gap between what was found and what is still possible, as steps in k.
+
+    Attributes:
+        k: Where the steps end.
+        found: The best values that were found.
+        possible: The best values that are possible.
+        upright: Whether k is on the vertical axis.
+    """
+
+    k: NDArray[np.float64]
+    found: NDArray[np.float64]
+    possible: NDArray[np.float64]
+    upright: bool
+
+
+@dataclass(frozen=True)
 class FrontPicture:
     """The data of a picture of a front, for any program that draws.
 
@@ -96,6 +113,7 @@ class FrontPicture:
         suggested: Whether the pick is only suggested.
         title: What it shows, in one line.
         families: The families of recodings, if the front has several.
+        band: What an exact search that ended early has not decided; None if there is nothing.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -114,6 +132,7 @@ class FrontPicture:
     title: str = ""
     families: tuple[FamilyPoints, ...] = ()
     suggested: bool = False
+    band: Band | None = None
 
     @property
     def name_of_pick(self) -> str:
@@ -145,7 +164,18 @@ def picture_of(
     title = _title(front, quantities, is_default=objectives is None)
     axes = tuple(axis_of(front, q) for q in quantities)
     families = _families_of(front, quantities)
-    return FrontPicture(axes, knee, place, title, families, suggested=pick is None)
+    band = _band_of(front, quantities)
+    return FrontPicture(axes, knee, place, title, families, suggested=pick is None, band=band)
+
+
+def _band_of(front: Front, quantities: Sequence[Quantity]) -> Band | None:
+    """Return what is not proven, if an exact search ended early and its two objectives are drawn."""
+    if "bound" not in front.run or tuple(quantities) != front.objectives or len(quantities) != 2:
+        return None
+    gap = front.gap()
+    known = np.isfinite(gap.found)
+    found, possible = (gap.cost.shown(values[known]) for values in (gap.found, gap.possible))
+    return Band(gap.k[known].astype(np.float64), found, possible, quantities[1].key == "k")
 
 
 def _families_of(front: Front, quantities: Sequence[Quantity]) -> tuple[FamilyPoints, ...]:
@@ -272,6 +302,20 @@ def _line(ax: Axes, picture: FrontPicture, x: Axis) -> None:
 
 
 def _panel(ax: Axes, picture: FrontPicture, x: Axis, y: Axis, colour: Axis | None) -> None:
+    if picture.band is not None:
+        band = picture.band
+        fill = ax.fill_betweenx if band.upright else ax.fill_between
+        fill(
+            band.k,
+            band.possible,
+            band.found,
+            step="pre",
+            color=BLUE,
+            alpha=0.18,
+            linewidth=0,
+            label="not decided",
+            zorder=0,
+        )
     if len(x.dominated) and len(y.dominated):
         ax.scatter(
             x.dominated, y.dominated, s=6, color=GREY, label="dominated", zorder=1, rasterized=True

@@ -5,13 +5,12 @@ Each takes the problem, a seed and a budget, as a user's function does (see `Sol
 
 from __future__ import annotations
 
-import time
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from privmoo.errors import ProblemError
 from privmoo.front.front import Front
-from privmoo.operators.space import space_of
 from privmoo.problem import AnonymizationProblem
 from privmoo.recodings.base import Recoding
 from privmoo.study.recorder import Limit
@@ -42,7 +41,7 @@ def baseline_points(
 
 
 def exact(problem: AnonymizationProblem, seed: int, budget: Any, *, seconds: float | None) -> Front:
-    """Return the proven front of a problem of levels.
+    """Return the proven front of a problem of levels or cuts.
 
     Args:
         problem: The problem.
@@ -52,9 +51,8 @@ def exact(problem: AnonymizationProblem, seed: int, budget: Any, *, seconds: flo
     """
     from privmoo.exact import exact_front
 
-    began = time.perf_counter()
-    front = exact_front(problem, seconds=seconds, progress=False)
-    if not front.proven and (seconds is None or time.perf_counter() - began < seconds):
+    front = exact_front(problem, seconds=math.inf if seconds is None else seconds, progress=False)
+    if front.run["stopped_by_hand"]:
         raise KeyboardInterrupt  # it ended before its time: Ctrl-C gives what there is
     return front
 
@@ -149,4 +147,6 @@ def check_exact(problem: AnonymizationProblem, limit: Limit) -> None:
         problem: The problem.
         limit: Not used: the search has its own limit.
     """
-    space_of(problem, "levels")
+    from privmoo.exact.choices import choices_of
+
+    choices_of(problem)

@@ -214,7 +214,7 @@ def test_a_partial_front_is_saved_with_its_bound(tmp_path: Path, monkeypatch: An
 
     problem = Levels(TABLE, max_suppression=0.4)
     with monkeypatch.context() as patched:
-        patched.setattr("privmoo.exact.lattice.time", Clock())
+        patched.setattr("privmoo.exact.stopwatch.time", Clock())
         front = exact_front(problem, seconds=1.5, progress=False)
     assert not front.proven and front.run["bound"]
     front.save(tmp_path / "a.front")

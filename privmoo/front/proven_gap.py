@@ -1,0 +1,122 @@
+"""ProvenGap: for every k the best value that was found, and the best that is still possible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from privmoo.errors import ProblemError
+from privmoo.front.quantities import Quantity, find
+
+if TYPE_CHECKING:
+    from privmoo.front.front import Front
+
+__all__ = ["ProvenGap", "proven_gap"]
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProvenGap:
+    """How much better than a front the true one may be, for every k, as far as it is proven.
+
+    Attributes:
+        k: Every k at which something changes, in ascending order.
+        found: The best value that a solution with k or more has; NaN if there is none.
+        possible: The best value that a release with k or more can have.
+        cost: What the values are of.
+        kind: What was searched, in a word or two, such as "recoding of this kind".
+    """
+
+    k: NDArray[np.int64]
+    found: NDArray[np.float64]
+    possible: NDArray[np.float64]
+    cost: Quantity
+    kind: str = "recoding of this kind"
+
+    @property
+    def widths(self) -> NDArray[np.float64]:
+        """The distance between both values, 0 where the front is proven."""
+        distance = np.abs(self.found - self.possible)
+        return np.where(distance < _ROUNDING, 0.0, distance)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the front is proven for every k."""
+        return bool((self.widths == 0).all())
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row for every k: the value found, the value possible, and their distance."""
+        columns: dict[str, Any] = {"found": self.found, "possible": self.possible}
+        return pd.DataFrame({**columns, "gap": self.widths}, index=pd.Index(self.k, name="k"))
+
+    def at(self, k: int) -> str:
+        """Say what is proven for one k.
+
+        Args:
+            k: The least k of a release.
+        """
+        place = int(np.searchsorted(self.k, k))
+        if place == len(self.k):
+            return f"at k = {k:,} no {self.kind} exists within the limits"
+        verb = "less" if self.cost.sign > 0 else "more"
+        limit, best = self.cost.write(self.possible[place]), self.cost.write(self.found[place])
+        name = self.cost.words
+        if np.isnan(self.found[place]):
+            return f"at k = {k:,} no {self.kind} has {verb} {name} than {limit}; none was found"
+        if self.widths[place] == 0:
+            return f"at k = {k:,} the best {self.kind} has {best} {name}: proven"
+        return (
+            f"at k = {k:,} no {self.kind} has {verb} {name} than {limit}; the best found has {best}"
+        )
+
+    def __repr__(self) -> str:
+        if not len(self.k):
+            return "ProvenGap: nothing is feasible"
+        if self.closed:
+            return f"ProvenGap: none, the front is proven for every k from 1 to {self.k[-1]:,}"
+        widths = np.nan_to_num(self.widths, nan=np.inf)
+        widest = int(self.k[int(widths.argmax())])
+        n_closed = int((self.widths == 0).sum())
+        return (
+            f"ProvenGap: closed for {n_closed:,} of {len(self.k):,} steps; the widest is "
+            f"{self.at(widest)}"
+        )
+
+
+def proven_gap(front: Front) -> ProvenGap:
+    """Return what is proven about a front of an exact search.
+
+    Args:
+        front: The front.
+
+    Raises:
+        ProblemError: Nothing is proven about it.
+    """
+    names = [q.key for q in front.objectives]
+    bound = front.run.get("bound")
+    others = [q for q in front.objectives if q.key not in ("k", "suppression")]
+    if "k" not in names or len(others) != 1 or (bound is None and not front.proven):
+        raise ProblemError(
+            "gap: nothing is proven about this front; compute exact_front(problem, start=front, "
+            "seconds=...) for a bound, or pass a front or a bound to compare with"
+        )
+    [cost] = others
+    values = cost.sign * front.column(cost.key)
+    ks = front.column("k").astype(np.int64)
+    steps = np.column_stack([ks, front.column(cost.key)]) if bound is None else np.array(bound)
+    steps = steps.reshape(-1, 2)
+    steps = steps[np.argsort(steps[:, 0], kind="stable")]
+    k = np.unique(np.concatenate([ks, steps[:, 0].astype(np.int64)]))
+    found = np.array([values[ks >= each].min(initial=np.inf) for each in k])
+    least = np.minimum.accumulate((cost.sign * steps[:, 1])[::-1])[::-1]
+    place = np.searchsorted(steps[:, 0], k)
+    possible = np.append(least, np.inf)[place]
+    # A bound beyond what was found is the found value itself: sums are rounded differently.
+    possible = np.minimum(possible, found)
+    found = np.where(np.isinf(found), np.nan, cost.sign * found)
+    return ProvenGap(k, found, cost.sign * possible, find(front.quantities, cost.key))
