@@ -84,6 +84,7 @@ class Regions(AnonymizationProblem):
             constraints=constraints,
             objectives=goals,
             consistent=consistent,
+            suppression=suppression,
         )
         super().__init__(
             table,

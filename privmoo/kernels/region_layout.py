@@ -22,9 +22,12 @@ __all__ = [
     "RECURSIVE",
     "Layout",
     "Limits",
+    "Outliers",
+    "adapt_price",
     "allowed",
     "box_cost",
     "count_entries",
+    "may_split",
     "span_cost",
     "value_of",
 ]
@@ -45,6 +48,9 @@ class Layout(NamedTuple):
     Attributes:
         codes: Tuples × attributes.
         weights: Records of every tuple.
+        sizes: What every tuple adds to the size of a region, which is compared with k: its records, or its
+            persons in parts of a person.
+        counts_persons: Whether sizes are something else than records.
         n_codes: Codes of every attribute.
         offsets: Where the codes of an attribute begin in `first` and `last`.
         first: The first leaf of every code.
@@ -71,6 +77,8 @@ class Layout(NamedTuple):
 
     codes: NDArray[np.int32]
     weights: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    counts_persons: bool
     n_codes: NDArray[np.int64]
     offsets: NDArray[np.int64]
     first: NDArray[np.int64]
@@ -95,8 +103,25 @@ class Layout(NamedTuple):
     split_starts: NDArray[np.int64]
 
 
+class Outliers(NamedTuple):
+    """Who may be left out: regions that are too small, as long as they have few records together.
+
+    Attributes:
+        most: The largest number of records that may be left out.
+        below: Regions smaller than this are left out.
+        spare: One number: how many more records may be left out.
+        price: One number: the cost of a record that is left out, as a search counts it. That is 1, or more
+            where others gain more by leaving the last few.
+    """
+
+    most: int
+    below: int
+    spare: NDArray[np.int64]
+    price: NDArray[np.float64]
+
+
 class Limits(NamedTuple):
-    """Limits on the sensitive values of a group, beside its size.
+    """Limits on the sensitive values of a group, beside its size, and who may be left out.
 
     Attributes:
         starts: Where the entries of every tuple begin; one more at the end.
@@ -110,6 +135,7 @@ class Limits(NamedTuple):
         parameters: Per limit, what else defines it: c of recursive (c, ℓ)-diversity.
         shares: The share of every value in the table, among those that are known.
         order: The values of an attribute in their order, by place.
+        outliers: Who may be left out.
     """
 
     starts: NDArray[np.int64]
@@ -123,6 +149,22 @@ class Limits(NamedTuple):
     parameters: NDArray[np.float64]
     shares: NDArray[np.float64]
     order: NDArray[np.int64]
+    outliers: Outliers
+
+
+@compiled()
+def may_split(limits: Limits, size: int, k: int) -> bool:
+    """Return whether a region is large enough to be split: into two, or into one and outliers."""
+    return size >= 2 * k or (limits.outliers.spare[0] > 0 and size > k)
+
+
+@compiled()
+def adapt_price(outliers: Outliers) -> None:
+    """Raise the price of leaving a record out where there is no room for more; lower it where there is."""
+    if outliers.most > 0:
+        is_full = outliers.spare[0] <= outliers.most // 100
+        factor = 1.01 if is_full else 0.99
+        outliers.price[0] = max(1.0, outliers.price[0] * factor)
 
 
 @compiled()
