@@ -18,6 +18,7 @@ __all__ = [
     "ENTROPY",
     "EQUAL_T",
     "FREQUENCY",
+    "HIERARCHICAL_T",
     "ORDERED_T",
     "RECURSIVE",
     "Layout",
@@ -34,7 +35,7 @@ __all__ = [
 
 # At least a bound, up to the recursive diversity; at most a bound, from α on.
 DISTINCT, FREQUENCY, ENTROPY, RECURSIVE = 0, 1, 2, 3
-ALPHA, EQUAL_T, ORDERED_T, BETA, ENHANCED_BETA, DELTA = 4, 5, 6, 7, 8, 9
+ALPHA, EQUAL_T, ORDERED_T, BETA, ENHANCED_BETA, DELTA, HIERARCHICAL_T = 4, 5, 6, 7, 8, 9, 10
 _SLACK = 1e-12
 
 
@@ -135,6 +136,9 @@ class Limits(NamedTuple):
         parameters: Per limit, what else defines it: c of recursive (c, ℓ)-diversity.
         shares: The share of every value in the table, among those that are known.
         order: The values of an attribute in their order, by place.
+        heights: Per attribute, the levels of its tree below the root; 0 without a tree.
+        tree_starts: Where the levels of an attribute begin in `nodes`.
+        nodes: Levels × values of every tree, the node above a value.
         outliers: Who may be left out.
     """
 
@@ -149,6 +153,9 @@ class Limits(NamedTuple):
     parameters: NDArray[np.float64]
     shares: NDArray[np.float64]
     order: NDArray[np.int64]
+    heights: NDArray[np.int64]
+    tree_starts: NDArray[np.int64]
+    nodes: NDArray[np.int64]
     outliers: Outliers
 
 
@@ -215,6 +222,8 @@ def value_of(limits: Limits, c: int, histogram: NDArray[np.int64], size: int) ->
         return 0.0
     if kind == RECURSIVE:
         return _recursive(counts, limits.parameters[c])
+    if kind == HIERARCHICAL_T:
+        return _hierarchical(limits, attribute, counts / size - shares)
     most, values, value, flow, present = 0, 0, 0.0, 0.0, 0
     for place in range(end - begin):
         v = limits.order[begin + place] if kind == ORDERED_T else place
@@ -247,6 +256,21 @@ def value_of(limits: Limits, c: int, histogram: NDArray[np.int64], size: int) ->
     if kind == ENTROPY:
         return float(np.exp(value))
     return value / max(present - 1, 1) if kind == ORDERED_T else value
+
+
+@compiled()
+def _hierarchical(limits: Limits, attribute: int, differences: NDArray[np.float64]) -> float:
+    """Return the mean, over the levels of a tree below its root, of the distance between their nodes."""
+    n, height = len(differences), limits.heights[attribute]
+    total = 0.0
+    for level in range(height):
+        start = limits.tree_starts[attribute] + level * n
+        sums = np.zeros(n)
+        for v in range(n):
+            sums[limits.nodes[start + v]] += differences[v]
+        for node in range(n):
+            total += max(sums[node], 0.0)
+    return total / max(height, 1)
 
 
 @compiled()

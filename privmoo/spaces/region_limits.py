@@ -20,6 +20,7 @@ from privmoo.kernels.region_layout import (
     ENTROPY,
     EQUAL_T,
     FREQUENCY,
+    HIERARCHICAL_T,
     ORDERED_T,
     RECURSIVE,
     Limits,
@@ -169,6 +170,7 @@ class Demands:
             owners.append(np.repeat(np.arange(table.n_tuples), np.diff(a.offsets)))
             values.append(a.codes + start)
             counts.append(a.counts)
+        trees = [_tree(a) for a in attributes]
         none = np.empty(0, np.int64)
         owner = np.concatenate([none, *owners])
         order = np.argsort(owner, kind="stable")
@@ -186,6 +188,9 @@ class Demands:
             parameters=np.array(self._parameters, np.float64),
             shares=np.concatenate([np.empty(0), *(_shares(a) for a in attributes)]),
             order=np.concatenate([none, *(orders[a.name] for a in attributes)]).astype(np.int64),
+            heights=np.array([len(tree) for tree in trees], np.int64),
+            tree_starts=np.cumsum([0, *(tree.size for tree in trees)])[:-1].astype(np.int64),
+            nodes=np.concatenate([none, *(tree.ravel() for tree in trees)]),
             outliers=Outliers(0, 0, np.zeros(1, np.int64), np.ones(1)),
         )
 
@@ -206,6 +211,15 @@ def _by_size(
     return rule._replace(most=most)
 
 
+def _tree(attribute: Attribute) -> NDArray[np.int64]:
+    """Return the node above every value, for all levels of a hierarchy below its root."""
+    if attribute.hierarchy is None:
+        return np.empty((0, attribute.n_values), np.int64)
+    levels = attribute.hierarchy.level_blocks[:-1].astype(np.int64)
+    # A value that the hierarchy lacks is an unknown one, and never counted.
+    return np.pad(levels, ((0, 0), (0, attribute.n_values - levels.shape[1])))
+
+
 def _shares(attribute: Attribute) -> NDArray[np.float64]:
     """Return the share of every value among those that are known."""
     totals = attribute.totals.astype(np.float64)
@@ -221,7 +235,9 @@ def _is_size(measure: Measure) -> bool:
 def _kind(measure: Measure, n_attributes: int) -> int | None:
     """Return which limit on a group a measure is; None if a group alone does not decide it."""
     if isinstance(measure, TCloseness):
-        return {"equal": EQUAL_T, "ordered": ORDERED_T}.get(measure.distance)
+        return {"equal": EQUAL_T, "ordered": ORDERED_T, "hierarchical": HIERARCHICAL_T}[
+            measure.distance
+        ]
     if isinstance(measure, BetaLikeness):
         return ENHANCED_BETA if measure.enhanced else BETA
     if isinstance(measure, MinimumEntropy):
