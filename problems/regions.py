@@ -30,6 +30,15 @@ class Regions(AnonymizationProblem):
     ranges, categories without a tree get sets of neighbours. With flat hierarchies a cell is published or
     becomes `*`: local suppression. Weights, levels and fixed cuts of the quasi-identifiers are respected.
 
+    Where groups may be left out because they are small, outliers who would widen the ranges of others are
+    left out if that lowers the loss, to which each of them adds 1. The policies are `Budget` and
+    `JointBudget` by k, `BelowThreshold`, `Thresholds`, and `ViolatingGroups` with a bound on k. Any other
+    policy leaves out what it does of regions that were made without it.
+
+    k counts persons if the table has a subject column. The search shares each person among the tuples with
+    records of that person, so that every region has enough persons; one with several tuples of the same
+    persons may have more than necessary.
+
     Args:
         table: The records.
         publish: `"region"`: the bounds of the region. Ordered columns are split at the roundest number
@@ -39,7 +48,7 @@ class Regions(AnonymizationProblem):
         objectives: Measures to optimise; k and general loss by default.
         constraints: Bounds such as `KAnonymity() >= 5` or `TCloseness() <= 0.2`.
         max_suppression: The largest share of records that may be left out; short for
-            `suppression=Budget(max_suppression)`.
+            `suppression=Budget(max_suppression)`. Nobody by default.
         suppression: Which records are left out; none by default.
         consistent: Quasi-identifiers that are recoded the same way everywhere.
         extras: Further measures to record; k, ℓ, weighted-k and the loss by default.
@@ -84,6 +93,7 @@ class Regions(AnonymizationProblem):
             constraints=constraints,
             objectives=goals,
             consistent=consistent,
+            suppression=suppression,
         )
         super().__init__(
             table,

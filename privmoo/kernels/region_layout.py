@@ -18,20 +18,24 @@ __all__ = [
     "ENTROPY",
     "EQUAL_T",
     "FREQUENCY",
+    "HIERARCHICAL_T",
     "ORDERED_T",
     "RECURSIVE",
     "Layout",
     "Limits",
+    "Outliers",
+    "adapt_price",
     "allowed",
     "box_cost",
     "count_entries",
+    "may_split",
     "span_cost",
     "value_of",
 ]
 
 # At least a bound, up to the recursive diversity; at most a bound, from α on.
 DISTINCT, FREQUENCY, ENTROPY, RECURSIVE = 0, 1, 2, 3
-ALPHA, EQUAL_T, ORDERED_T, BETA, ENHANCED_BETA, DELTA = 4, 5, 6, 7, 8, 9
+ALPHA, EQUAL_T, ORDERED_T, BETA, ENHANCED_BETA, DELTA, HIERARCHICAL_T = 4, 5, 6, 7, 8, 9, 10
 _SLACK = 1e-12
 
 
@@ -45,6 +49,9 @@ class Layout(NamedTuple):
     Attributes:
         codes: Tuples × attributes.
         weights: Records of every tuple.
+        sizes: What every tuple adds to the size of a region, which is compared with k: its records, or its
+            persons in parts of a person.
+        counts_persons: Whether sizes are something else than records.
         n_codes: Codes of every attribute.
         offsets: Where the codes of an attribute begin in `first` and `last`.
         first: The first leaf of every code.
@@ -71,6 +78,8 @@ class Layout(NamedTuple):
 
     codes: NDArray[np.int32]
     weights: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    counts_persons: bool
     n_codes: NDArray[np.int64]
     offsets: NDArray[np.int64]
     first: NDArray[np.int64]
@@ -95,8 +104,25 @@ class Layout(NamedTuple):
     split_starts: NDArray[np.int64]
 
 
+class Outliers(NamedTuple):
+    """Who may be left out: regions that are too small, as long as they have few records together.
+
+    Attributes:
+        most: The largest number of records that may be left out.
+        below: Regions smaller than this are left out.
+        spare: One number: how many more records may be left out.
+        price: One number: the cost of a record that is left out, as a search counts it. That is 1, or more
+            where others gain more by leaving the last few.
+    """
+
+    most: int
+    below: int
+    spare: NDArray[np.int64]
+    price: NDArray[np.float64]
+
+
 class Limits(NamedTuple):
-    """Limits on the sensitive values of a group, beside its size.
+    """Limits on the sensitive values of a group, beside its size, and who may be left out.
 
     Attributes:
         starts: Where the entries of every tuple begin; one more at the end.
@@ -110,6 +136,10 @@ class Limits(NamedTuple):
         parameters: Per limit, what else defines it: c of recursive (c, ℓ)-diversity.
         shares: The share of every value in the table, among those that are known.
         order: The values of an attribute in their order, by place.
+        heights: Per attribute, the levels of its tree below the root; 0 without a tree.
+        tree_starts: Where the levels of an attribute begin in `nodes`.
+        nodes: Levels × values of every tree, the node above a value.
+        outliers: Who may be left out.
     """
 
     starts: NDArray[np.int64]
@@ -123,6 +153,25 @@ class Limits(NamedTuple):
     parameters: NDArray[np.float64]
     shares: NDArray[np.float64]
     order: NDArray[np.int64]
+    heights: NDArray[np.int64]
+    tree_starts: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+    outliers: Outliers
+
+
+@compiled()
+def may_split(limits: Limits, size: int, k: int) -> bool:
+    """Return whether a region is large enough to be split: into two, or into one and outliers."""
+    return size >= 2 * k or (limits.outliers.spare[0] > 0 and size > k)
+
+
+@compiled()
+def adapt_price(outliers: Outliers) -> None:
+    """Raise the price of leaving a record out where there is no room for more; lower it where there is."""
+    if outliers.most > 0:
+        is_full = outliers.spare[0] <= outliers.most // 100
+        factor = 1.01 if is_full else 0.99
+        outliers.price[0] = max(1.0, outliers.price[0] * factor)
 
 
 @compiled()
@@ -173,6 +222,8 @@ def value_of(limits: Limits, c: int, histogram: NDArray[np.int64], size: int) ->
         return 0.0
     if kind == RECURSIVE:
         return _recursive(counts, limits.parameters[c])
+    if kind == HIERARCHICAL_T:
+        return _hierarchical(limits, attribute, counts / size - shares)
     most, values, value, flow, present = 0, 0, 0.0, 0.0, 0
     for place in range(end - begin):
         v = limits.order[begin + place] if kind == ORDERED_T else place
@@ -205,6 +256,21 @@ def value_of(limits: Limits, c: int, histogram: NDArray[np.int64], size: int) ->
     if kind == ENTROPY:
         return float(np.exp(value))
     return value / max(present - 1, 1) if kind == ORDERED_T else value
+
+
+@compiled()
+def _hierarchical(limits: Limits, attribute: int, differences: NDArray[np.float64]) -> float:
+    """Return the mean, over the levels of a tree below its root, of the distance between their nodes."""
+    n, height = len(differences), limits.heights[attribute]
+    total = 0.0
+    for level in range(height):
+        start = limits.tree_starts[attribute] + level * n
+        sums = np.zeros(n)
+        for v in range(n):
+            sums[limits.nodes[start + v]] += differences[v]
+        for node in range(n):
+            total += max(sums[node], 0.0)
+    return total / max(height, 1)
 
 
 @compiled()

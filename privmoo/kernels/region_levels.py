@@ -76,7 +76,7 @@ def group_by_levels(
         if not is_any:
             continue
         if len(limits.kinds):
-            _refuse(limits, rest, groups, sizes, fates[:n_groups], limits.offsets[-1])
+            _refuse(layout, limits, rest, groups, fates[:n_groups])
         left = 0
         for i in range(len(rest)):
             g = groups[i]
@@ -129,7 +129,7 @@ def _group_at(
         rest: The tuples.
         table: A hash table with room for them.
         groups: Filled: the group of every tuple of `rest`.
-        sizes: Filled: the records of every group.
+        sizes: Filled: the size of every group.
 
     Returns:
         The number of groups.
@@ -156,18 +156,17 @@ def _group_at(
             sizes[used] = 0
             used += 1
         groups[i] = numbers[place]
-        sizes[numbers[place]] += layout.weights[t]
+        sizes[numbers[place]] += layout.sizes[t]
     return used
 
 
 @compiled()
 def _refuse(
+    layout: Layout,
     limits: Limits,
     rest: NDArray[np.int64],
     groups: NDArray[np.int64],
-    sizes: NDArray[np.int64],
     fates: NDArray[np.int64],
-    n_values: int,
 ) -> None:
     """Leave the groups that break a limit."""
     places = np.full(len(fates), -1, np.int64)
@@ -176,10 +175,13 @@ def _refuse(
         if fates[g] == _REGION:
             places[g] = number
             number += 1
-    histograms = np.zeros((number, n_values), np.int64)
+    histograms = np.zeros((number, limits.offsets[-1]), np.int64)
+    records = np.zeros(number, np.int64)
     for i in range(len(rest)):
-        if places[groups[i]] >= 0:
-            count_entries(limits, rest[i], 1, histograms[places[groups[i]]])
+        place = places[groups[i]]
+        if place >= 0:
+            count_entries(limits, rest[i], 1, histograms[place])
+            records[place] += layout.weights[rest[i]]
     for g in range(len(fates)):
-        if places[g] >= 0 and not allowed(limits, histograms[places[g]], sizes[g]):
+        if places[g] >= 0 and not allowed(limits, histograms[places[g]], records[places[g]]):
             fates[g] = _LEFT

@@ -13,8 +13,11 @@ from privmoo.kernels.region_layout import (
     ALPHA,
     Layout,
     Limits,
+    Outliers,
+    adapt_price,
     allowed,
     count_entries,
+    may_split,
     span_cost,
     value_of,
 )
@@ -31,10 +34,12 @@ class Partition(NamedTuple):
 
     Attributes:
         labels: The region of every tuple.
-        sizes: Records of every region; 0 for one that is free.
+        sizes: The size of every region.
+        records: Its records; 0 for one that is free.
         low: Regions × attributes, the least code.
         high: The largest code.
         costs: Cost of one record.
+        is_out: Whether a region is left out.
         counts: Tuples of every region.
         heads: The first tuple of every region.
         following: The next tuple of the same region; -1 at the end.
@@ -45,9 +50,11 @@ class Partition(NamedTuple):
 
     labels: NDArray[np.int32]
     sizes: NDArray[np.int64]
+    records: NDArray[np.int64]
     low: NDArray[np.int32]
     high: NDArray[np.int32]
     costs: NDArray[np.float64]
+    is_out: NDArray[np.bool_]
     counts: NDArray[np.int64]
     heads: NDArray[np.int64]
     following: NDArray[np.int64]
@@ -62,9 +69,11 @@ def _new_partition(layout: Layout, labels: NDArray[np.int32], room: int) -> Part
     partition = Partition(
         labels,
         np.zeros(room, np.int64),
+        np.zeros(room, np.int64),
         np.empty((room, d), np.int32),
         np.empty((room, d), np.int32),
         np.zeros(room, np.float64),
+        np.zeros(room, np.bool_),
         np.zeros(room, np.int64),
         np.full(room, -1, np.int64),
         np.full(n, -1, np.int64),
@@ -90,6 +99,8 @@ def _open(partition: Partition, r: int) -> None:
     partition.positions[r] = used
     partition.numbers[0] = used + 1
     partition.sizes[r] = 0
+    partition.records[r] = 0
+    partition.is_out[r] = False
     partition.counts[r] = 0
     partition.heads[r] = -1
 
@@ -104,6 +115,8 @@ def _close(partition: Partition, r: int) -> None:
     partition.positions[r] = -1
     partition.numbers[0] -= 1
     partition.sizes[r] = 0
+    partition.records[r] = 0
+    partition.is_out[r] = False
     partition.counts[r] = 0
     partition.heads[r] = -1
 
@@ -121,7 +134,8 @@ def _insert(layout: Layout, partition: Partition, t: int, r: int) -> None:
             partition.low[r, a] = code
         if empty or code > partition.high[r, a]:
             partition.high[r, a] = code
-    partition.sizes[r] += layout.weights[t]
+    partition.sizes[r] += layout.sizes[t]
+    partition.records[r] += layout.weights[t]
     partition.counts[r] += 1
 
 
@@ -131,6 +145,29 @@ def _price(layout: Layout, partition: Partition, r: int) -> None:
     for a in range(layout.codes.shape[1]):
         cost += span_cost(layout, a, partition.low[r, a], partition.high[r, a])
     partition.costs[r] = cost
+
+
+@compiled()
+def _leave_out(partition: Partition, outliers: Outliers) -> int:
+    """Mark the regions that are too small as left out; return their records."""
+    left_out = 0
+    if outliers.most > 0:
+        for i in range(partition.numbers[0]):
+            r = partition.places[i]
+            if partition.sizes[r] < outliers.below:
+                partition.is_out[r] = True
+                left_out += partition.records[r]
+    return left_out
+
+
+@compiled()
+def _total_loss(partition: Partition, price: float) -> float:
+    """Return the loss of all regions, where a record that is left out has a price."""
+    total = 0.0
+    for i in range(partition.numbers[0]):
+        r = partition.places[i]
+        total += partition.records[r] * (price if partition.is_out[r] else partition.costs[r])
+    return total
 
 
 @compiled()
@@ -149,9 +186,9 @@ def _nearest(
     number = 0
     for i in range(partition.numbers[0]):
         r = partition.places[i]
-        if r == without or cells[partition.heads[r]] != cells[t]:
+        if r == without or partition.is_out[r] or cells[partition.heads[r]] != cells[t]:
             continue
-        size = partition.sizes[r] + weight
+        size = partition.records[r] + weight
         price = weight * partition.costs[r]
         limit = prices[-1]
         for a in range(d):
@@ -182,21 +219,25 @@ class Pool(NamedTuple):
         tuples: The tuples.
         rows: Their codes.
         weights: Their records.
+        parts: What they add to the size of a region.
         labels: Their regions, numbered from 0.
-        sizes: Records of the regions.
+        sizes: The sizes of the regions.
+        records: Records of the regions.
         low: The least codes of the regions.
         high: The largest codes.
         lowest: How many tuples of a region have its least code.
         highest: How many have its largest code.
-        costs: Cost of one record of the regions.
+        costs: Cost of one record of the regions; the price, for one that is left out.
         histograms: Regions × sensitive values.
     """
 
     tuples: NDArray[np.int64]
     rows: NDArray[np.int32]
     weights: NDArray[np.int64]
+    parts: NDArray[np.int64]
     labels: NDArray[np.int32]
     sizes: NDArray[np.int64]
+    records: NDArray[np.int64]
     low: NDArray[np.int32]
     high: NDArray[np.int32]
     lowest: NDArray[np.int32]
@@ -209,32 +250,41 @@ class Pool(NamedTuple):
 def _measure(layout: Layout, limits: Limits, pool: Pool, r: int) -> None:
     """Compute ranges, size, cost and sensitive values of one region of a pool."""
     d = pool.rows.shape[1]
-    size = 0
+    size, records = 0, 0
     pool.histograms[r] = 0
     for i in range(len(pool.tuples)):
         if pool.labels[i] != r:
             continue
         for a in range(d):
             code = pool.rows[i, a]
-            if size == 0 or code < pool.low[r, a]:
+            if records == 0 or code < pool.low[r, a]:
                 pool.low[r, a] = code
                 pool.lowest[r, a] = 1
             elif code == pool.low[r, a]:
                 pool.lowest[r, a] += 1
-            if size == 0 or code > pool.high[r, a]:
+            if records == 0 or code > pool.high[r, a]:
                 pool.high[r, a] = code
                 pool.highest[r, a] = 1
             elif code == pool.high[r, a]:
                 pool.highest[r, a] += 1
-        size += pool.weights[i]
+        size += pool.parts[i]
+        records += pool.weights[i]
         if len(limits.kinds):
             count_entries(limits, pool.tuples[i], 1, pool.histograms[r])
-    pool.sizes[r] = size
+    pool.sizes[r], pool.records[r] = size, records
     cost = 0.0
-    if size:
+    if _is_left_out(limits.outliers, size):
+        cost = limits.outliers.price[0]
+    elif records:
         for a in range(d):
             cost += span_cost(layout, a, pool.low[r, a], pool.high[r, a])
     pool.costs[r] = cost
+
+
+@compiled()
+def _is_left_out(outliers: Outliers, size: int) -> bool:
+    """Return whether a region of a pool is so small that it is left out."""
+    return outliers.most > 0 and size < outliers.below
 
 
 @compiled()
@@ -299,43 +349,69 @@ def _may_change(limits: Limits, pool: Pool, r: int, out: int, extra: int) -> boo
     if len(limits.kinds) == 0:
         return True
     histogram = pool.histograms[r].copy()
-    size = pool.sizes[r]
+    records = pool.records[r]
     if out >= 0:
         count_entries(limits, pool.tuples[out], -1, histogram)
-        size -= pool.weights[out]
+        records -= pool.weights[out]
     if extra >= 0:
         count_entries(limits, pool.tuples[extra], 1, histogram)
-        size += pool.weights[extra]
-    return size == 0 or allowed(limits, histogram, size)
+        records += pool.weights[extra]
+    return records == 0 or allowed(limits, histogram, records)
 
 
 @compiled()
 def _move_singles(layout: Layout, limits: Limits, pool: Pool, regions: int, k: int) -> bool:
-    """Move single tuples to regions where the total loss falls; return whether any moved."""
+    """Move single tuples to regions where the total loss falls, or leave them out; return whether any moved.
+
+    A tuple that is left out is a region of its own.
+    """
+    outliers = limits.outliers
     moved = False
     for i in range(len(pool.tuples)):
         a, weight = pool.labels[i], pool.weights[i]
-        remaining = pool.sizes[a] - weight
-        if remaining < k and remaining > 0:
-            continue
-        if not _may_change(limits, pool, a, i, -1):
-            continue
-        saved = pool.sizes[a] * pool.costs[a] - remaining * _cost_without(layout, pool, a, i, -1)
+        was_out = _is_left_out(outliers, pool.sizes[a])
+        remaining = pool.records[a] - weight
+        if not was_out and remaining > 0:
+            if pool.sizes[a] - pool.parts[i] < k or not _may_change(limits, pool, a, i, -1):
+                continue
+        rest = pool.costs[a] if was_out else _cost_without(layout, pool, a, i, -1)
+        saved = pool.records[a] * pool.costs[a] - remaining * rest
         best, least = -1, saved - _FEWEST
         for b in range(regions):
-            if b == a or pool.sizes[b] == 0 or weight * pool.costs[b] >= least:
+            if b == a or pool.records[b] == 0 or weight * pool.costs[b] >= least:
                 continue
-            price = (pool.sizes[b] + weight) * _cost_with(layout, pool, b, i) - pool.sizes[
+            if _is_left_out(outliers, pool.sizes[b]):
+                continue
+            price = (pool.records[b] + weight) * _cost_with(layout, pool, b, i) - pool.records[
                 b
             ] * pool.costs[b]
             if price < least and _may_change(limits, pool, b, -1, i):
                 best, least = b, price
+        if (
+            not was_out
+            and weight <= outliers.spare[0]
+            and _is_left_out(outliers, pool.parts[i])
+            and weight * outliers.price[0] < least
+        ):
+            best = _empty_region(pool)
+            outliers.spare[0] -= weight
+        elif best >= 0 and was_out:
+            outliers.spare[0] += weight
         if best >= 0:
             pool.labels[i] = best
             _measure(layout, limits, pool, a)
             _measure(layout, limits, pool, best)
             moved = True
     return moved
+
+
+@compiled()
+def _empty_region(pool: Pool) -> int:
+    """Return a region of a pool without members; there is one as long as a region has two of them."""
+    r = 0
+    while pool.records[r] > 0:
+        r += 1
+    return r
 
 
 @compiled()
@@ -348,18 +424,22 @@ def _swap_pairs(layout: Layout, limits: Limits, pool: Pool, k: int) -> bool:
             a, b = pool.labels[i], pool.labels[j]
             if a == b:
                 continue
-            size_a = pool.sizes[a] - pool.weights[i] + pool.weights[j]
-            size_b = pool.sizes[b] - pool.weights[j] + pool.weights[i]
-            if size_a < k or size_b < k:
+            fits = _fits(limits.outliers, pool, a, i, j, k)
+            if not fits or not _fits(limits.outliers, pool, b, j, i, k):
                 continue
-            before = pool.sizes[a] * pool.costs[a] + pool.sizes[b] * pool.costs[b]
-            after = size_a * _cost_without(layout, pool, a, i, j)
+            before = pool.records[a] * pool.costs[a] + pool.records[b] * pool.costs[b]
+            after = _loss_after_swap(layout, limits.outliers, pool, a, i, j)
             if after >= before - _FEWEST:
                 continue
-            after += size_b * _cost_without(layout, pool, b, j, i)
+            after += _loss_after_swap(layout, limits.outliers, pool, b, j, i)
             if after >= before - _FEWEST:
                 continue
-            if _may_change(limits, pool, a, i, j) and _may_change(limits, pool, b, j, i):
+            if _may_swap(limits, pool, a, i, j) and _may_swap(limits, pool, b, j, i):
+                more = pool.weights[j] - pool.weights[i]
+                if _is_left_out(limits.outliers, pool.sizes[a]):
+                    limits.outliers.spare[0] -= more
+                if _is_left_out(limits.outliers, pool.sizes[b]):
+                    limits.outliers.spare[0] += more
                 pool.labels[i], pool.labels[j] = b, a
                 _measure(layout, limits, pool, a)
                 _measure(layout, limits, pool, b)
@@ -368,19 +448,58 @@ def _swap_pairs(layout: Layout, limits: Limits, pool: Pool, k: int) -> bool:
 
 
 @compiled()
-def _polish(layout: Layout, limits: Limits, pool: Pool, regions: int, k: int) -> float:
+def _fits(outliers: Outliers, pool: Pool, r: int, out: int, extra: int, k: int) -> bool:
+    """Return whether a region keeps its size with another tuple: at least k, or left out as before."""
+    size = pool.sizes[r] - pool.parts[out] + pool.parts[extra]
+    if not _is_left_out(outliers, pool.sizes[r]):
+        return bool(size >= k)
+    more = pool.weights[extra] - pool.weights[out]
+    return _is_left_out(outliers, size) and more <= outliers.spare[0]
+
+
+@compiled()
+def _loss_after_swap(
+    layout: Layout, outliers: Outliers, pool: Pool, r: int, out: int, extra: int
+) -> float:
+    """Return the loss of a region with another tuple instead of one of its own."""
+    records = pool.records[r] - pool.weights[out] + pool.weights[extra]
+    if _is_left_out(outliers, pool.sizes[r]):
+        return float(records * pool.costs[r])
+    return float(records * _cost_without(layout, pool, r, out, extra))
+
+
+@compiled()
+def _may_swap(limits: Limits, pool: Pool, r: int, out: int, extra: int) -> bool:
+    """Return whether a region keeps the limits with another tuple, or is left out."""
+    if _is_left_out(limits.outliers, pool.sizes[r]):
+        return True
+    return _may_change(limits, pool, r, out, extra)
+
+
+@compiled()
+def _polish(layout: Layout, limits: Limits, pool: Pool, k: int) -> float:
     """Move and swap tuples of a pool while loss falls; return the loss."""
+    regions = len(pool.sizes)
     for r in range(regions):
-        _measure(layout, limits, pool, r)
+        pool.records[r] = 0
+    for i in range(len(pool.tuples)):
+        pool.records[pool.labels[i]] = 1
+    used = 0
+    for r in range(regions):
+        if pool.records[r] > 0:
+            _measure(layout, limits, pool, r)
+            used = r + 1
     for _ in range(6):
-        changed = _move_singles(layout, limits, pool, regions, k)
+        changed = _move_singles(layout, limits, pool, used, k)
+        while used < regions and pool.records[used] > 0:
+            used += 1
         if not changed and len(pool.tuples) <= _SWAPPED:
             changed = _swap_pairs(layout, limits, pool, k)
         if not changed:
             break
     total = 0.0
     for r in range(regions):
-        total += pool.sizes[r] * pool.costs[r]
+        total += pool.records[r] * pool.costs[r]
     return total
 
 
@@ -395,14 +514,14 @@ def _gather(
     tuples = np.empty(n, np.int64)
     labels = np.empty(n, np.int32)
     rows = np.empty((n, d), np.int32)
-    weights = np.empty(n, np.int64)
+    weights, parts = np.empty(n, np.int64), np.empty(n, np.int64)
     i = 0
     for place in range(len(regions)):
         t = partition.heads[regions[place]]
         while t >= 0:
             tuples[i] = t
             labels[i] = place
-            weights[i] = layout.weights[t]
+            weights[i], parts[i] = layout.weights[t], layout.sizes[t]
             for a in range(d):
                 rows[i, a] = layout.codes[t, a]
             i += 1
@@ -413,7 +532,9 @@ def _gather(
         tuples,
         rows,
         weights,
+        parts,
         labels,
+        np.zeros(room, np.int64),
         np.zeros(room, np.int64),
         np.empty((room, d), np.int32),
         np.empty((room, d), np.int32),
@@ -426,16 +547,20 @@ def _gather(
 
 @compiled()
 def _put_back(
-    layout: Layout, partition: Partition, pool: Pool, old: NDArray[np.int64], regions: int
+    layout: Layout,
+    partition: Partition,
+    pool: Pool,
+    old: NDArray[np.int64],
+    outliers: Outliers,
 ) -> None:
     """Replace some regions by those of a pool."""
-    free = 0
+    free, regions = 0, len(pool.sizes)
     for r in old:
         _close(partition, r)
     numbers = np.empty(regions, np.int64)
     for q in range(regions):
         numbers[q] = -1
-        if pool.sizes[q] == 0:
+        if pool.records[q] == 0:
             continue
         if free < len(old):
             numbers[q] = old[free]
@@ -448,6 +573,7 @@ def _put_back(
     for q in range(regions):
         if numbers[q] >= 0:
             _price(layout, partition, numbers[q])
+            partition.is_out[numbers[q]] = _is_left_out(outliers, pool.sizes[q])
 
 
 @compiled()
@@ -475,6 +601,9 @@ def improve(
 ) -> float:
     """Divide pools of neighbouring regions anew, and keep what loses less.
 
+    Regions that are too small are left out, and every pool may leave out others instead. The price of that
+    rises as long as no more may be left out, so that those go who cost the others most.
+
     Args:
         layout: The table.
         limits: Limits beside k.
@@ -488,15 +617,21 @@ def improve(
     Returns:
         The total loss in the end.
     """
-    n = len(labels)
+    n, outliers = len(labels), limits.outliers
     partition = _new_partition(layout, labels, n + 1)
+    left_out = _leave_out(partition, outliers)
+    outliers.spare[0] = outliers.most - left_out
+    if 2 * left_out > outliers.most:
+        outliers.price[0] = 1.0  # what is worth most is left out already
+    least, first_labels = _total_loss(partition, 1.0), labels.copy()
     ks = np.array([k])
     split_labels = np.empty((1, n), np.int32)
     while effort > 0:
         effort -= 75
         if partition.numbers[0] < 2:
             break
-        t = int(uniform(state) * n)
+        adapt_price(outliers)
+        t = _drawn_tuple(partition, outliers, state)
         seed = partition.labels[t]
         near = np.empty(1 + int(uniform(state) ** 2 * 4), np.int64)
         number = _nearest(layout, partition, cells, t, seed, near)
@@ -510,33 +645,72 @@ def improve(
             regions[used] = r
             used += 1
             total += partition.counts[r]
-        if used < 2 and partition.sizes[seed] < 2 * k:
+        if used < 2 and not may_split(limits, partition.sizes[seed], k):
             continue
         regions = regions[:used]
-        before = 0.0
+        before, out_before = 0.0, 0
         for r in regions:
-            before += partition.sizes[r] * partition.costs[r]
+            if partition.is_out[r]:
+                before += partition.records[r] * outliers.price[0]
+                out_before += partition.records[r]
+            else:
+                before += partition.records[r] * partition.costs[r]
         if before <= _FEWEST:
             continue
         effort -= total + total * total / 500
         pool = _gather(layout, limits, partition, regions)
-        count = used
+        spare = outliers.spare[0]
         kind = uniform(state)
         if kind > 0.25:
             noise = 0.0 if kind > 0.9 else 2.0 * uniform(state)
             members = new_members(layout, pool.tuples)
             ends = np.array([0, len(pool.tuples)])
-            count = split_tight(layout, limits, members, ends, ks, noise, state, split_labels)[0]
+            outliers.spare[0] = spare + out_before
+            split_tight(layout, limits, members, ends, ks, noise, state, split_labels)
             for i in range(len(pool.tuples)):
                 pool.labels[i] = split_labels[0, pool.tuples[i]]
-        after = _polish(layout, limits, pool, count, k)
-        if after < before - _FEWEST:
-            _put_back(layout, partition, pool, regions, count)
-    total_loss = 0.0
-    for i in range(partition.numbers[0]):
-        r = partition.places[i]
-        total_loss += partition.sizes[r] * partition.costs[r]
-    return total_loss
+        after = _polish(layout, limits, pool, k)
+        outliers.spare[0] = spare + out_before - _left_out_of(limits, pool, k)
+        if after < before - _FEWEST and outliers.spare[0] >= 0:
+            _put_back(layout, partition, pool, regions, outliers)
+        else:
+            outliers.spare[0] = spare
+    total_loss = _total_loss(partition, 1.0)
+    if total_loss > least:
+        labels[:] = first_labels
+    return min(total_loss, least)
+
+
+@compiled()
+def _drawn_tuple(partition: Partition, outliers: Outliers, state: NDArray[np.uint64]) -> int:
+    """Draw a tuple; one that is left out more often where no more may be."""
+    n = len(partition.labels)
+    t = int(uniform(state) * n)
+    if outliers.most > outliers.spare[0] and uniform(state) < 0.2:
+        used = partition.numbers[0]
+        first = int(uniform(state) * used)
+        for i in range(used):
+            r = partition.places[(first + i) % used]
+            if partition.is_out[r]:
+                return int(partition.heads[r])
+    return t
+
+
+@compiled()
+def _left_out_of(limits: Limits, pool: Pool, k: int) -> int:
+    """Return how many records of a pool are left out; more than there are if a region breaks a limit."""
+    outliers = limits.outliers
+    if outliers.most == 0:
+        return 0
+    left_out = 0
+    for r in range(len(pool.sizes)):
+        if pool.records[r] == 0:
+            continue
+        if _is_left_out(outliers, pool.sizes[r]):
+            left_out += pool.records[r]
+        elif pool.sizes[r] < k or not _may_change(limits, pool, r, -1, -1):
+            return 1 << 60
+    return left_out
 
 
 @compiled()
@@ -549,6 +723,8 @@ def dissolve(
 ) -> None:
     """Move the tuples of regions that break a limit to the regions that they cost least, one by one.
 
+    A region that is too small stays, and is left out, where that costs less and is allowed.
+
     Args:
         layout: The table.
         limits: Limits beside k.
@@ -556,8 +732,9 @@ def dissolve(
         cells: The cell of every tuple, which no region may leave.
         k: The least size of a region.
     """
-    n = len(labels)
+    n, outliers = len(labels), limits.outliers
     partition = _new_partition(layout, labels, n + 1)
+    spare = outliers.most
     order = np.argsort(partition.sizes)
     near = np.empty(1, np.int64)
     for r in order:
@@ -577,6 +754,15 @@ def dissolve(
             singly += _price_of_joining(layout, partition, t, near[0])
             if singly >= price:
                 break
+        records = partition.records[r]
+        if (
+            records <= spare
+            and _is_left_out(outliers, partition.sizes[r])
+            and records < min(singly, price)
+        ):
+            partition.is_out[r] = True
+            spare -= records
+            continue
         _close(partition, r)
         for t in members:
             if singly < price:
@@ -584,6 +770,7 @@ def dissolve(
                 other = near[0]
             _insert(layout, partition, t, other)
             _price(layout, partition, other)
+    outliers.spare[0] = spare
 
 
 @compiled()
@@ -595,8 +782,8 @@ def _price_of_joining(layout: Layout, partition: Partition, t: int, r: int) -> f
         cost += span_cost(
             layout, a, min(partition.low[r, a], code), max(partition.high[r, a], code)
         )
-    size = partition.sizes[r]
-    return float((size + layout.weights[t]) * cost - size * partition.costs[r])
+    records = partition.records[r]
+    return float((records + layout.weights[t]) * cost - records * partition.costs[r])
 
 
 @compiled()
@@ -607,15 +794,15 @@ def _best_merge(
     best, least = -1, np.inf
     for i in range(partition.numbers[0]):
         q = partition.places[i]
-        if q == r or cells[partition.heads[q]] != cells[partition.heads[r]]:
+        if q == r or partition.is_out[q] or cells[partition.heads[q]] != cells[partition.heads[r]]:
             continue
         cost = 0.0
         for a in range(layout.codes.shape[1]):
             low = min(partition.low[r, a], partition.low[q, a])
             high = max(partition.high[r, a], partition.high[q, a])
             cost += span_cost(layout, a, low, high)
-        price = (partition.sizes[r] + partition.sizes[q]) * cost
-        price -= partition.sizes[q] * partition.costs[q]
+        price = (partition.records[r] + partition.records[q]) * cost
+        price -= partition.records[q] * partition.costs[q]
         if price < least:
             best, least = q, price
     return int(best), float(least)
@@ -633,27 +820,38 @@ def _keeps(limits: Limits, partition: Partition, r: int, k: int) -> bool:
     while t >= 0:
         count_entries(limits, t, 1, histogram)
         t = partition.following[t]
-    return allowed(limits, histogram, partition.sizes[r])
+    return allowed(limits, histogram, partition.records[r])
 
 
 @compiled()
 def worst_values(
     layout: Layout, limits: Limits, labels: NDArray[np.int32], n_regions: int
 ) -> tuple[int, NDArray[np.float64]]:
-    """Return the least size of a region, and for every limit its worst value in a region."""
-    sizes = np.zeros(n_regions, np.int64)
+    """Return the least size of a region, and for every limit its worst value in a region.
+
+    Regions that are left out do not count, as long as there are others.
+    """
+    sizes, records = np.zeros(n_regions, np.int64), np.zeros(n_regions, np.int64)
     histograms = np.zeros((n_regions, limits.offsets[-1]), np.int64)
     for t in range(len(labels)):
-        sizes[labels[t]] += layout.weights[t]
+        sizes[labels[t]] += layout.sizes[t]
+        records[labels[t]] += layout.weights[t]
         count_entries(limits, t, 1, histograms[labels[t]])
+    below = limits.outliers.below if limits.outliers.most > 0 else 0
+    if sizes.max() < below:
+        below = 0
+    least = -1
     worst = np.zeros(len(limits.kinds))
-    for c in range(len(limits.kinds)):
-        for r in range(n_regions):
-            value = value_of(limits, c, histograms[r], sizes[r])
+    for r in range(n_regions):
+        if sizes[r] < below:
+            continue
+        for c in range(len(limits.kinds)):
+            value = value_of(limits, c, histograms[r], records[r])
             is_worse = value < worst[c] if limits.kinds[c] < ALPHA else value > worst[c]
-            if r == 0 or is_worse:
+            if least < 0 or is_worse:
                 worst[c] = value
-    return int(sizes.min()), worst
+        least = sizes[r] if least < 0 else min(least, sizes[r])
+    return int(least), worst
 
 
 @compiled()
@@ -706,21 +904,30 @@ def better_parts(
             b = _root(above, leader[second[t]])
             if a != b:
                 above[a] = b
+    spare = limits.outliers.most - _leave_out(mother, limits.outliers)
+    _leave_out(father, limits.outliers)
     gains = np.zeros(n + 1)
+    more = np.zeros(n + 1, np.int64)  # records that the second partition leaves out, and the first does not
     is_kept = np.ones(n + 1, np.bool_)
     for i in range(mother.numbers[0]):
         r = mother.places[i]
-        gains[_root(above, r)] += mother.sizes[r] * mother.costs[r]
+        root = _root(above, r)
+        gains[root] += mother.records[r] * (1.0 if mother.is_out[r] else mother.costs[r])
+        more[root] -= mother.records[r] if mother.is_out[r] else 0
     for i in range(father.numbers[0]):
         r = father.places[i]
         root = _root(above, leader[r])
-        gains[root] -= father.sizes[r] * father.costs[r]
-        if not _keeps(limits, father, r, k):
+        gains[root] -= father.records[r] * (1.0 if father.is_out[r] else father.costs[r])
+        more[root] += father.records[r] if father.is_out[r] else 0
+        if not father.is_out[r] and not _keeps(limits, father, r, k):
             is_kept[root] = False
+    takes = np.zeros(n + 1, np.bool_)
+    for root in range(n + 1):
+        if gains[root] > _FEWEST and is_kept[root] and more[root] <= max(spare, 0):
+            takes[root] = True
+            spare -= more[root]
     for t in range(n):
-        root = _root(above, first[t])
-        takes = gains[root] > _FEWEST and is_kept[root]
-        child[t] = n + second[t] if takes else first[t]
+        child[t] = n + second[t] if takes[_root(above, first[t])] else first[t]
 
 
 @compiled()

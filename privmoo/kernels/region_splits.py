@@ -14,12 +14,15 @@ from privmoo.kernels.region_layout import (
     Limits,
     allowed,
     count_entries,
+    may_split,
     span_cost,
 )
 
 __all__ = [
     "Members",
     "Scratch",
+    "Side",
+    "add_split",
     "bounds_of",
     "buckets_of",
     "distortion",
@@ -33,6 +36,7 @@ __all__ = [
     "split_candidates",
     "split_tight",
     "take_best",
+    "take_spare",
     "with_room",
 ]
 
@@ -44,11 +48,13 @@ class Members(NamedTuple):
         tuples: The tuple at every place.
         rows: Its codes.
         weights: Its records.
+        sizes: What it adds to the size of a region.
     """
 
     tuples: NDArray[np.int64]
     rows: NDArray[np.int32]
     weights: NDArray[np.int64]
+    sizes: NDArray[np.int64]
 
 
 class Scratch(NamedTuple):
@@ -56,20 +62,33 @@ class Scratch(NamedTuple):
 
     Attributes:
         gains: The loss that each split saves.
-        sides: The records of its smaller side.
+        sides: The size of its smaller side.
         splits: Its number; see `range_of_split`.
+        records: The records of the smaller side.
+        savings: The loss that it saves if the smaller side is left out, at no price.
+        factors: How much its gains are distorted.
     """
 
     gains: NDArray[np.float64]
     sides: NDArray[np.int64]
     splits: NDArray[np.int64]
+    records: NDArray[np.int64]
+    savings: NDArray[np.float64]
+    factors: NDArray[np.float64]
 
 
 @compiled()
 def new_scratch(layout: Layout) -> Scratch:
     """Return memory for all splits of a region."""
     room = 2 * layout.split_starts[-1]
-    return Scratch(np.empty(room, np.float64), np.empty(room, np.int64), np.empty(room, np.int64))
+    return Scratch(
+        np.empty(room, np.float64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty(room, np.float64),
+        np.empty(room, np.float64),
+    )
 
 
 @compiled()
@@ -77,12 +96,12 @@ def new_members(layout: Layout, index: NDArray[np.int64]) -> Members:
     """Return tuples with their codes side by side."""
     n, d = len(index), layout.codes.shape[1]
     rows = np.empty((n, d), np.int32)
-    weights = np.empty(n, np.int64)
+    weights, sizes = np.empty(n, np.int64), np.empty(n, np.int64)
     for i in range(n):
-        weights[i] = layout.weights[index[i]]
+        weights[i], sizes[i] = layout.weights[index[i]], layout.sizes[index[i]]
         for j in range(d):
             rows[i, j] = layout.codes[index[i], j]
-    return Members(index.copy(), rows, weights)
+    return Members(index.copy(), rows, weights, sizes)
 
 
 @compiled()
@@ -144,12 +163,14 @@ class Buckets(NamedTuple):
         least: Buckets × attributes, the least codes of the members.
         most: The largest codes.
         records: Records of every bucket; the codes of a bucket without any mean nothing.
+        sizes: What every bucket adds to the size of a region.
     """
 
     codes: NDArray[np.int64]
     least: NDArray[np.int32]
     most: NDArray[np.int32]
     records: NDArray[np.int64]
+    sizes: NDArray[np.int64]
 
 
 @compiled()
@@ -179,7 +200,6 @@ def split_candidates(
     Returns:
         The number of splits, the loss of the region, and its records.
     """
-    gains, sides, splits = scratch
     rows, d = members.rows, members.rows.shape[1]
     low, high = np.empty(d, np.int64), np.empty(d, np.int64)
     size = bounds_of(members, start, stop, low, high)
@@ -199,7 +219,7 @@ def split_candidates(
         m = len(codes)
         least = np.empty((m, d), np.int32)
         most = np.full((m, d), -1, np.int32)
-        records = np.zeros(m, np.int64)
+        records, sizes = np.zeros(m, np.int64), np.zeros(m, np.int64)
         for i in range(stop - start):
             b = places[i]
             place = start + i
@@ -213,6 +233,8 @@ def split_candidates(
                     least[b, a] = min(least[b, a], code)
                     most[b, a] = max(most[b, a], code)
             records[b] += members.weights[place]
+            sizes[b] += members.sizes[place]
+        whole = sizes.sum()
         losses_from = np.empty(m, np.float64)  # of all from a bucket on
         for a in range(d):
             side_low[a], side_high[a] = least[m - 1, a], most[m - 1, a]
@@ -229,7 +251,7 @@ def split_candidates(
             losses_from[b] = above * cost
         for a in range(d):
             side_low[a], side_high[a] = least[0, a], most[0, a]
-        below, after = 0, 0
+        below, size_below, after = 0, 0, 0
         while after < m:
             b = after
             after += 1
@@ -238,27 +260,73 @@ def split_candidates(
             if after == m:
                 break
             below += records[b]
+            size_below += sizes[b]
             cost = 0.0
             for a in range(d):
                 side_low[a] = min(side_low[a], least[b, a])
                 side_high[a] = max(side_high[a], most[b, a])
                 cost += span_cost(layout, a, side_low[a], side_high[a])
-            gains[count] = (loss - below * cost - losses_from[after]) * factor
-            sides[count] = min(below, size - below)
-            splits[count] = layout.split_starts[j] + codes[b]
-            count += 1
+            lower = Side(size_below, below, below * cost)
+            upper = Side(whole - size_below, size - below, losses_from[after])
+            split = layout.split_starts[j] + codes[b]
+            count = add_split(scratch, count, split, loss, lower, upper, factor)
         if layout.is_tree[j] and m == high[j] - low[j] + 1:
-            buckets = Buckets(codes, least, most, records)
-            first = count
-            count = _node_candidates(layout, j, buckets, loss, count, scratch)
-            for c in range(first, count):
-                gains[c] *= factor
+            buckets = Buckets(codes, least, most, records, sizes)
+            count = _node_candidates(layout, j, buckets, loss, count, scratch, factor)
     return count, loss, size
+
+
+class Side(NamedTuple):
+    """One side of a split.
+
+    Attributes:
+        size: Its size.
+        records: Its records.
+        loss: Their loss.
+    """
+
+    size: int
+    records: int
+    loss: float
+
+
+@compiled()
+def add_split(
+    scratch: Scratch, count: int, split: int, loss: float, one: Side, other: Side, factor: float
+) -> int:
+    """Add a split of a region to those so far.
+
+    Args:
+        scratch: The splits.
+        count: How many there are.
+        split: The number of the split.
+        loss: The loss of the region.
+        one: One side.
+        other: The other one.
+        factor: How much its gains are distorted.
+
+    Returns:
+        How many there are then.
+    """
+    smaller, larger = (one, other) if one.size <= other.size else (other, one)
+    scratch.gains[count] = (loss - one.loss - other.loss) * factor
+    scratch.sides[count] = smaller.size
+    scratch.splits[count] = split
+    scratch.records[count] = smaller.records
+    scratch.savings[count] = loss - larger.loss
+    scratch.factors[count] = factor
+    return count + 1
 
 
 @compiled()
 def _node_candidates(
-    layout: Layout, j: int, buckets: Buckets, loss: float, count: int, scratch: Scratch
+    layout: Layout,
+    j: int,
+    buckets: Buckets,
+    loss: float,
+    count: int,
+    scratch: Scratch,
+    factor: float,
 ) -> int:
     """Add the splits of a tree into a node and the rest; nodes at an end of the codes are positions.
 
@@ -269,6 +337,7 @@ def _node_candidates(
         loss: The loss of the region.
         count: Splits so far.
         scratch: Where splits are added.
+        factor: How much gains are distorted.
 
     Returns:
         The number of splits.
@@ -276,9 +345,10 @@ def _node_candidates(
     m, d = buckets.least.shape
     before_low, before_high = _running_bounds(buckets, False)
     after_low, after_high = _running_bounds(buckets, True)
-    number = np.zeros(m + 1, np.int64)
+    number, sizes = np.zeros(m + 1, np.int64), np.zeros(m + 1, np.int64)
     for b in range(m):
         number[b + 1] = number[b] + buckets.records[b]
+        sizes[b + 1] = sizes[b] + buckets.sizes[b]
     size = number[m]
     for node in range(layout.node_starts[j], layout.node_starts[j + 1]):
         first = layout.node_first[node] - buckets.codes[0]
@@ -294,12 +364,11 @@ def _node_candidates(
             high = max(before_high[first, a], after_high[stop, a])
             cost_of_rest += span_cost(layout, a, low, high)
         cost = _cost_of_buckets(layout, buckets, first, stop)
-        scratch.gains[count] = loss - inside * cost - (size - inside) * cost_of_rest
-        scratch.sides[count] = min(inside, size - inside)
-        scratch.splits[count] = (
-            layout.split_starts[-1] + layout.split_starts[j] + node - layout.node_starts[j]
-        )
-        count += 1
+        size_inside = sizes[stop] - sizes[first]
+        here = Side(size_inside, inside, inside * cost)
+        rest = Side(sizes[m] - size_inside, size - inside, (size - inside) * cost_of_rest)
+        split = layout.split_starts[-1] + layout.split_starts[j] + node - layout.node_starts[j]
+        count = add_split(scratch, count, split, loss, here, rest, factor)
     return count
 
 
@@ -350,7 +419,8 @@ def take_best(
 ) -> int:
     """Return the place of the best split that keeps the limits on both sides; -1 if none does.
 
-    Splits that break a limit other than k get a gain of minus infinity.
+    A side that is too small may be left out instead, as far as outliers may. Splits that break a limit
+    other than k get a gain of minus infinity.
 
     Args:
         layout: The table.
@@ -358,22 +428,44 @@ def take_best(
         members: The tuples.
         start: The first place of the region.
         stop: One past its last place.
-        k: The least records of a side.
+        k: The least size of a side.
         count: The number of splits.
         scratch: The splits.
         nodes: How they are numbered; see `range_of_split`.
     """
-    gains, sides = scratch.gains, scratch.sides
+    sides, outliers = scratch.sides, limits.outliers
+    spare, price = outliers.spare[0], outliers.price[0]
+    size = members.sizes[start:stop].sum() if spare > 0 else 0
     while True:
-        best = -1
+        best, most = -1, 1e-9
         for c in range(count):
-            if sides[c] >= k and gains[c] > 1e-9 and (best < 0 or gains[c] > gains[best]):
-                best = c
+            if sides[c] >= k:
+                gain = scratch.gains[c]
+            elif (
+                sides[c] < outliers.below
+                and 0 < scratch.records[c] <= spare
+                and size - sides[c] >= k
+            ):
+                gain = scratch.factors[c] * (scratch.savings[c] - price * scratch.records[c])
+            else:
+                continue
+            if gain > most:
+                best, most = c, gain
         if best < 0 or len(limits.kinds) == 0:
             return best
-        if _both_allowed(layout, limits, members, start, stop, scratch.splits[best], nodes):
+        if _sides_allowed(layout, limits, members, start, stop, scratch.splits[best], nodes, k):
             return best
-        gains[best] = -np.inf
+        if sides[best] >= k:
+            scratch.gains[best] = -np.inf
+        else:
+            scratch.savings[best] = -np.inf
+
+
+@compiled()
+def take_spare(limits: Limits, scratch: Scratch, best: int, k: int) -> None:
+    """Note that the smaller side of a split is left out, if it is too small."""
+    if scratch.sides[best] < k:
+        limits.outliers.spare[0] -= scratch.records[best]
 
 
 @compiled()
@@ -399,27 +491,39 @@ def range_of_split(layout: Layout, split: int, nodes: bool) -> tuple[int, int, i
 
 
 @compiled()
-def _both_allowed(
-    layout: Layout, limits: Limits, members: Members, start: int, stop: int, split: int, nodes: bool
+def _sides_allowed(
+    layout: Layout,
+    limits: Limits,
+    members: Members,
+    start: int,
+    stop: int,
+    split: int,
+    nodes: bool,
+    k: int,
 ) -> bool:
+    """Return whether both sides of a split keep all limits beside k, or are left out."""
     j, first, last = range_of_split(layout, split, nodes)
     values = limits.offsets[-1]
     below, above = np.zeros(values, np.int64), np.zeros(values, np.int64)
-    size_below, size_above = 0, 0
+    records_below, records_above, size_below, size_above = 0, 0, 0, 0
     for i in range(start, stop):
         if first <= members.rows[i, j] <= last:
             count_entries(limits, members.tuples[i], 1, below)
-            size_below += members.weights[i]
+            records_below += members.weights[i]
+            size_below += members.sizes[i]
         else:
             count_entries(limits, members.tuples[i], 1, above)
-            size_above += members.weights[i]
-    return allowed(limits, below, size_below) and allowed(limits, above, size_above)
+            records_above += members.weights[i]
+            size_above += members.sizes[i]
+    if size_below >= k and not allowed(limits, below, records_below):
+        return False
+    return size_above < k or allowed(limits, above, records_above)
 
 
 @compiled()
 def partition(members: Members, start: int, stop: int, j: int, low: int, high: int) -> int:
     """Move the tuples with some codes to the front of a region; return where the others begin."""
-    tuples, rows, weights = members
+    tuples, rows, weights, sizes = members
     i, last = start, stop - 1
     while i <= last:
         if low <= rows[i, j] <= high:
@@ -427,6 +531,7 @@ def partition(members: Members, start: int, stop: int, j: int, low: int, high: i
             continue
         tuples[i], tuples[last] = tuples[last], tuples[i]
         weights[i], weights[last] = weights[last], weights[i]
+        sizes[i], sizes[last] = sizes[last], sizes[i]
         for a in range(rows.shape[1]):
             rows[i, a], rows[last, a] = rows[last, a], rows[i, a]
         last -= 1
@@ -465,10 +570,10 @@ def push(
 
 
 @compiled()
-def one_past_sharing(ks: NDArray[np.int64], first: int, end: int, records: int) -> int:
-    """Return one past the last k after the first one that a side with these records meets."""
+def one_past_sharing(ks: NDArray[np.int64], first: int, end: int, size: int) -> int:
+    """Return one past the last k after the first one that a side of this size meets."""
     after = first + 1
-    while after < end and records >= ks[after]:
+    while after < end and size >= ks[after]:
         after += 1
     return after
 
@@ -487,7 +592,7 @@ def split_tight(
     """Split regions as long as a split saves loss and keeps all limits, for many k at once.
 
     Ranges of a region are those of its members. As long as the best split is the same for several k, it is
-    made once for all of them.
+    made once for all of them. Outliers are left out for one k only.
 
     Args:
         layout: The table.
@@ -518,12 +623,12 @@ def split_tight(
             push(stack, top + 1, start, middle, i, end, -1)
             top += 2
             continue
-        count, size = 0, members.weights[start:stop].sum()
-        if stop - start > 1 and size >= 2 * ks[i]:
+        count, size = 0, members.sizes[start:stop].sum()
+        if stop - start > 1 and may_split(limits, size, ks[i]):
             count = split_candidates(layout, members, start, stop, noise, state, scratch)[0]
         while i < end:
             best = -1
-            if count and size >= 2 * ks[i]:
+            if count and may_split(limits, size, ks[i]):
                 best = take_best(layout, limits, members, start, stop, ks[i], count, scratch, False)
             if best < 0:  # nor for any larger k
                 for q in range(i, end):
@@ -531,6 +636,7 @@ def split_tight(
                         labels[q, members.tuples[place]] = counts[q]
                     counts[q] += 1
                 break
+            take_spare(limits, scratch, best, ks[i])
             after = one_past_sharing(ks, i, end, scratch.sides[best])
             if top + 1 > len(stack):
                 stack = with_room(stack, top + 1)

@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
 from privmoo.kernels.random_numbers import uniform
-from privmoo.kernels.region_layout import Layout, Limits, allowed, count_entries
+from privmoo.kernels.region_layout import (
+    Layout,
+    Limits,
+    adapt_price,
+    allowed,
+    count_entries,
+    may_split,
+)
 from privmoo.kernels.region_splits import (
     Members,
     Scratch,
@@ -17,6 +24,7 @@ from privmoo.kernels.region_splits import (
     partition,
     range_of_split,
     take_best,
+    take_spare,
     with_room,
 )
 from privmoo.kernels.region_trees import (
@@ -42,6 +50,7 @@ class Tree(NamedTuple):
         start: The first place of its members.
         stop: One past the last one.
         loss: The loss of all leaves below.
+        left_out: The records of those leaves that are left out.
         free: Free nodes.
         numbers: How many are free.
     """
@@ -53,6 +62,7 @@ class Tree(NamedTuple):
     start: NDArray[np.int64]
     stop: NDArray[np.int64]
     loss: NDArray[np.float64]
+    left_out: NDArray[np.int64]
     free: NDArray[np.int64]
     numbers: NDArray[np.int64]
 
@@ -65,7 +75,27 @@ def _new_node(tree: Tree, parent: int, start: int, stop: int) -> int:
     tree.split[v], tree.parent[v] = -1, parent
     tree.start[v], tree.stop[v] = start, stop
     tree.loss[v] = 0.0
+    tree.left_out[v] = 0
     return int(v)
+
+
+@compiled()
+def _close(forest: Forest, tree: Tree, v: int, box: NDArray[np.int64]) -> None:
+    """Make a node a leaf with these bounds; one that is too small is left out."""
+    records = forest.members.weights[tree.start[v] : tree.stop[v]].sum()
+    tree.split[v] = -1
+    tree.loss[v] = records * cost_of_box(forest.layout, box)
+    tree.left_out[v] = 0
+    if _is_left_out(forest, tree, v):
+        tree.loss[v] = records
+        tree.left_out[v] = records
+
+
+@compiled()
+def _is_left_out(forest: Forest, tree: Tree, v: int) -> bool:
+    """Return whether a leaf is so small that it is left out."""
+    outliers = forest.limits.outliers
+    return outliers.most > 0 and _size_of(forest.members, tree, v) < outliers.below
 
 
 @compiled()
@@ -147,17 +177,17 @@ def _grow(
         top = len(nodes)
         here = pending[top].copy()
         start, stop = tree.start[v], tree.stop[v]
-        size = members.weights[start:stop].sum()
+        size = members.sizes[start:stop].sum()
         best = -1
-        if stop - start > 1 and size >= 2 * k:
+        if stop - start > 1 and may_split(limits, size, k):
             level = noise.first if v == root else noise.below
             count = box_candidates(layout, members, start, stop, here, level, state, scratch)
             best = take_best(layout, limits, members, start, stop, k, count, scratch, True)
         if best < 0:
-            tree.split[v] = -1
-            tree.loss[v] = size * cost_of_box(layout, here)
+            _close(forest, tree, v, here)
             continue
         split = scratch.splits[best]
+        take_spare(limits, scratch, best, k)
         j, low, high = range_of_split(layout, split, True)
         _branch(tree, v, split, partition(members, start, stop, j, low, high))
         divided.append(v)
@@ -169,42 +199,56 @@ def _grow(
     for i in range(len(divided) - 1, -1, -1):  # children were divided after their parents
         v = divided[i]
         tree.loss[v] = tree.loss[tree.lower[v]] + tree.loss[tree.upper[v]]
+        tree.left_out[v] = tree.left_out[tree.lower[v]] + tree.left_out[tree.upper[v]]
     return float(tree.loss[root])
 
 
 @compiled()
 def _regrow(forest: Forest, tree: Tree, v: int, growth: Growth, noise: Noise, force: bool) -> bool:
-    """Grow a node anew; keep the result if it loses less, or if it must be kept."""
-    members = forest.members
+    """Grow a node anew; keep the result if it loses less, or if it must be kept.
+
+    Records that are left out count with their price.
+    """
+    members, outliers = forest.members, forest.limits.outliers
     start, stop = tree.start[v], tree.stop[v]
     tuples = members.tuples[start:stop].copy()
     rows = members.rows[start:stop].copy()
     weights = members.weights[start:stop].copy()
+    sizes = members.sizes[start:stop].copy()
     split, lower, upper, before = tree.split[v], tree.lower[v], tree.upper[v], tree.loss[v]
+    out_before, spare = tree.left_out[v], outliers.spare[0]
     box = _box_of(forest.layout, tree, forest.boxes, v)
+    outliers.spare[0] = spare + out_before
     after = _grow(forest, tree, v, box, growth, noise)
-    if force or after < before - 1e-9:
+    more = tree.left_out[v] - out_before
+    outliers.spare[0] = spare - more
+    penalty = more * (outliers.price[0] - 1.0)
+    if force or (after + penalty < before - 1e-9 and more <= spare):
         if split >= 0:
             _release(tree, lower)
             _release(tree, upper)
-        _add_above(tree, v, after - before)
+        _add_above(tree, v, after - before, more)
         return True
+    outliers.spare[0] = spare
     if tree.split[v] >= 0:
         _release(tree, tree.lower[v])
         _release(tree, tree.upper[v])
     tree.split[v], tree.lower[v], tree.upper[v], tree.loss[v] = split, lower, upper, before
+    tree.left_out[v] = out_before
     members.tuples[start:stop] = tuples
     members.rows[start:stop] = rows
     members.weights[start:stop] = weights
+    members.sizes[start:stop] = sizes
     return False
 
 
 @compiled()
-def _add_above(tree: Tree, v: int, loss: float) -> None:
-    """Add to the loss of all nodes above a node."""
+def _add_above(tree: Tree, v: int, loss: float, left_out: int) -> None:
+    """Add to the loss, and to the records that are left out, of all nodes above a node."""
     u = tree.parent[v]
     while u >= 0:
         tree.loss[u] += loss
+        tree.left_out[u] += left_out
         u = tree.parent[u]
 
 
@@ -219,6 +263,7 @@ def _new_tree(room: int) -> Tree:
         np.zeros(room, np.int64),
         np.zeros(room, np.int64),
         np.zeros(room, np.float64),
+        np.zeros(room, np.int64),
         np.arange(room - 1, -1, -1),
         np.array([room]),
     )
@@ -255,15 +300,15 @@ def _plant(forest: Forest, codes: NDArray[np.int32]) -> Tree:
                     nodes.append(tree.upper[v])
                     nodes.append(tree.lower[v])
                     continue
-            tree.loss[v] = members.weights[start:stop].sum() * cost_of_box(layout, here)
-            _add_above(tree, v, tree.loss[v])
+            _close(forest, tree, v, here)
+            _add_above(tree, v, tree.loss[v], tree.left_out[v])
     return tree
 
 
 @compiled()
 def _size_of(members: Members, tree: Tree, v: int) -> int:
-    """Return the records of a node."""
-    return int(members.weights[tree.start[v] : tree.stop[v]].sum())
+    """Return the size of a node."""
+    return int(members.sizes[tree.start[v] : tree.stop[v]].sum())
 
 
 @compiled()
@@ -315,7 +360,8 @@ def _keeps(limits: Limits, members: Members, tree: Tree, v: int, k: int) -> bool
     histogram = np.zeros(limits.offsets[-1], np.int64)
     for i in range(tree.start[v], tree.stop[v]):
         count_entries(limits, members.tuples[i], 1, histogram)
-    return allowed(limits, histogram, _size_of(members, tree, v))
+    records = members.weights[tree.start[v] : tree.stop[v]].sum()
+    return allowed(limits, histogram, records)
 
 
 @compiled()
@@ -326,8 +372,11 @@ def improve_tree(
     effort: float,
     largest: int,
     state: NDArray[np.uint64],
+    before: int,
 ) -> float:
     """Make the leaves of a tree keep the limits, split them further, and grow parts of the tree anew.
+
+    Leaves that are too small are left out as far as that is allowed, and the fewer the more it costs.
 
     Args:
         forest: The regions to start from.
@@ -336,13 +385,22 @@ def improve_tree(
         effort: How much is tried, counted in tuples.
         largest: The most tuples of such a part.
         state: The source of randomness.
+        before: Leaves smaller than this are left out already.
 
     Returns:
         The total loss in the end.
     """
+    roots = len(forest.segments) - 1
+    outliers = forest.limits.outliers
     tree = _plant(forest, codes)
+    left_out = tree.left_out[:roots].sum()
+    outliers.spare[0] = outliers.most - left_out
+    if 2 * left_out > outliers.most:
+        outliers.price[0] = 1.0  # what is worth most is left out already
     growth = Growth(k, state, new_scratch(forest.layout))
-    _repair(forest, tree, growth)
+    _repair(forest, tree, growth, before)
+    least = tree.loss[:roots].sum()
+    _write_all(tree, roots, codes)
     while effort > 0:
         v = _drawn_node(forest, tree, largest, state)
         effort -= 200 + tree.stop[v] - tree.start[v]
@@ -352,33 +410,50 @@ def improve_tree(
         level = 2.0 * uniform(state)
         below = 0.0 if kind < 0.4 else level if kind < 0.8 else 0.3
         _regrow(forest, tree, v, growth, Noise(level, below), False)
-    codes[:] = 0
-    place = 0
-    total = 0.0
-    for s in range(len(forest.segments) - 1):
-        total += tree.loss[s]
-        place = _write(tree, s, codes, place)
-    return total
+        adapt_price(outliers)
+    total = tree.loss[:roots].sum()
+    if total < least:
+        _write_all(tree, roots, codes)
+    return float(min(total, least))
 
 
 @compiled()
-def _repair(forest: Forest, tree: Tree, growth: Growth) -> None:
+def _write_all(tree: Tree, roots: int, codes: NDArray[np.int32]) -> None:
+    """Write a tree as `grow_trees` does."""
+    codes[:] = 0
+    place = 0
+    for s in range(roots):
+        place = _write(tree, s, codes, place)
+
+
+@compiled()
+def _repair(forest: Forest, tree: Tree, growth: Growth, before: int) -> None:
     """Grow anew what breaks a limit, then split leaves as far as the limits allow."""
     limits, members = forest.limits, forest.members
     roots = len(forest.segments) - 1
     no_noise = Noise(0.0, 0.0)
+    for attempt in range(2):
+        for v in _leaves(tree, roots):
+            if tree.stop[v] == tree.start[v] or tree.split[v] >= 0:
+                continue  # replaced already
+            if _keeps(limits, members, tree, v, growth.k):
+                continue
+            if tree.left_out[v] > 0:
+                # What was left out stays so, unless it is too much when all others are in order.
+                was_left_out = _size_of(members, tree, v) < before
+                if was_left_out if attempt == 0 else limits.outliers.spare[0] >= 0:
+                    continue
+            u = v
+            while tree.parent[u] >= 0 and not _keeps(limits, members, tree, u, growth.k):
+                u = tree.parent[u]
+            if u != v:
+                _regrow(forest, tree, u, growth, no_noise, True)
+        if limits.outliers.most == 0:
+            break
     for v in _leaves(tree, roots):
-        if tree.stop[v] == tree.start[v] or tree.split[v] >= 0:
-            continue  # replaced already
-        if _keeps(limits, members, tree, v, growth.k):
-            continue
-        u = v
-        while tree.parent[u] >= 0 and not _keeps(limits, members, tree, u, growth.k):
-            u = tree.parent[u]
-        if u != v:
-            _regrow(forest, tree, u, growth, no_noise, True)
-    for v in _leaves(tree, roots):
-        if tree.stop[v] - tree.start[v] > 1 and _size_of(members, tree, v) >= 2 * growth.k:
+        if tree.stop[v] - tree.start[v] > 1 and may_split(
+            limits, _size_of(members, tree, v), growth.k
+        ):
             _regrow(forest, tree, v, growth, no_noise, False)
 
 
@@ -414,22 +489,31 @@ def better_tree(
         k: The least size of a region of the second tree.
     """
     layout, limits, members, segments, boxes = forest
-    copied = Members(members.tuples.copy(), members.rows.copy(), members.weights.copy())
+    copied = Members(
+        members.tuples.copy(), members.rows.copy(), members.weights.copy(), members.sizes.copy()
+    )
     mother = _plant(forest, first)
     father = _plant(Forest(layout, limits, copied, segments, boxes), second)
+    roots = len(segments) - 1
     codes = np.zeros(2 * len(members.tuples), np.int32)
+    spare = limits.outliers.most - mother.left_out[:roots].sum()
     place = 0
-    for s in range(len(segments) - 1):
+    for s in range(roots):
         pairs = [(s, s)]
         while len(pairs):
             u, v = pairs.pop()
             if mother.split[u] != father.split[v]:
-                takes = father.loss[v] < mother.loss[u] - 1e-9
+                more = father.left_out[v] - mother.left_out[u]
+                takes = father.loss[v] < mother.loss[u] - 1e-9 and more <= max(spare, 0)
                 if takes:
                     for leaf in _leaves_below(father, v):
+                        if father.left_out[leaf] > 0:
+                            continue
                         if not _keeps(limits, copied, father, leaf, k):
                             takes = False
                             break
+                if takes:
+                    spare -= more
                 source, root = (father, v) if takes else (mother, u)
                 place = _write(source, root, codes, place)
                 continue

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
-from privmoo.kernels.region_layout import Layout, Limits, span_cost
+from privmoo.kernels.region_layout import Layout, Limits, may_split, span_cost
 from privmoo.kernels.region_splits import (
     Members,
     Scratch,
+    Side,
+    add_split,
     buckets_of,
     distortion,
     new_scratch,
@@ -21,6 +23,7 @@ from privmoo.kernels.region_splits import (
     push,
     range_of_split,
     take_best,
+    take_spare,
     with_room,
 )
 from privmoo.kernels.round_cuts import round_cut
@@ -131,13 +134,14 @@ def fits(layout: Layout, split: int, box: NDArray[np.int64]) -> bool:
 @compiled()
 def _count_sparse(
     members: Members, start: int, stop: int, j: int, low: int, high: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the codes of a region's members from low to high, and the records that have each."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the codes of a region's members from low to high, and records and size of each."""
     codes, buckets = buckets_of(members, start, stop, j, low, high)
-    records = np.zeros(len(codes), np.int64)
+    records, sizes = np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
     for i in range(stop - start):
         records[buckets[i]] += members.weights[start + i]
-    return codes, records
+        sizes[buckets[i]] += members.sizes[start + i]
+    return codes, records, sizes
 
 
 @compiled()
@@ -166,9 +170,9 @@ def box_candidates(
     Returns:
         The number of splits.
     """
-    gains, sides, splits = scratch
-    _, rows, weights = members
-    size = weights[start:stop].sum()
+    rows, weights = members.rows, members.weights
+    size, whole_size = weights[start:stop].sum(), members.sizes[start:stop].sum()
+    cost = cost_of_box(layout, box)
     count = 0
     for j in range(rows.shape[1]):
         whole = _attribute_cost(layout, box, j)
@@ -184,45 +188,55 @@ def box_candidates(
             records = np.zeros(high - low + 1, np.int64)
             for i in range(start, stop):
                 records[rows[i, j] - low] += weights[i]
+            sizes = records
+            if layout.counts_persons:
+                sizes = np.zeros(high - low + 1, np.int64)
+                for i in range(start, stop):
+                    sizes[rows[i, j] - low] += members.sizes[i]
         else:
-            codes, records = _count_sparse(members, start, stop, j, low, high)
+            codes, records, sizes = _count_sparse(members, start, stop, j, low, high)
+        loss, first = size * whole, count
         if not layout.is_tree[j]:
-            below, last = 0, -1
+            below, size_below, last = 0, 0, -1
             for b in range(len(codes)):
                 if records[b] == 0:
                     continue
                 if below > 0:
                     cut = round_cut(last, codes[b], layout.origins[j])
-                    gains[count] = factor * (
-                        size * whole
-                        - below * span_cost(layout, j, low, cut - 1)
-                        - (size - below) * span_cost(layout, j, cut, high)
+                    rest = size - below
+                    lower = Side(size_below, below, below * span_cost(layout, j, low, cut - 1))
+                    upper = Side(
+                        whole_size - size_below, rest, rest * span_cost(layout, j, cut, high)
                     )
-                    sides[count] = min(below, size - below)
-                    splits[count] = layout.split_starts[j] + cut - 1
-                    count += 1
+                    split = layout.split_starts[j] + cut - 1
+                    count = add_split(scratch, count, split, loss, lower, upper, factor)
                 below += records[b]
+                size_below += sizes[b]
                 last = codes[b]
         else:
             number = layout.node_starts[j + 1] - base
             parents = layout.node_parent[base : base + number]
             inside, reached = _count_nodes(codes, records, parents, box[j, 0], layout.n_levels[j])
+            size_inside = inside
+            if layout.counts_persons:
+                size_inside = _sum_nodes(codes, sizes, parents, box[j, 0])
             for node in reached:
                 if inside[node] == size:
                     continue
-                rest = whole
+                cost_of_rest = whole
                 if box[j, 1] == 2 and parents[node] == box[j, 0]:
                     child = layout.child_starts[base + box[j, 0]] + box[j, 2]
                     child -= layout.node_rank[base + node]
-                    rest = layout.node_cost[base + layout.children[child]]
-                gains[count] = factor * (
-                    size * whole
-                    - inside[node] * layout.node_cost[base + node]
-                    - (size - inside[node]) * rest
+                    cost_of_rest = layout.node_cost[base + layout.children[child]]
+                rest = size - inside[node]
+                here = Side(
+                    size_inside[node], inside[node], inside[node] * layout.node_cost[base + node]
                 )
-                sides[count] = min(inside[node], size - inside[node])
-                splits[count] = layout.split_starts[j] + node
-                count += 1
+                there = Side(whole_size - size_inside[node], rest, rest * cost_of_rest)
+                split = layout.split_starts[j] + node
+                count = add_split(scratch, count, split, loss, here, there, factor)
+        for c in range(first, count):  # what is left out loses nothing in other attributes either
+            scratch.savings[c] += scratch.records[c] * (cost - whole)
     return count
 
 
@@ -250,6 +264,20 @@ def _count_nodes(
             inside[node] += records[b]
             node = parents[node]
     return inside, reached[:used]
+
+
+@compiled()
+def _sum_nodes(
+    codes: NDArray[np.int64], sizes: NDArray[np.int64], parents: NDArray[np.int64], top: int
+) -> NDArray[np.int64]:
+    """Return the size of what is under every node below one of them; the first nodes are the codes."""
+    inside = np.zeros(len(parents), np.int64)
+    for b in range(len(codes)):
+        node = codes[b]
+        while sizes[b] and node != top:
+            inside[node] += sizes[b]
+            node = parents[node]
+    return inside
 
 
 @compiled()
@@ -286,6 +314,8 @@ def grow_trees(
     trees: NDArray[np.int32],
 ) -> NDArray[np.int64]:
     """Grow a tree of splits for each of many k, as long as a split saves loss and keeps all limits.
+
+    Outliers are left out for one k only.
 
     Args:
         forest: The regions to start from.
@@ -324,18 +354,19 @@ def grow_trees(
             push(stack, top + 1, start, middle, i, end, -1)
             top += 2
             continue
-        count, size = 0, members.weights[start:stop].sum()
-        if stop - start > 1 and size >= 2 * ks[i]:
+        count, size = 0, members.sizes[start:stop].sum()
+        if stop - start > 1 and may_split(limits, size, ks[i]):
             count = box_candidates(layout, members, start, stop, box, noise, state, scratch)
         while i < end:
             best = -1
-            if count and size >= 2 * ks[i]:
+            if count and may_split(limits, size, ks[i]):
                 best = take_best(layout, limits, members, start, stop, ks[i], count, scratch, True)
             if best < 0:  # nor for any larger k
                 for q in range(i, end):
                     trees[q, used[q]] = 0
                     used[q] += 1
                 break
+            take_spare(limits, scratch, best, ks[i])
             after = one_past_sharing(ks, i, end, scratch.sides[best])
             push(stack, top, start, stop, i, after, scratch.splits[best])
             pending[top] = box

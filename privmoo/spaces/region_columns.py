@@ -17,7 +17,10 @@ from privmoo.kernels.region_layout import Layout
 from privmoo.kernels.region_levels import LevelVectors
 from privmoo.kernels.round_cuts import round_cut
 
-__all__ = ["Coarsened", "lay_out", "level_vectors", "steps_of"]
+__all__ = ["PART", "Coarsened", "lay_out", "level_vectors", "sizes_of", "steps_of"]
+
+PART = 27_720
+"""Parts of a person, who is shared by all tuples with records of that person; divisible by 1 to 12."""
 
 _MOST_PAIRS = 1 << 16
 _MOST_VECTORS = 20_000
@@ -106,6 +109,31 @@ class Coarsened:
         return self.first[nodes.start], self.last[nodes.stop - 1] + 1
 
 
+def sizes_of(table: Table) -> tuple[NDArray[np.int64], int]:
+    """Return what every tuple adds to the size of a region, and how much makes one person of it.
+
+    These are records. Where a table has persons with several records, a person counts in equal parts for
+    each of that person's tuples, so that no region has fewer persons than its parts add up to; it may have
+    more.
+
+    Args:
+        table: The records.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": [20, 20, 30], "who": ["a", "b", "b"]})
+    >>> sizes_of(Table(frame, quasi_identifiers=["age"], subject="who"))
+    (array([41580, 13860]), 27720)
+    """
+    links = table.subjects
+    if links is None:
+        return table.weights.astype(np.int64), 1
+    lengths = np.diff(links.offsets)
+    lacking = np.repeat(PART - PART // np.maximum(lengths, 1), lengths)
+    sizes = links.persons.astype(np.int64) * PART
+    np.subtract.at(sizes, links.tuples, lacking)
+    return sizes, PART
+
+
 def lay_out(table: Table, columns: Sequence[Coarsened]) -> Layout:
     """Return the codes of a table, and what ranges and nodes of them cost.
 
@@ -123,9 +151,12 @@ def lay_out(table: Table, columns: Sequence[Coarsened]) -> Layout:
         for c, rows, scale in zip(columns, levels, scales, strict=True)
     ]
     pair_starts, pairs = _all_pairs(columns, levels, costs, scales)
+    sizes, part = sizes_of(table)
     return Layout(
         codes=np.ascontiguousarray(np.stack(codes, axis=1), np.int32),
         weights=table.weights.astype(np.int64),
+        sizes=sizes,
+        counts_persons=part > 1,
         n_codes=np.array([c.n_codes for c in columns], np.int64),
         offsets=_starts([c.n_codes for c in columns]),
         first=np.concatenate([c.first for c in columns]).astype(np.int64),

@@ -20,9 +20,11 @@ from privmoo.kernels.region_layout import (
     ENTROPY,
     EQUAL_T,
     FREQUENCY,
+    HIERARCHICAL_T,
     ORDERED_T,
     RECURSIVE,
     Limits,
+    Outliers,
 )
 from privmoo.measures import (
     Alpha,
@@ -36,13 +38,18 @@ from privmoo.measures import (
     Measure,
     MinimumEntropy,
     RecursiveDiversity,
+    SuppressedShare,
     TCloseness,
 )
 from privmoo.measures.closeness import value_orders
+from privmoo.spaces.region_columns import sizes_of
+from privmoo.suppression.base import BySize, Suppression
+from privmoo.suppression.staircase import most_suppressed
 
 __all__ = ["Demands", "Target"]
 
 _LOOSEST = {True: 0.0, False: 1e300}
+_FIRST_PRICE = 0.05
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,7 @@ class Target:
     """What every region of a partition must have.
 
     Attributes:
-        k: The least number of records.
+        k: The least number of records, or of persons where these are counted.
         bounds: A bound for every limit on sensitive values.
     """
 
@@ -66,18 +73,29 @@ class Demands:
         constraints: The constraints of a problem. Those that no single region can break are judged after
             the search, and limit nothing here.
         objectives: Its objectives.
+        suppression: Which records are left out; None for nobody.
 
     Attributes:
         k: The least size of a region.
+        part: What one person adds to the size of a region in the kernels.
+        left_out: How small regions are left out; by default none are.
         varies_k: Whether sizes above k are worth trying.
         goals: The limits whose bounds are worth varying.
         limits: All limits, as the kernels read them.
     """
 
     def __init__(
-        self, table: Table, constraints: Sequence[Constraint], objectives: Sequence[Measure]
+        self,
+        table: Table,
+        constraints: Sequence[Constraint],
+        objectives: Sequence[Measure],
+        suppression: Suppression | None = None,
     ) -> None:
         sizes = [c.bound for c in constraints if _is_size(c.measure) and c.relation == ">="]
+        self.part = sizes_of(table)[1]
+        self.left_out = _by_size(table, constraints, suppression)
+        if self.left_out.below is not None:
+            sizes.append(self.left_out.below)  # what is smaller is not published
         self.k = max(1, math.ceil(max(sizes, default=1)))
         self._kinds: list[int] = []
         self._attributes: list[int] = []
@@ -112,9 +130,26 @@ class Demands:
         """What the constraints demand."""
         return Target(self.k, self.limits.bounds)
 
-    def limits_for(self, target: Target) -> Limits:
-        """Return the limits with the bounds of a target."""
-        return self.limits._replace(bounds=np.ascontiguousarray(target.bounds))
+    def limits_for(self, target: Target, *, below: float | None = None) -> Limits:
+        """Return the limits with the bounds of a target.
+
+        Args:
+            target: The target.
+            below: Regions smaller than this are left out; by default, those that are too small for the
+                target. 0 for none.
+        """
+        if below is None:
+            below = target.k if self.left_out.below is None else self.left_out.below
+        most = self.left_out.most if below else 0
+        outliers = Outliers(
+            most,
+            math.ceil(below) * self.part,
+            np.array([most], np.int64),
+            np.array([1.0 + _FIRST_PRICE * target.k]),
+        )
+        return self.limits._replace(
+            bounds=np.ascontiguousarray(target.bounds), outliers=outliers
+        )
 
     def at_least(self, goal: int) -> bool:
         """Return whether the bound of a limit is a least value."""
@@ -135,6 +170,7 @@ class Demands:
             owners.append(np.repeat(np.arange(table.n_tuples), np.diff(a.offsets)))
             values.append(a.codes + start)
             counts.append(a.counts)
+        trees = [_tree(a) for a in attributes]
         none = np.empty(0, np.int64)
         owner = np.concatenate([none, *owners])
         order = np.argsort(owner, kind="stable")
@@ -152,7 +188,36 @@ class Demands:
             parameters=np.array(self._parameters, np.float64),
             shares=np.concatenate([np.empty(0), *(_shares(a) for a in attributes)]),
             order=np.concatenate([none, *(orders[a.name] for a in attributes)]).astype(np.int64),
+            heights=np.array([len(tree) for tree in trees], np.int64),
+            tree_starts=np.cumsum([0, *(tree.size for tree in trees)])[:-1].astype(np.int64),
+            nodes=np.concatenate([none, *(tree.ravel() for tree in trees)]),
+            outliers=Outliers(0, 0, np.zeros(1, np.int64), np.ones(1)),
         )
+
+
+def _by_size(
+    table: Table, constraints: Sequence[Constraint], suppression: Suppression | None
+) -> BySize:
+    """Return how small regions are left out, within the constraints."""
+    rule = None if suppression is None else suppression.by_size(table.n_records)
+    if rule is None:
+        return BySize(0, None)
+    shares = [
+        c.bound
+        for c in constraints
+        if isinstance(c.measure, SuppressedShare) and c.relation == "<="
+    ]
+    most = min([rule.most, *(most_suppressed(share, table.n_records) for share in shares)])
+    return rule._replace(most=most)
+
+
+def _tree(attribute: Attribute) -> NDArray[np.int64]:
+    """Return the node above every value, for all levels of a hierarchy below its root."""
+    if attribute.hierarchy is None:
+        return np.empty((0, attribute.n_values), np.int64)
+    levels = attribute.hierarchy.level_blocks[:-1].astype(np.int64)
+    # A value that the hierarchy lacks is an unknown one, and never counted.
+    return np.pad(levels, ((0, 0), (0, attribute.n_values - levels.shape[1])))
 
 
 def _shares(attribute: Attribute) -> NDArray[np.float64]:
@@ -170,7 +235,9 @@ def _is_size(measure: Measure) -> bool:
 def _kind(measure: Measure, n_attributes: int) -> int | None:
     """Return which limit on a group a measure is; None if a group alone does not decide it."""
     if isinstance(measure, TCloseness):
-        return {"equal": EQUAL_T, "ordered": ORDERED_T}.get(measure.distance)
+        return {"equal": EQUAL_T, "ordered": ORDERED_T, "hierarchical": HIERARCHICAL_T}[
+            measure.distance
+        ]
     if isinstance(measure, BetaLikeness):
         return ENHANCED_BETA if measure.enhanced else BETA
     if isinstance(measure, MinimumEntropy):

@@ -26,9 +26,10 @@ from privmoo.operators import HashDuplicates, RegionExchange, RegionMutation, Re
 from privmoo.recodings.base import Recoding
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.classes import PartitionRecoding, as_classes, range_recoding
-from privmoo.spaces.base import SearchSpace
+from privmoo.spaces.base import SearchSpace, row_keys
 from privmoo.spaces.region_columns import Coarsened, lay_out, level_vectors, steps_of
 from privmoo.spaces.region_limits import Demands, Target
+from privmoo.suppression import BelowThreshold, Suppression
 
 __all__ = ["RegionSpace", "Regions"]
 
@@ -126,12 +127,17 @@ class RegionSpace(SearchSpace):
     the region of every distinct tuple, and every region publishes the smallest ranges, or lowest nodes,
     around its members. Regions that publish the same are one.
 
+    Where a policy lets groups be left out because they are small, the search makes small regions of those
+    whom it is worth leaving out. If the policy leaves open what is small, the number before the regions says
+    it: the least size of a region that is published, as far as the budget allows.
+
     Args:
         table: The records.
         publish: `"region"` or `"tight"`.
         constraints: Bounds that every region must keep: k, and limits on its sensitive values.
         objectives: Measures; the bounds of those that are privacy models are varied.
         consistent: Quasi-identifiers that are recoded the same way everywhere.
+        suppression: Which records are left out; none by default.
 
     >>> import pandas as pd
     >>> table = Table(pd.DataFrame({"age": [20, 22, 40, 44]}), quasi_identifiers=["age"])
@@ -152,17 +158,22 @@ class RegionSpace(SearchSpace):
         constraints: Sequence[Constraint] = (),
         objectives: Sequence[Measure] = (),
         consistent: Sequence[str] = (),
+        suppression: Suppression | None = None,
     ) -> None:
         super().__init__(table)
         choice("publish", publish, ("region", "tight"))
         self.publish: Publish = publish
-        self.demands = Demands(table, constraints, objectives)
-        if self.demands.k > table.n_records:
+        self.demands = Demands(table, constraints, objectives, suppression)
+        if self.demands.k > table.n_persons:
+            who = "records" if table.subjects is None else "persons"
             raise ProblemError(
-                f"k: {self.demands.k} is more than the {table.n_records} records of the table; choose a "
+                f"k: {self.demands.k} is more than the {table.n_persons} {who} of the table; choose a "
                 "smaller k"
             )
         self.consistent = _checked(table, consistent)
+        rule = self.demands.left_out
+        self.has_threshold = rule.most > 0 and rule.below is None
+        self.head = len(self.consistent) + self.has_threshold
         self._steps = [steps_of(table, j) for j in self.consistent]
         self._ground = lru_cache(maxsize=64)(self._new_ground)
         self.chunk = max(1, min(64, (64 << 20) // (24 * max(table.n_tuples, 1))))
@@ -183,20 +194,27 @@ class RegionSpace(SearchSpace):
 
     @property
     def n_places(self) -> int:
-        """Variables that describe the regions; those before them choose how columns are recoded."""
+        """Variables that describe the regions.
+
+        Those before them choose how columns are recoded, and which regions are left out.
+        """
         if self.publish == "tight":
             return self.table.n_tuples
-        return 2 * min(self.table.n_tuples, self.table.n_records // self.demands.k) - 1
+        most = self.table.n_persons // self.demands.k + self.demands.left_out.most
+        return 2 * min(self.table.n_tuples, most) - 1
 
     @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Zero, and the largest number of a region or split."""
+        """The least and the largest of a step, of a threshold, and of the number of a region or split."""
         largest = self.table.n_tuples - 1
         if self.publish == "region":
             layout = self.ground(np.zeros(len(self.consistent), np.int64)).layout
             largest = int(layout.split_starts[-1])
-        high = np.concatenate([self.n_steps - 1, np.full(self.n_places, largest)])
-        return np.zeros(len(high)), high.astype(np.float64)
+        thresholds = [self.table.n_persons] * self.has_threshold
+        high = np.concatenate([self.n_steps - 1, thresholds, np.full(self.n_places, largest)])
+        low = np.zeros(len(high))
+        low[len(self.consistent) : self.head] = 1.0
+        return low, high.astype(np.float64)
 
     def clean(self, X: NDArray[Any]) -> NDArray[np.int32]:
         """Return whole numbers within bounds; regions are numbered by their first tuples."""
@@ -207,9 +225,8 @@ class RegionSpace(SearchSpace):
         rows = np.clip(rows, low.astype(np.int64), high.astype(np.int64))
         rows = np.asarray(rows, np.int32)
         if self.publish == "tight":
-            begin = len(self.consistent)
             for row in rows:
-                row[begin:] = _by_appearance(row[begin:])
+                row[self.head :] = _by_appearance(row[self.head :])
         return rows
 
     def ground(self, steps: NDArray[Any]) -> Ground:
@@ -229,7 +246,7 @@ class RegionSpace(SearchSpace):
 
     def _decode(self, row: NDArray[np.int32]) -> Regions:
         ground = self.ground(row[: len(self.consistent)])
-        codes = np.ascontiguousarray(row[len(self.consistent) :])
+        codes = np.ascontiguousarray(row[self.head :])
         if self.publish == "region":
             labels, boxes = self._read(ground, codes)
             start, stop = _leaves_of_boxes(ground.columns, boxes)
@@ -253,13 +270,48 @@ class RegionSpace(SearchSpace):
 
     def candidates(self, X: NDArray[Any]) -> Candidates:
         """Return the regions of decision vectors as the engine groups them."""
-        decoded = self.each(self._decode, list(self.clean(X)))
+        rows = list(self.clean(X))
+        decoded = self.each(self._decode, rows)
+        thresholds = None
+        if self.has_threshold:
+            thresholds = np.array([self._threshold(*pair) for pair in zip(rows, decoded, strict=True)])
         prices = [self._prices(regions) for regions in decoded]
         return Candidates(
             labels=np.stack([regions.labels for regions in decoded]),
             losses=np.stack([p[r.labels] for p, r in zip(prices, decoded, strict=True)]),
             spans=[np.stack([r.start, r.stop], axis=2) for r in decoded],
+            thresholds=thresholds,
         )
+
+    def _threshold(self, row: NDArray[np.int32], regions: Regions) -> float:
+        """Return the least size of a region that is published, as far as the budget allows."""
+        rule = self.demands.left_out
+        if not self.has_threshold:
+            return rule.below if rule.below is not None and rule.most else 0.0
+        layout = self.ground(row[: len(self.consistent)]).layout
+        sizes = np.bincount(regions.labels, weights=layout.sizes) / self.demands.part
+        records = np.bincount(regions.labels, weights=layout.weights)
+        threshold = float(row[self.head - 1])
+        if records[sizes < threshold].sum() <= rule.most:
+            return threshold
+        order = np.argsort(sizes, kind="stable")
+        below = np.cumsum(records[order]) - records[order]
+        # Of equal sizes the first one has the fewest records before it.
+        steps, first = np.unique(sizes[order], return_index=True)
+        return max(1.0, math.floor(steps[below[first] <= rule.most].max()))
+
+    def policy(self, x: NDArray[Any]) -> Suppression | None:
+        """Return the threshold that a decision vector chooses; None if it chooses none."""
+        if not self.has_threshold:
+            return None
+        [row] = self.clean(x)
+        return BelowThreshold(int(self._threshold(row, self._decode(row))))
+
+    def stair_keys(self, X: NDArray[Any]) -> list[bytes]:
+        """Return one key per decision vector, equal where the regions are the same."""
+        rows = self.clean(X)
+        rows[:, len(self.consistent) : self.head] = 0
+        return row_keys(rows)
 
     def _prices(self, regions: Regions) -> NDArray[np.float64]:
         """Return the general loss of a record of every region."""
@@ -288,9 +340,9 @@ class RegionSpace(SearchSpace):
     def encode(self, recoding: Recoding) -> NDArray[np.int32]:
         """Return the decision vector of classes that were found elsewhere."""
         if self.publish == "tight":
-            steps = np.zeros(len(self.consistent), np.int32)
+            head = np.zeros(self.head, np.int32)
             labels = as_classes(recoding, self.table).labels_for(self.table)
-            return np.asarray(self.clean(np.concatenate([steps, labels]))[0])
+            return np.asarray(self.clean(np.concatenate([head, labels]))[0])
         return np.asarray(super().encode(recoding))
 
     # Search
@@ -305,6 +357,8 @@ class RegionSpace(SearchSpace):
     ) -> NDArray[np.int32]:
         """Return decision vectors of regions that are split greedily, as far as each target allows.
 
+        Nobody is left out.
+
         Args:
             targets: What every region must have. Targets that differ in k only share their splits.
             steps: How the consistent columns are recoded.
@@ -312,14 +366,15 @@ class RegionSpace(SearchSpace):
             seed: Of the noise.
         """
         ground = self.ground(steps)
-        rows = np.zeros((len(targets), len(self.consistent) + self.n_places), np.int32)
-        rows[:, : len(self.consistent)] = steps
+        rows = np.zeros((len(targets), self.head + self.n_places), np.int32)
+        rows[:, : self.head] = [self._head(steps, target) for target in targets]
         groups: dict[bytes, list[int]] = {}
         for i, target in enumerate(targets):
             groups.setdefault(target.bounds.tobytes(), []).append(i)
         for places in groups.values():
             ks, rows_of_ks = np.unique([targets[i].k for i in places], return_inverse=True)
-            limits = self.demands.limits_for(targets[places[0]])
+            limits = self.demands.limits_for(targets[places[0]], below=0)
+            ks = ks.astype(np.int64) * self.demands.part
             state = np.array([seed], np.uint64)
             if self.publish == "tight":
                 members = new_members(ground.layout, ground.order)
@@ -330,8 +385,12 @@ class RegionSpace(SearchSpace):
             else:
                 grown = np.zeros((len(ks), 2 * self.table.n_tuples), np.int32)
                 grow_trees(ground.forest(limits), ks, noise, state, grown)
-            rows[places, len(self.consistent) :] = grown[rows_of_ks, : self.n_places]
+            rows[places, self.head :] = grown[rows_of_ks, : self.n_places]
         return rows
+
+    def _head(self, steps: NDArray[Any], target: Target) -> list[int]:
+        """Return the variables before the regions."""
+        return [*map(int, steps), *[target.k] * self.has_threshold]
 
     @property
     def groups_by_levels(self) -> bool:
@@ -344,7 +403,7 @@ class RegionSpace(SearchSpace):
 
         The vectors of levels are tried from the least general one on: what forms a region that meets the
         target becomes one, and the others go on with the rest. What is left joins the regions that it
-        costs least.
+        costs least, or is left out.
 
         Args:
             target: What every region must have.
@@ -352,19 +411,26 @@ class RegionSpace(SearchSpace):
             seed: Draws some vectors where there are too many.
         """
         ground = self.ground(steps)
-        limits = self.demands.limits_for(target)
+        limits, k = self.demands.limits_for(target), target.k * self.demands.part
         levels = level_vectors(ground.columns, ground.layout, seed=seed)
         labels = np.empty(self.table.n_tuples, np.int32)
-        group_by_levels(ground.layout, limits, ground.cells, target.k, levels, labels)
-        dissolve(ground.layout, limits, labels, ground.cells, target.k)
-        return np.concatenate([np.asarray(steps, np.int32), _by_appearance(labels)])
+        n = group_by_levels(ground.layout, limits, ground.cells, k, levels, labels)
+        if limits.outliers.most:
+            is_left = np.bincount(labels, weights=ground.layout.sizes, minlength=n)[labels] < k
+            labels[is_left] = n + np.arange(is_left.sum())
+            labels = _by_appearance(labels)
+        dissolve(ground.layout, limits, labels, ground.cells, k)
+        head = np.array(self._head(steps, target), np.int32)
+        return np.concatenate([head, _by_appearance(labels)])
 
     def target_of(self, row: NDArray[Any]) -> Target:
         """Return the strictest target that a decision vector meets, within the constraints."""
         regions = self._decode(np.asarray(row))
         layout = self.ground(row[: len(self.consistent)]).layout
-        k, worst = worst_values(layout, self.demands.limits, regions.labels, len(regions.start))
-        return Target(max(k, self.demands.k), self.demands.stricter(worst))
+        demands = self.demands
+        limits = demands.limits_for(demands.loosest, below=self._threshold(row, regions))
+        size, worst = worst_values(layout, limits, regions.labels, len(regions.start))
+        return Target(max(size // demands.part, demands.k), demands.stricter(worst))
 
     def draw_targets(self, rng: np.random.Generator, number: int) -> list[Target]:
         """Return targets from the smallest size of a region to the largest.
@@ -411,7 +477,7 @@ class RegionSpace(SearchSpace):
         least = self.demands.k
         if not self.demands.varies_k:
             return [least] * number
-        largest = max(least, self.table.n_records // 2)
+        largest = max(least, self.table.n_persons // 2)
         focus = self._focus_on_k
         usual = [k for k in _USUAL_K if least <= k <= largest]
         if focus is not None:
@@ -428,7 +494,7 @@ class RegionSpace(SearchSpace):
         """The sizes that matter most, within the constraints; None if all do."""
         if "k" not in self.focus:
             return None
-        largest = max(self.demands.k, self.table.n_records)
+        largest = max(self.demands.k, self.table.n_persons)
         low, high = np.clip(self.focus["k"], self.demands.k, largest)
         return math.floor(low), math.ceil(high)
 
@@ -450,7 +516,7 @@ class RegionSpace(SearchSpace):
         elif demands.varies_k:
             step = rng.choice([-1, 1]) if rng.random() < 0.5 else 0
             k = max(2, round(k * np.exp(rng.normal(0.0, 0.15))) + step)
-        k = min(max(k, demands.k), max(demands.k, self.table.n_records))
+        k = min(max(k, demands.k), max(demands.k, self.table.n_persons))
         return Target(int(k), demands.stricter(bounds))
 
     def other_steps(
@@ -490,38 +556,41 @@ class RegionSpace(SearchSpace):
             seed: Of the search.
         """
         result = np.array(row, np.int32)
-        begin = len(self.consistent)
-        ground = self.ground(result[:begin])
-        limits = self.demands.limits_for(target)
+        steps = result[: len(self.consistent)]
+        ground = self.ground(steps)
+        limits, k = self.demands.limits_for(target), target.k * self.demands.part
         state = np.array([seed], np.uint64)
+        regions = self._decode(result)
         if self.publish == "region":
             codes = np.zeros(2 * self.table.n_tuples, np.int32)
-            codes[: self.n_places] = result[begin:]
+            codes[: self.n_places] = result[self.head :]
             forest = ground.forest(limits)
-            improve_tree(forest, codes, target.k, _TREE_EFFORT * effort, _LARGEST_PART, state)
-            result[begin:] = codes[: self.n_places]
-            return result
-        labels = self._decode(result).labels.copy()
-        dissolve(ground.layout, limits, labels, ground.cells, target.k)
-        labels = self._split_further(ground, labels, target)
-        improve(ground.layout, limits, labels, ground.cells, target.k, effort, _LARGEST_POOL, state)
-        result[begin:] = _by_appearance(labels)
+            below = math.ceil(self._threshold(result, regions)) * self.demands.part
+            improve_tree(forest, codes, k, _TREE_EFFORT * effort, _LARGEST_PART, state, below)
+            result[self.head :] = codes[: self.n_places]
+        else:
+            labels = regions.labels.copy()
+            dissolve(ground.layout, limits, labels, ground.cells, k)
+            labels = self._split_further(ground, labels, limits, k)
+            improve(ground.layout, limits, labels, ground.cells, k, effort, _LARGEST_POOL, state)
+            result[self.head :] = _by_appearance(labels)
+        result[: self.head] = self._head(steps, target)
         return result
 
     def _split_further(
-        self, ground: Ground, labels: NDArray[np.int32], target: Target
+        self, ground: Ground, labels: NDArray[np.int32], limits: Limits, k: int
     ) -> NDArray[np.int32]:
-        """Return regions that are split as far as a target allows."""
+        """Return regions that are split as far as limits allow."""
         order = np.argsort(labels, kind="stable")
         segments = np.flatnonzero(np.diff(labels[order], prepend=-1))
         members = new_members(ground.layout, order)
         split_labels = np.empty((1, len(labels)), np.int32)
         split_tight(
             ground.layout,
-            self.demands.limits_for(target),
+            limits,
             members,
             np.append(segments, len(labels)),
-            np.array([target.k]),
+            np.array([k]),
             0.0,
             np.zeros(1, np.uint64),
             split_labels,
@@ -538,18 +607,18 @@ class RegionSpace(SearchSpace):
             second: Another one.
             target: What regions of the second must have.
         """
-        begin = len(self.consistent)
+        steps, begin = first[: len(self.consistent)], self.head
         child = np.array(first, np.int32)
-        if not np.array_equal(first[:begin], second[:begin]):
+        if not np.array_equal(steps, second[: len(self.consistent)]):
             return child
-        ground = self.ground(first[:begin])
-        limits = self.demands.limits_for(target)
+        ground = self.ground(steps)
+        limits, k = self.demands.limits_for(target), target.k * self.demands.part
         if self.publish == "region":
             codes = better_tree(
                 ground.forest(limits),
                 np.ascontiguousarray(first[begin:], np.int32),
                 np.ascontiguousarray(second[begin:], np.int32),
-                target.k,
+                k,
             )
             child[begin:] = 0
             child[begin : begin + len(codes)] = codes[: self.n_places]
@@ -560,7 +629,7 @@ class RegionSpace(SearchSpace):
             limits,
             self._decode(child).labels,
             self._decode(np.array(second, np.int32)).labels,
-            target.k,
+            k,
             labels,
         )
         child[begin:] = _by_appearance(labels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,19 @@ from privmoo import registry
 from privmoo.errors import ProblemError, nearest
 from privmoo.groups.groups import GroupBatch
 
-__all__ = ["Suppression", "policy_from"]
+__all__ = ["BySize", "Suppression", "policy_from"]
+
+
+class BySize(NamedTuple):
+    """How a policy leaves out groups because they are small.
+
+    Attributes:
+        most: The largest number of records that it leaves out.
+        below: Groups smaller than this are left out; None for any size that leaves out no more than that.
+    """
+
+    most: int
+    below: float | None
 
 
 class Suppression:
@@ -38,6 +50,13 @@ class Suppression:
     def keep(self, groups: GroupBatch) -> NDArray[np.bool_] | None:
         """Return whether each group stays, aligned with `groups.sizes`; None if all do."""
         raise TypeError(f"{type(self).__name__} must define keep(groups)")
+
+    def by_size(self, n_records: int) -> BySize | None:
+        """Return how groups are left out because they are small; None if that is not what decides.
+
+        A search that makes groups itself may then make small ones of those whom it wants left out.
+        """
+        return None
 
     def describe(self) -> dict[str, Any]:
         """Return name and parameters as plain data, for reports and files."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
 from privmoo.groups.groups import GroupBatch
-from privmoo.suppression.base import Suppression
+from privmoo.suppression.base import BySize, Suppression
 from privmoo.suppression.ranks import Property, above, check_property, ranks
 
 __all__ = ["BelowThreshold"]
@@ -40,6 +40,10 @@ class BelowThreshold(Suppression):
     def required(self) -> frozenset[str]:
         """Counts of sensitive values, if by ℓ."""
         return frozenset({"counts"}) if self.by == "l" else frozenset()
+
+    def by_size(self, n_records: int) -> BySize | None:
+        """Return the threshold, if it is one on sizes."""
+        return BySize(n_records, self.k) if self.by == "k" else None
 
     def keep(self, groups: GroupBatch) -> NDArray[np.bool_]:
         """Keep the groups at or above the threshold."""

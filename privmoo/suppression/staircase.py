@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from privmoo.groups.diversity import diversity_of_groups
 from privmoo.groups.groups import GroupBatch
 from privmoo.kernels.thresholds import RankedGroups, steps_by_both, steps_by_rank, steps_by_size
-from privmoo.suppression.base import Suppression
+from privmoo.suppression.base import BySize, Suppression
 from privmoo.suppression.ranks import above, group_ranks
 
 __all__ = ["Staircase", "Stairs", "Steps", "most_suppressed", "stairs_of"]
@@ -67,6 +67,10 @@ class Staircase(Suppression):
     def limit(self, n_records: int) -> int:
         """Return the largest number of records that may be left out."""
         raise TypeError(f"{type(self).__name__} must define limit(n_records)")
+
+    def by_size(self, n_records: int) -> BySize | None:
+        """Return that any size may be a threshold within the limit, if there are thresholds on sizes."""
+        return BySize(self.limit(n_records), None) if "k" in self.properties else None
 
     def at(self, thresholds: NDArray[np.float64]) -> Suppression:
         """Return the policy of one step."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError
 from privmoo.groups.groups import GroupBatch
-from privmoo.suppression.base import Suppression
+from privmoo.suppression.base import BySize, Suppression
 from privmoo.suppression.ranks import above, ranks
 
 __all__ = ["Thresholds"]
@@ -42,6 +42,10 @@ class Thresholds(Suppression):
     def required(self) -> frozenset[str]:
         """Counts of sensitive values, if there is a threshold on ℓ."""
         return frozenset({"counts"}) if self.l > 1 else frozenset()
+
+    def by_size(self, n_records: int) -> BySize | None:
+        """Return the threshold on sizes."""
+        return BySize(n_records, self.k)
 
     def keep(self, groups: GroupBatch) -> NDArray[np.bool_]:
         """Keep the groups at or above both thresholds."""

@@ -12,7 +12,7 @@ from privmoo.errors import ProblemError
 from privmoo.groups.groups import GroupBatch
 from privmoo.measures.base import Constraint
 from privmoo.measures.notation import constraint_from
-from privmoo.suppression.base import Suppression
+from privmoo.suppression.base import BySize, Suppression
 from privmoo.suppression.ranks import READABLE, alone
 
 __all__ = ["ViolatingGroups"]
@@ -82,6 +82,11 @@ class ViolatingGroups(Suppression):
                 "suppression: ViolatingGroups takes a list of constraints, such as ['k >= 5']"
             )
         return cls(*map(constraint_from, parameters["constraints"]))
+
+    def by_size(self, n_records: int) -> BySize | None:
+        """Return the largest bound on k; None if there is none."""
+        bounds = [c.bound for c in self.constraints if c.measure.name == "k" and c.relation == ">="]
+        return BySize(n_records, max(bounds)) if bounds else None
 
     def keep(self, groups: GroupBatch) -> NDArray[np.bool_]:
         """Keep the groups that satisfy every constraint."""
