@@ -35,7 +35,7 @@ GENERATIONS = 10
 
 def flat(frame: pd.DataFrame, columns: tuple[str, ...]) -> pm.Table:
     """Return records of which every cell is kept or blanked."""
-    texts = frame[list(columns)].astype(str)
+    texts = frame[list(columns)].astype(object).fillna("unknown").astype(str)
     trees = {name: pm.Hierarchy.flat(sorted(texts[name].unique())) for name in columns}
     return pm.Table(texts, quasi_identifiers=trees)
 
