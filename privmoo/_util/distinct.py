@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["count_keys", "number_rows"]
+__all__ = ["count_keys", "number_by_appearance", "number_equal", "number_rows"]
 
 IntArray = NDArray[np.int64]
 _DENSE = 8
@@ -41,6 +41,38 @@ def number_rows(
     number = np.empty(span, np.int64)
     number[used] = np.arange(len(used))
     return number[keys], row[used]
+
+
+def number_equal(matrix: NDArray[np.integer]) -> tuple[IntArray, IntArray]:
+    """Number the equal rows of a matrix, in their order; return the numbers and the first row of each.
+
+    Args:
+        matrix: Whole numbers from 0.
+
+    >>> number_equal(np.array([[1, 5], [0, 7], [1, 5]]))
+    (array([1, 0, 1]), array([1, 0]))
+    """
+    sizes = (matrix.max(axis=0, initial=0) + 1).tolist()
+    return number_rows(np.zeros(len(matrix), np.int64), list(matrix.T), sizes)
+
+
+def number_by_appearance(labels: NDArray[np.integer]) -> tuple[NDArray[np.int32], IntArray]:
+    """Number labels by their first appearance.
+
+    Args:
+        labels: Numbers from 0.
+
+    Returns:
+        The new numbers, and the label of every new number.
+
+    >>> number_by_appearance(np.array([7, 2, 7]))
+    (array([0, 1, 0], dtype=int32), array([7, 2]))
+    """
+    places, first = number_rows(labels.astype(np.int64, copy=False), [], [])
+    order = np.argsort(first)
+    ranks = np.empty(len(first), np.int32)
+    ranks[order] = np.arange(len(first), dtype=np.int32)
+    return ranks[places], labels[first[order]].astype(np.int64)
 
 
 def count_keys(keys: IntArray, span: int) -> tuple[IntArray, IntArray]:

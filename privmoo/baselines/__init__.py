@@ -7,6 +7,7 @@ from collections.abc import Callable
 from privmoo import registry
 from privmoo.baselines.k_member import k_member
 from privmoo.baselines.local_search import local_search
+from privmoo.baselines.local_suppression import local_suppression
 from privmoo.baselines.mdav import mdav
 from privmoo.baselines.mondrian import mondrian
 from privmoo.baselines.univariate import univariate
@@ -19,6 +20,7 @@ __all__ = [
     "by_name",
     "k_member",
     "local_search",
+    "local_suppression",
     "mdav",
     "mondrian",
     "names",
@@ -32,7 +34,7 @@ def names() -> list[str]:
     """Return the names of the built-in baselines, in order.
 
     >>> names()
-    ['k_member', 'local_search', 'mdav', 'mondrian', 'univariate', 'ward', 'zheng']
+    ['k_member', 'local_search', 'local_suppression', 'mdav', 'mondrian', 'univariate', 'ward', 'zheng']
     """
     return registry.built_in_names("baselines")
 

@@ -120,15 +120,15 @@ class Card {
 
   content(card) {
     const lost = Object.values(card.loss).some((value) => value !== null);
+    // The words are below the name: a sentence about regions needs the width of the card.
     const attributes = el("table", { class: "pmx-words" },
-      el("thead", {}, el("tr", {}, el("th", { scope: "col", text: "attribute" }),
-        el("th", { scope: "col", text: "is published as" }),
+      el("thead", {}, el("tr", {}, el("th", { scope: "col", text: "attribute, and what is published of it" }),
         lost ? el("th", { scope: "col", class: "pmx-num", text: "loss" }) : null)),
-      el("tbody", {}, ...Object.entries(card.words).map(([name, words]) => el("tr", {},
-        el("th", { scope: "row", text: name }),
-        el("td", {}, el("div", { class: "pmx-sentence", text: words }),
-          card.lost[name] ? el("div", { class: "pmx-lost", text: card.lost[name] }) : null),
-        lost ? el("td", { class: "pmx-num" }, bar(card.loss[name], 1), share(card.loss[name])) : null))));
+      ...Object.entries(card.words).map(([name, words]) => el("tbody", {},
+        el("tr", {}, el("th", { scope: "rowgroup", text: name }),
+          lost ? el("td", { class: "pmx-num" }, bar(card.loss[name], 1), share(card.loss[name])) : null),
+        el("tr", {}, el("td", { colspan: lost ? 2 : 1 }, el("div", { class: "pmx-sentence", text: words }),
+          card.lost[name] ? el("div", { class: "pmx-lost", text: card.lost[name] }) : null)))));
     const most = Math.max(...card.sizes, 1);
     const total = card.sizes.reduce((sum, n) => sum + n, 0);
     const sizes = el("table", { class: "pmx-bars" },

@@ -907,7 +907,9 @@ def better_parts(
     spare = limits.outliers.most - _leave_out(mother, limits.outliers)
     _leave_out(father, limits.outliers)
     gains = np.zeros(n + 1)
-    more = np.zeros(n + 1, np.int64)  # records that the second partition leaves out, and the first does not
+    more = np.zeros(
+        n + 1, np.int64
+    )  # records that the second partition leaves out, and the first does not
     is_kept = np.ones(n + 1, np.bool_)
     for i in range(mother.numbers[0]):
         r = mother.places[i]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from privmoo.data.table import Table
 from privmoo.errors import RecodingError
+from privmoo.kernels.class_bounds import bounds_of_classes
 
 __all__ = [
     "Bounds",
@@ -20,7 +21,6 @@ __all__ = [
     "codes_of",
     "labels_of_tuples",
     "member_bounds",
-    "numbered_by_appearance",
 ]
 
 By = Literal["records", "tuples"]
@@ -131,11 +131,7 @@ def member_bounds(codes: NDArray[Any], classes: NDArray[np.int64], n_classes: in
     >>> start.tolist(), stop.tolist()
     ([[2], [4]], [[6], [5]])
     """
-    start = np.full((n_classes, codes.shape[1]), np.iinfo(np.int64).max)
-    last = np.zeros_like(start)
-    np.minimum.at(start, classes, codes)
-    np.maximum.at(last, classes, codes)
-    return start, last + 1
+    return bounds_of_classes(np.asarray(codes), classes, n_classes)
 
 
 def checked_bounds(table: Table, bounds: Any, members: Bounds, used: NDArray[np.int64]) -> Bounds:
@@ -181,22 +177,3 @@ def checked_bounds(table: Table, bounds: Any, members: Bounds, used: NDArray[np.
                 f"{int((~does_cover[:, j]).sum())} classes; widen them"
             )
     return start, stop
-
-
-def numbered_by_appearance(classes: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Number classes by their first tuples or records.
-
-    Args:
-        classes: The class of every tuple or record.
-
-    Returns:
-        The new numbers, and the old number of every new one.
-
-    >>> labels, old = numbered_by_appearance(np.array([7, 2, 7]))
-    >>> labels.tolist(), old.tolist()
-    ([0, 1, 0], [7, 2])
-    """
-    used, first, places = np.unique(classes, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    ranks = np.argsort(order)
-    return ranks[places].astype(np.int32), used[order]

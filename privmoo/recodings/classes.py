@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.distinct import number_by_appearance, number_equal, number_rows
 from privmoo._util.text_arrays import pack_numbers, unpack_numbers
 from privmoo.data.cache import per_table
 from privmoo.data.columns import no_records
@@ -31,7 +32,6 @@ from privmoo.recodings.class_labels import (
     codes_of,
     labels_of_tuples,
     member_bounds,
-    numbered_by_appearance,
 )
 from privmoo.recodings.columns import Labels, PublishedColumn, Values
 from privmoo.recodings.means import Means
@@ -115,8 +115,8 @@ class PartitionRecoding(Recoding):
         self._of_records: NDArray[np.int32] | None = labels if self.splits else None
         if not self.splits and table.has_records:  # a finer view of the table needs them
             self._of_records = labels[table.row_tuple]
-        self.sizes = np.zeros(len(centres), np.int64)
-        np.add.at(self.sizes, labels, 1 if self.splits else table.weights)
+        weights = None if self.splits else table.weights
+        self.sizes = np.bincount(labels, weights, len(centres)).astype(np.int64)
         for array in (labels, self._of_records, centres, self.ends, self.sizes):
             if array is not None:
                 array.setflags(write=False)
@@ -443,7 +443,7 @@ def _of_centres(
     merge_equal(classes, published)
     if unit == "records" and (whole := labels_of_tuples(table, classes)) is not None:
         classes, unit = whole, "tuples"
-    labels, rows = numbered_by_appearance(classes)
+    labels, rows = number_by_appearance(classes)
     return PartitionRecoding(
         table,
         labels,
@@ -515,26 +515,27 @@ def range_recoding(
     ['20–22', '20–22', '22–40']
     """
     numbers, unit = checked_labels(table, labels, by)
-    used, classes = np.unique(numbers, return_inverse=True)
+    classes, first = number_rows(numbers, [], [])
+    used = numbers[first]
     start, stop = member_bounds(codes_of(table, unit), classes, len(used))
     if bounds is not None:
         start, stop = checked_bounds(table, bounds, (start, stop), used)
     for j, qi in enumerate(table.qis):
         if qi.hierarchy is not None and qi.hierarchy.constrained:
             start[:, j], stop[:, j] = _covering_nodes(qi.hierarchy, start[:, j], stop[:, j])
-    ranges, merged = np.unique(np.hstack([start, stop]), axis=0, return_inverse=True)
-    classes = merged.ravel()[classes]
+    merged, first = number_equal(np.hstack([start, stop]))
+    start, stop, classes = start[first], stop[first], merged[classes]
     if unit == "records" and (whole := labels_of_tuples(table, classes)) is not None:
         classes, unit = whole, "tuples"
-    final, rows = numbered_by_appearance(classes)
+    final, rows = number_by_appearance(classes)
     recoding = PartitionRecoding(
         table,
         final,
-        ranges[rows, : table.n_qis].astype(np.float64),
+        start[rows].astype(np.float64),
         by=unit,
         publishes="ranges",
         ranges=RangeEnds(
-            ranges[rows, table.n_qis :],
+            stop[rows],
             publish="tight" if bounds is None else publish or "region",
         ),
     )

@@ -323,27 +323,32 @@ class Labels(PublishedColumn):
         return self.widths[cells], f"groups of {{}} {'values' if self.qi.exact else 'intervals'}"
 
     def _spread(self, released: Mapping[str, int] | None) -> str:
-        """Say how many labels differ, how much of the domain they cover, and which share is unchanged."""
+        """Say how many labels differ, how many values they stand for, and which share is unchanged."""
         cells, records = np.unique(self.codes, return_counts=True)
         if released is not None:
             cells = np.array([i for i in cells if self.labels[i] in released], np.int64)
             records = np.array([released[self.labels[i]] for i in cells], np.int64)
-        if not records.sum():
+        total = records.sum()
+        if not total:
             return "nothing is released"
-        widths = self.widths[cells]
-        order = np.argsort(widths, kind="stable")
-        middle = np.searchsorted(np.cumsum(records[order]), records.sum() / 2)
-        low, median, high = (
-            f"{100 * width / self.qi.n_leaves:.3g} %"
-            for width in (widths.min(), widths[order[middle]], widths.max())
-        )
+        widths, n = self.widths[cells], self.qi.n_leaves
         units = _UNITS[self.scope] if released is None else "cells"
-        share = f"{100 * records[widths == 1].sum() / records.sum():.4g} %"
+        values = "values" if self.qi.exact else "base intervals"
         as_it_is = "unchanged" if self.qi.exact else "in their base interval"
-        cover = f"each covers {low}" if low == high else f"they cover {low} to {high}"
-        half = "" if low == high else f", {median} in the median"
-        different = f"{len(cells):,} different labels" if len(cells) > 1 else "one label"
-        return f"{different}, {cover} of the domain{half}; {share} of {units} {as_it_is}"
+        labels = f"{len(cells):,} different labels" if len(cells) > 1 else "one label"
+        unchanged, blank = (records[widths == width].sum() / total for width in (1, n))
+        if unchanged == 1:
+            return f"{labels}, all {units} {as_it_is}"
+        stars = f", {100 * blank:.3g} % are *" if blank else ""
+        shares = f"{100 * unchanged:.3g} % of {units} {as_it_is}{stars}"
+        if unchanged + blank == 1:
+            return f"{labels}; {shares}"
+        order = np.argsort(widths, kind="stable")
+        median = widths[order[np.searchsorted(np.cumsum(records[order]), total / 2)]]
+        half = f", half of the {units} for at most {median:,}" if median > 1 else ""
+        return (
+            f"{labels} for {widths.min():,} to {widths.max():,} of {n:,} {values}{half}; {shares}"
+        )
 
     def meanings(self) -> dict[str, Sequence[str]]:
         """Return the leaves of every label that is used."""

@@ -141,7 +141,9 @@ def lay_out(table: Table, columns: Sequence[Coarsened]) -> Layout:
         table: The records.
         columns: Its quasi-identifiers.
     """
-    codes = [c.blocks[table.tuples[:, j]] for j, c in enumerate(columns)]
+    codes = np.empty((table.n_tuples, len(columns)), np.int32)
+    for j, column in enumerate(columns):  # one by one: there may be millions of tuples
+        codes[:, j] = column.blocks.astype(np.int32)[table.tuples[:, j]]
     weights = np.array([c.qi.weight for c in columns])
     weights = weights / (weights.sum() or 1.0)
     scales = [w / max(c.qi.n_leaves - 1, 1) for c, w in zip(columns, weights, strict=True)]
@@ -153,7 +155,7 @@ def lay_out(table: Table, columns: Sequence[Coarsened]) -> Layout:
     pair_starts, pairs = _all_pairs(columns, levels, costs, scales)
     sizes, part = sizes_of(table)
     return Layout(
-        codes=np.ascontiguousarray(np.stack(codes, axis=1), np.int32),
+        codes=codes,
         weights=table.weights.astype(np.int64),
         sizes=sizes,
         counts_persons=part > 1,

@@ -147,9 +147,7 @@ class Demands:
             np.array([most], np.int64),
             np.array([1.0 + _FIRST_PRICE * target.k]),
         )
-        return self.limits._replace(
-            bounds=np.ascontiguousarray(target.bounds), outliers=outliers
-        )
+        return self.limits._replace(bounds=np.ascontiguousarray(target.bounds), outliers=outliers)
 
     def at_least(self, goal: int) -> bool:
         """Return whether the bound of a limit is a least value."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo._util.checks import choice
+from privmoo._util.distinct import number_by_appearance, number_equal, number_rows
 from privmoo.data.table import Table
 from privmoo.errors import ColumnError, ProblemError, nearest
 from privmoo.hierarchy.nodes import nodes_of
@@ -83,12 +84,15 @@ class Ground:
             columns: Its quasi-identifiers.
         """
         layout = lay_out(table, columns)
-        parts = np.stack([c.cells[table.tuples[:, j]] for j, c in enumerate(columns)], axis=1)
-        _, first, cells = np.unique(parts, axis=0, return_index=True, return_inverse=True)
-        cells = cells.ravel()
+        divided = [j for j, column in enumerate(columns) if column.cells[-1] > 0]
+        cells, first = number_rows(
+            np.zeros(table.n_tuples, np.int64),
+            [columns[j].cells[table.tuples[:, j]] for j in divided],
+            [int(columns[j].cells[-1]) + 1 for j in divided],
+        )
         order = np.argsort(cells, kind="stable")
         segments = np.searchsorted(cells[order], np.arange(len(first) + 1))
-        boxes = np.stack([_box(columns, parts[t]) for t in first])
+        boxes = np.stack([_box(columns, table.tuples[t]) for t in first])
         return cls(tuple(columns), layout, cells, order, segments, boxes)
 
     def forest(self, limits: Limits) -> Forest:
@@ -101,11 +105,11 @@ class Ground:
         return Forest(self.layout, limits, members, self.segments, self.boxes)
 
 
-def _box(columns: Sequence[Coarsened], cell: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the bounds of a cell: a range of codes, or a node with all of its children."""
+def _box(columns: Sequence[Coarsened], leaves_of_one: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the bounds of a tuple's cell: a range of codes, or a node with all of its children."""
     box = np.zeros((len(columns), 3), np.int64)
     for j, column in enumerate(columns):
-        leaves = np.flatnonzero(column.cells == cell[j])
+        leaves = np.flatnonzero(column.cells == column.cells[leaves_of_one[j]])
         low, high = column.blocks[leaves[0]], column.blocks[leaves[-1]]
         if not column.is_tree:
             box[j, :2] = low, high
@@ -226,7 +230,7 @@ class RegionSpace(SearchSpace):
         rows = np.asarray(rows, np.int32)
         if self.publish == "tight":
             for row in rows:
-                row[self.head :] = _by_appearance(row[self.head :])
+                row[self.head :] = number_by_appearance(row[self.head :])[0]
         return rows
 
     def ground(self, steps: NDArray[Any]) -> Ground:
@@ -252,7 +256,7 @@ class RegionSpace(SearchSpace):
             start, stop = _leaves_of_boxes(ground.columns, boxes)
         else:
             together = codes.astype(np.int64) * (int(ground.cells.max()) + 1) + ground.cells
-            labels = _by_appearance(np.unique(together, return_inverse=True)[1].ravel())
+            labels = number_by_appearance(together)[0]
             low = np.empty((int(labels.max()) + 1, self.table.n_qis), np.int64)
             high = np.empty_like(low)
             tight_bounds(ground.layout, labels, low, high)
@@ -274,7 +278,9 @@ class RegionSpace(SearchSpace):
         decoded = self.each(self._decode, rows)
         thresholds = None
         if self.has_threshold:
-            thresholds = np.array([self._threshold(*pair) for pair in zip(rows, decoded, strict=True)])
+            thresholds = np.array(
+                [self._threshold(*pair) for pair in zip(rows, decoded, strict=True)]
+            )
         prices = [self._prices(regions) for regions in decoded]
         return Candidates(
             labels=np.stack([regions.labels for regions in decoded]),
@@ -418,10 +424,10 @@ class RegionSpace(SearchSpace):
         if limits.outliers.most:
             is_left = np.bincount(labels, weights=ground.layout.sizes, minlength=n)[labels] < k
             labels[is_left] = n + np.arange(is_left.sum())
-            labels = _by_appearance(labels)
+            labels = number_by_appearance(labels)[0]
         dissolve(ground.layout, limits, labels, ground.cells, k)
         head = np.array(self._head(steps, target), np.int32)
-        return np.concatenate([head, _by_appearance(labels)])
+        return np.concatenate([head, number_by_appearance(labels)[0]])
 
     def target_of(self, row: NDArray[Any]) -> Target:
         """Return the strictest target that a decision vector meets, within the constraints."""
@@ -573,7 +579,7 @@ class RegionSpace(SearchSpace):
             dissolve(ground.layout, limits, labels, ground.cells, k)
             labels = self._split_further(ground, labels, limits, k)
             improve(ground.layout, limits, labels, ground.cells, k, effort, _LARGEST_POOL, state)
-            result[self.head :] = _by_appearance(labels)
+            result[self.head :] = number_by_appearance(labels)[0]
         result[: self.head] = self._head(steps, target)
         return result
 
@@ -632,7 +638,7 @@ class RegionSpace(SearchSpace):
             k,
             labels,
         )
-        child[begin:] = _by_appearance(labels)
+        child[begin:] = number_by_appearance(labels)[0]
         return child
 
     def parameters(self) -> dict[str, Any]:
@@ -661,25 +667,14 @@ def _checked(table: Table, names: Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted({table.qi_names.index(name) for name in names}))
 
 
-def _by_appearance(labels: NDArray[Any]) -> NDArray[np.int32]:
-    """Return labels numbered by their first appearance."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    ranks = np.empty(len(first), np.int32)
-    ranks[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
-    return np.asarray(ranks[inverse.ravel()])
-
-
 def _merged(
     labels: NDArray[np.int32], start: NDArray[np.int64], stop: NDArray[np.int64]
 ) -> Regions:
     """Return regions that publish the same as one, numbered by their first tuples."""
-    ends, row_of_region = np.unique(np.hstack([start, stop]), axis=0, return_inverse=True)
-    row_of_tuple = row_of_region.ravel()[labels]
-    final = _by_appearance(row_of_tuple)
-    order = np.empty(int(final.max()) + 1, np.int64)
-    order[final] = row_of_tuple
-    ends = ends[order]
-    return Regions(final, ends[:, : start.shape[1]], ends[:, start.shape[1] :])
+    number, one_region = number_equal(np.hstack([start, stop]))
+    final, numbers = number_by_appearance(number[labels])
+    regions = one_region[numbers]
+    return Regions(final, start[regions], stop[regions])
 
 
 def _leaves_of_boxes(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from itertools import combinations, product
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +17,9 @@ from privmoo.analysis.usefulness import association_error, query_error
 from privmoo.errors import MeasureError
 from privmoo.measures import QueryError
 from privmoo.recodings import Recoding, cluster_recoding, level_recoding, range_recoding
+from privmoo.recodings.cells import CellRecoding
+from privmoo.recodings.columns import Labels, Noised
+from privmoo.recodings.nodes import node_cells
 
 
 def random_table(seed: int, n: int = 40) -> pm.Table:
@@ -36,6 +43,54 @@ def random_table(seed: int, n: int = 40) -> pm.Table:
     )
 
 
+def possible(table: pm.Table, release: pm.Release, row: Any, j: int) -> list[int]:
+    """The leaves that a released value may stand for."""
+    qi = table.qis[j]
+    value = row[qi.name]
+    meanings = release.meanings.get(qi.name, {})
+    if str(value) in meanings:
+        return [qi.leaves.index(leaf) for leaf in meanings[str(value)]]
+    if qi.numbers is not None:
+        return [int(np.abs(qi.numbers - float(value)).argmin())]
+    return [qi.leaves.index(str(value))]
+
+
+def slow_association_error(table: pm.Table, release: pm.Release) -> float:
+    """The definition, by cells of the contingency table of every pair."""
+    changes = []
+    for i, j in combinations(range(table.n_qis), 2):
+        before: dict[tuple[int, int], float] = defaultdict(float)
+        after: dict[tuple[int, int], float] = defaultdict(float)
+        for row in table.tuples[table.row_tuple].tolist():
+            before[row[i], row[j]] += 1
+        for _, row in release.frame.iterrows():
+            pairs = list(
+                product(possible(table, release, row, i), possible(table, release, row, j))
+            )
+            for pair in pairs:
+                after[pair] += 1 / len(pairs)
+        changes.append(abs(slow_v(before) - slow_v(after)))
+    return float(np.mean(changes))
+
+
+def slow_v(cells: dict[tuple[int, int], float]) -> float:
+    """Cramér's V, cell by cell."""
+    rows: dict[int, float] = defaultdict(float)
+    columns: dict[int, float] = defaultdict(float)
+    for (a, b), count in cells.items():
+        rows[a] += count
+        columns[b] += count
+    n, smaller = sum(rows.values()), min(len(rows), len(columns)) - 1
+    if smaller == 0:
+        return 0.0
+    chi = sum(
+        (cells.get((a, b), 0.0) - rows[a] * columns[b] / n) ** 2 / (rows[a] * columns[b] / n)
+        for a in rows
+        for b in columns
+    )
+    return float(np.sqrt(chi / n / smaller))
+
+
 def slow_error(table: pm.Table, release: pm.Release, measure: QueryError) -> float:
     """The definition, row by row and leaf by leaf."""
     workload = measure.workload(table)
@@ -47,15 +102,7 @@ def slow_error(table: pm.Table, release: pm.Release, measure: QueryError) -> flo
         for _, row in release.frame.iterrows():
             share = 1.0
             for j, leaves in query.items():
-                qi = table.qis[j]
-                value = row[qi.name]
-                meanings = release.meanings.get(qi.name, {})
-                if str(value) in meanings:
-                    codes = [qi.leaves.index(leaf) for leaf in meanings[str(value)]]
-                elif qi.numbers is not None:
-                    codes = [int(np.abs(qi.numbers - float(value)).argmin())]
-                else:
-                    codes = [qi.leaves.index(str(value))]
+                codes = possible(table, release, row, j)
                 share *= sum(leaves[code] for code in codes) / len(codes)
             estimate += share
         floor = measure.floor * table.n_records
@@ -70,7 +117,24 @@ def recodings(table: pm.Table, rng: np.random.Generator) -> list[Recoding]:
         level_recoding(table, levels),
         range_recoding(table, classes, by="tuples"),
         cluster_recoding(table, classes, by="tuples"),
+        pm.baselines.local_suppression(table, 3),
+        cells(table, rng),
     ]
+
+
+def cells(table: pm.Table, rng: np.random.Generator) -> CellRecoding:
+    """Numbers that are a little off, and categories that are kept or blanked, record by record."""
+    ages = table.frame["age"].to_numpy() + rng.normal(size=table.n_records).round(1)
+    nodes = node_cells(table)
+    labels = [
+        Labels.of_nodes(
+            table,
+            j,
+            nodes[j].ids[rng.integers(2, size=table.n_records), table.tuples[table.row_tuple, j]],
+        )
+        for j in (1, 2)
+    ]
+    return CellRecoding(table, [Noised.of_numbers(table, 0, ages), *labels])
 
 
 @pytest.mark.filterwarnings("ignore:this is release number")
@@ -85,7 +149,11 @@ def test_the_measure_is_the_slow_count_over_released_rows(seed: int) -> None:
         release = pm.make_release(table, recoding, seed=1)
         assert value == pytest.approx(slow_error(table, release, measure))
         assert value == pytest.approx(query_error(table, release, measure))
-        assert 0 <= association_error(table, release) <= 1
+        slow = slow_association_error(table, release)
+        assert association_error(table, release) == pytest.approx(slow)
+        report = pm.evaluate(release, table=table, queries=measure, original=False)
+        assert report["query_error"].item() == pytest.approx(value)
+        assert report["association_error"].item() == pytest.approx(slow)
 
 
 def test_suppressed_records_are_missing_from_the_answers() -> None:
