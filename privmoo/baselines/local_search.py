@@ -13,15 +13,22 @@ from privmoo.baselines.mdav import mdav_labels
 from privmoo.data.points import Scale, Space
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
-from privmoo.kernels.class_state import Demands, Field, new_state, total_cost
-from privmoo.kernels.local_search import anneal
+from privmoo.kernels.class_parts import cheaper_parts
+from privmoo.kernels.class_state import Demands, Field, new_state
+from privmoo.kernels.local_search import anneal, cost_around
 from privmoo.recodings.classes import PartitionRecoding, as_classes
 from privmoo.spaces.units import cut_up, field_of
 
 __all__ = ["local_search"]
 
-_HOT, _COLD = 2.0, 0.001  # temperatures, in costs of an average record
+# Temperatures are in costs of an average record. Outliers cost much more, and need a hot beginning.
+_HOT, _COLD = 50.0, 0.001
+_HOT_SHARE = 0.6  # of the budget, for annealings of the whole table
+_MOST_HOT, _STEPS_OF_HOT = 3, 20_000  # how many, and the steps per record from which there are more
+_LOCAL_HEAT = (0.05, 2.0)  # the temperatures that annealings of a region begin with
+_REGION = 64  # the fewest units of a region
 _STEPS_PER_RECORD = 2_000
+_STEPS_PER_SECOND = 5_000_000  # a guess, for plans by the clock
 _BATCH = 200_000  # steps between two looks at the clock
 
 
@@ -39,7 +46,9 @@ def local_search(
 
     Records move to near classes, swap places with records of near classes, or start new ones; classes
     dissolve, and classes of 2k records split. A step that increases the loss is accepted at random,
-    less often if the increase is large or comes late. The result is never worse than the start.
+    less often if the increase is large or comes late. After one annealing of the whole table, or a few if
+    there are steps enough, short ones take random regions, at temperatures for what records cost there.
+    Each changes the best classes only where that is cheaper, so the result is never worse than the start.
     Partners come from lists of near neighbours, so a step takes less than a microsecond, however many
     records there are.
 
@@ -95,7 +104,7 @@ class _Steps:
 
     def __init__(self, steps: int) -> None:
         self.steps, self.used = steps, 0
-        self.batch = int(np.clip(steps // 200, 1, _BATCH))
+        self.batch = int(np.clip(steps // 10_000, 1, _BATCH))
 
     def share(self) -> float:
         """Return how much of the budget is used."""
@@ -106,9 +115,8 @@ class _Clock(_Steps):
     """A budget of time."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(0)
-        self.batch, self.seconds = _BATCH, seconds
-        self.began = time.perf_counter()
+        super().__init__(int(seconds * _STEPS_PER_SECOND))
+        self.seconds, self.began = seconds, time.perf_counter()
 
     def share(self) -> float:
         """Return how much of the time has passed."""
@@ -118,16 +126,48 @@ class _Clock(_Steps):
 def _anneal_classes(
     field: Field, labels: NDArray[np.int32], demands: Demands, seed: int, budget: _Steps
 ) -> NDArray[np.int32]:
-    """Return the best classes of an annealing whose temperature falls as the budget is used up."""
+    """Return the cheapest parts of several annealings, each from the best classes so far."""
     n_records = int(field.weights.sum())
-    state = new_state(field, labels, max(int(labels.max()) + 1, n_records // demands.k), seed)
-    best, least = labels, total_cost(field, state)
-    unit = least / n_records
-    while (share := budget.share()) < 1 and unit > 0:
-        hot = unit * _HOT * (_COLD / _HOT) ** share
-        anneal(field, state, demands, budget.batch, hot, hot)
-        budget.used += budget.batch
-        cost = total_cost(field, state)
-        if cost < least:
-            best, least = state.labels.copy(), cost
+    n_classes = max(int(labels.max()) + 1, n_records // demands.k)
+    rng = np.random.default_rng(seed)
+    best = labels
+    for end, is_local in _plan(budget.steps, len(labels)):
+        state = new_state(field, best, n_classes, int(rng.integers(1 << 62)))
+        units, heat = np.arange(len(labels)), _HOT
+        if is_local:
+            units = _region(field, int(rng.integers(len(labels))))
+            heat = np.exp(rng.uniform(*np.log(_LOCAL_HEAT)))
+        unit = cost_around(field, state, units)
+        begin = budget.share()
+        if unit <= 0 or begin >= end:
+            continue
+        while (share := budget.share()) < end:
+            hot = unit * heat * (_COLD / heat) ** ((share - begin) / (end - begin))
+            anneal(field, state, demands, units, budget.batch, hot, hot)
+            budget.used += budget.batch
+        best = cheaper_parts(field, best, state.labels)
     return best
+
+
+def _plan(steps: int, n_units: int) -> list[tuple[float, bool]]:
+    """Return where in the budget every annealing ends, and whether it takes a region only."""
+    if not steps:
+        return []
+    n_hot = int(np.clip(_HOT_SHARE * steps / n_units // _STEPS_OF_HOT, 1, _MOST_HOT))
+    n_local = max(1, round((1 - _HOT_SHARE) * steps / (_STEPS_PER_RECORD * _region_size(n_units))))
+    hot = np.linspace(0, _HOT_SHARE, n_hot + 1)[1:]
+    local = np.linspace(_HOT_SHARE, 1, n_local + 1)[1:]
+    return [(end, False) for end in hot.tolist()] + [(end, True) for end in local.tolist()]
+
+
+def _region_size(n_units: int) -> int:
+    """Return how many units a region has: some classes, and more in a large table."""
+    return min(n_units, max(_REGION, n_units // 50))
+
+
+def _region(field: Field, centre: int) -> NDArray[np.int64]:
+    """Return the units nearest to one."""
+    size = _region_size(len(field.weights))
+    apart = ((field.numbers - field.numbers[centre]) ** 2).sum(axis=1)
+    apart += (field.codes != field.codes[centre]).sum(axis=1)
+    return np.argpartition(apart, size - 1)[:size]

@@ -29,16 +29,32 @@ from privmoo.kernels.class_state import (
 from privmoo.kernels.compiled import compiled
 from privmoo.kernels.random_numbers import uniform
 
-__all__ = ["anneal"]
+__all__ = ["anneal", "cost_around"]
+
+
+@compiled()
+def cost_around(field: Field, state: State, units: NDArray[np.int64]) -> Any:
+    """What a record costs on average in the classes of some units."""
+    total = 0.0
+    for u in units:
+        total += class_cost(field, state, state.labels[u]) / state.sizes[state.labels[u]]
+    return total / len(units)
 
 
 @compiled()
 def anneal(
-    field: Field, state: State, demands: Demands, steps: int, hot: float, cold: float
+    field: Field,
+    state: State,
+    demands: Demands,
+    units: NDArray[np.int64],
+    steps: int,
+    hot: float,
+    cold: float,
 ) -> None:
     """Take random steps at temperatures that fall from `hot` to `cold`; every class fits, before and after.
 
-    Every thousand steps the temperature is one for all of them.
+    Every step concerns one of `units` and a near unit. Every thousand steps the temperature is one for
+    all of them.
     """
     n_units, k = len(field.weights), demands.k
     reach = field.neighbours.shape[1]
@@ -51,10 +67,12 @@ def anneal(
         if step % 1000 == 0:
             share = step / steps
             temperature = hot * (cold / hot) ** share if cold > 0.0 else hot * (1.0 - share)
-        u = int(uniform(state.random) * n_units)
+        u = units[int(uniform(state.random) * len(units))]
         near = field.neighbours[field.owners[u], int(uniform(state.random) * reach)]
         first, end = field.unit_starts[near], field.unit_starts[near + 1]
         v = first + int(uniform(state.random) * (end - first)) if end - first > 1 else first
+        if uniform(state.random) < 0.5:  # an outlier is near nobody, and must draw others to itself
+            u, v = v, u
         a, b = state.labels[u], state.labels[v]
         draw = uniform(state.random)
         limit = -temperature * np.log(uniform(state.random) + 1e-300)

@@ -13,6 +13,7 @@ from privmoo._util.checks import whole_number
 from privmoo.data.points import Scale, Space
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError
+from privmoo.kernels.class_parts import cheaper_parts
 from privmoo.kernels.class_repair import repair_classes
 from privmoo.kernels.class_state import Demands, Field, State, new_state, total_cost
 from privmoo.kernels.clusters import centres_of_clusters, merge_equal
@@ -195,7 +196,7 @@ class ClassSpace(SearchSpace):
         heat: float,
         rng: np.random.Generator,
     ) -> NDArray[np.int64]:
-        """Improve classes by a local search; the result never costs more.
+        """Improve classes by a local search, wherever it finds cheaper ones.
 
         Args:
             labels: The class of every unit; every class meets the demands.
@@ -212,7 +213,10 @@ class ClassSpace(SearchSpace):
         hot = heat * cost / self.table.n_records
         if hot <= 0.0:
             return in_order(labels)
-        anneal(self.field, state, demands, steps, hot, hot * _COLD)
+        anneal(self.field, state, demands, np.arange(self.n_units), steps, hot, hot * _COLD)
+        mixture = cheaper_parts(self.field, labels.astype(np.int32), state.labels)
+        if int(mixture.max()) < self.n_clusters:
+            return in_order(mixture)
         return in_order(state.labels if total_cost(self.field, state) <= cost else labels)
 
     def parameters(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from privmoo.kernels.partition import Units
 
 __all__ = ["cut_up", "field_of", "nearest_tuples"]
 
-_REACH = 12  # neighbours of a tuple; more find little, and fewer miss some
+_REACH = 24  # neighbours of a tuple; more find little, and fewer miss classes of outliers
 
 
 def cut_up(table: Table, coordinates: Space, split: int) -> tuple[Table, Units]:

@@ -83,7 +83,8 @@ def test_steps_keep_exact_sums_and_demands(table: Table, k: int, seed: int, spli
     if np.count_nonzero(state.sizes) == 1:
         return
     for hot in (2.0, 0.01):
-        anneal(field, state, demands, 1_000, hot, hot / 10)
+        some = rng.choice(view.n_tuples, rng.integers(1, view.n_tuples + 1), replace=False)
+        anneal(field, state, demands, some, 1_000, hot, hot / 10)
         labels = state.labels[view.row_tuple] if split else state.labels[table.row_tuple]
         assert total_cost(field, state) == pytest.approx(cost(table, labels), abs=1e-8)
         assert (state.sizes == np.bincount(labels, minlength=len(state.sizes))).all()
