@@ -289,9 +289,10 @@ class _Run:
 
     @property
     def _evaluations(self) -> int:
-        """Recodings that were evaluated; one with all its thresholds counts once."""
+        """Recodings that were evaluated, those of the start too; one with all its thresholds counts once."""
         polished = 0 if self.polish is None else self.polish.evaluations
-        return int(self.algorithm.evaluator.n_eval) + polished
+        started = 0 if self.start is None else len(self.start)
+        return int(self.algorithm.evaluator.n_eval) + polished + started
 
     def _hypervolume(self) -> float:
         F = self.archive.F

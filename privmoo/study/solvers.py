@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from pymoo.core.algorithm import Algorithm
 
+from privmoo._util.checks import flag
 from privmoo.errors import InfeasibleError, ProblemError
 from privmoo.front.front import Front
 from privmoo.front.quantities import quantities_of
@@ -88,6 +89,7 @@ class Solver:
         algorithm: str | Algorithm | Callable[[AnonymizationProblem], Algorithm],
         *,
         name: str | None = None,
+        polish: bool = False,
         **options: Any,
     ) -> Solver:
         """Return a solver that runs a pymoo algorithm.
@@ -96,10 +98,12 @@ class Solver:
             algorithm: One of `algorithm_names()`, a pymoo algorithm with its operators, or a function of
                 the problem that makes one.
             name: The solver's name in tables; that of the algorithm by default.
+            polish: Whether every second batch, from generation 21 on, is a local search around the best
+                trade-offs so far, as in the default search of `optimize`.
             options: With the name of an algorithm: further arguments of `make_algorithm`, such as
                 `population`.
         """
-        return _AlgorithmSolver(algorithm, name, options)
+        return _AlgorithmSolver(algorithm, name, options, polish=flag("polish", polish))
 
     @staticmethod
     def function(
@@ -196,7 +200,9 @@ class Solver:
 
 
 class _AlgorithmSolver(Solver):
-    def __init__(self, source: Any, name: str | None, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, source: Any, name: str | None, options: Mapping[str, Any], *, polish: bool
+    ) -> None:
         if options and not isinstance(source, str):
             raise ProblemError(
                 "solvers: options such as population go with an algorithm's name; give the algorithm "
@@ -204,7 +210,7 @@ class _AlgorithmSolver(Solver):
             )
         label = type(source).__name__ if isinstance(source, Algorithm) else source
         super().__init__(name or (label if isinstance(label, str) else _name_of(source)))
-        self.source, self.options = source, dict(options)
+        self.source, self.options, self.polish = source, dict(options), polish
 
     def new_algorithm(self, problem: AnonymizationProblem) -> Algorithm:
         """Make a new algorithm for the problem."""
@@ -242,6 +248,8 @@ class _AlgorithmSolver(Solver):
         algorithm = self.new_algorithm(problem)
         code = foreign_code(algorithm)
         settings = {"kind": "algorithm", **describe_algorithm(algorithm)}
+        if self.polish:
+            settings["polish"] = True
         return {**settings, "own_code": code} if code else settings
 
     def solve(
@@ -258,7 +266,12 @@ class _AlgorithmSolver(Solver):
         try:
             with recorder.listening(problem):
                 run = optimize(
-                    problem, self.new_algorithm(problem), budget, seed=seed, progress=False
+                    problem,
+                    self.new_algorithm(problem),
+                    budget,
+                    seed=seed,
+                    progress=False,
+                    polish=self.polish,
                 ).run
         except InfeasibleError:
             if len(recorder.archive):
