@@ -24,7 +24,7 @@ __all__ = ["local_search"]
 # Temperatures are in costs of an average record. Outliers cost much more, and need a hot beginning.
 _HOT, _COLD = 50.0, 0.001
 _HOT_SHARE = 0.6  # of the budget, for annealings of the whole table
-_MOST_HOT, _STEPS_OF_HOT = 3, 20_000  # how many, and the steps per record from which there are more
+_MOST_HOT, _STEPS_OF_HOT = 6, 15_000  # how many, and the steps per record from which there are more
 _LOCAL_HEAT = (0.05, 2.0)  # the temperatures that annealings of a region begin with
 _REGION = 64  # the fewest units of a region
 _STEPS_PER_RECORD = 2_000

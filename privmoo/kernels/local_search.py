@@ -57,7 +57,6 @@ def anneal(
     all of them.
     """
     n_units, k = len(field.weights), demands.k
-    reach = field.neighbours.shape[1]
     scratch = np.empty(n_units, np.int64)
     origins = np.empty(n_units, np.int32)
     keys = np.empty(n_units)
@@ -67,12 +66,7 @@ def anneal(
         if step % 1000 == 0:
             share = step / steps
             temperature = hot * (cold / hot) ** share if cold > 0.0 else hot * (1.0 - share)
-        u = units[int(uniform(state.random) * len(units))]
-        near = field.neighbours[field.owners[u], int(uniform(state.random) * reach)]
-        first, end = field.unit_starts[near], field.unit_starts[near + 1]
-        v = first + int(uniform(state.random) * (end - first)) if end - first > 1 else first
-        if uniform(state.random) < 0.5:  # an outlier is near nobody, and must draw others to itself
-            u, v = v, u
+        u, v = _pair(field, state, units)
         a, b = state.labels[u], state.labels[v]
         draw = uniform(state.random)
         limit = -temperature * np.log(uniform(state.random) + 1e-300)
@@ -112,6 +106,17 @@ def anneal(
                 fits(field, state, demands, a) and fits(field, state, demands, b)
             ):
                 _exchange(field, state, u, v)
+
+
+@compiled()
+def _pair(field: Field, state: State, units: NDArray[np.int64]) -> Any:
+    """One of some units and a near unit, in either order: outliers are near nobody, and must draw others."""
+    u = units[int(uniform(state.random) * len(units))]
+    place = int(uniform(state.random) * field.neighbours.shape[1])
+    near = field.neighbours[field.owners[u], place]
+    first, end = field.unit_starts[near], field.unit_starts[near + 1]
+    v = first + int(uniform(state.random) * (end - first)) if end - first > 1 else first
+    return (v, u) if uniform(state.random) < 0.5 else (u, v)
 
 
 @compiled()
