@@ -1,4 +1,18 @@
-"""pymoo's algorithms by name, with what each can and cannot do."""
+"""pymoo's algorithms by name, with what each can and cannot do.
+
+Which one to use, as far as `notebooks/solver_comparison.ipynb` and `tests/benchmarks/RESULTS.md` show:
+
+- Levels with a small lattice (`pm.exact.lattice_cost` says how small): none of them. `pm.exact_front` is
+  quicker and proven.
+- Everything else: the default, without a name. It is NSGA-II with `SpreadSurvival`, which searches small k
+  as well as large ones, and from generation 21 on every second batch is a local search where the space
+  knows moves (cuts and levels).
+- Three objectives with thousands of trade-offs, such as `AnySuppression`: `"sms-emoa"`, its default.
+- Only a part of the front matters: the default with `focus={"k": (5, 20)}`. One number matters: that
+  objective alone, all else as constraints; the default is then GA.
+- An algorithm that is named runs as pymoo has it, without the local search; `polish=True` adds that.
+- Doubts about operators or measures of your own: `"random"` beside it. What does not beat it is broken.
+"""
 
 from __future__ import annotations
 

@@ -72,14 +72,16 @@ def optimize(
     algorithm kept it or not. Ctrl-C ends the run after the current generation and returns what was
     found; a second Ctrl-C raises.
 
-    A recoding counts as one evaluation, with all thresholds within its budget. The operators of regions and
-    free classes search locally while they make a child; `front.run["passes"]` says how often they went
-    over the table, which is what an evaluation does once.
+    A recoding counts as one evaluation, with all thresholds within its budget, whether the algorithm, the
+    local search or the start brought it. A generation or batch that is begun is completed. The operators of
+    regions and free classes search locally while they make a child; `front.run["passes"]` says how often
+    they went over the table, which is what an evaluation does once.
 
     Args:
         problem: The problem to solve.
         algorithm: A name of `algorithm_names()` or a pymoo algorithm with its own operators. By
-            default NSGA-II (GA for one objective) with the problem's operators and population.
+            default NSGA-II (GA for one objective, SMS-EMOA for `AnySuppression`) with the problem's
+            operators and population; `privmoo.search.algorithms` says when to take another.
         budget: A number of generations, or `Generations(…)`, `Evaluations(…)`, `Seconds(…)`,
             `Stalled(…)`, or several joined by `|`. By default the problem's.
         seed: Makes the run repeatable; if not given, one is drawn and recorded in `front.run`.
@@ -289,7 +291,7 @@ class _Run:
 
     @property
     def _evaluations(self) -> int:
-        """Recodings that were evaluated, those of the start too; one with all its thresholds counts once."""
+        """Recodings that were evaluated, those of the start too; all thresholds of one count once."""
         polished = 0 if self.polish is None else self.polish.evaluations
         started = 0 if self.start is None else len(self.start)
         return int(self.algorithm.evaluator.n_eval) + polished + started
