@@ -144,7 +144,9 @@ def test_a_threshold_beyond_the_budget_is_lowered(publish: Any) -> None:
     values = problem.evaluate_measures(row[None])
     assert values["records_suppressed"][0] <= 6
     assert values["k"][0] >= 2
-    keys = problem.stair_keys(np.stack([row, problem.space.grow([Target(2, np.empty(0))], NO_STEPS)[0]]))
+    keys = problem.stair_keys(
+        np.stack([row, problem.space.grow([Target(2, np.empty(0))], NO_STEPS)[0]])
+    )
     assert keys[0] == keys[1]
 
 
@@ -211,9 +213,7 @@ def test_a_column_with_more_weight_keeps_more_detail(publish: Any) -> None:
     widths = []
     for weight in (0.1, 10.0):
         heavy = pm.QuasiIdentifier(hierarchy=pm.Hierarchy.ordered(), weight=weight)
-        table = pm.Table(
-            frame, quasi_identifiers={"age": heavy, "pay": pm.Hierarchy.ordered()}
-        )
+        table = pm.Table(frame, quasi_identifiers={"age": heavy, "pay": pm.Hierarchy.ordered()})
         space = Regions(table, publish=publish).space
         regions = space.decode(space.grow([Target(10, np.empty(0))], NO_STEPS)[0])
         spans = (regions.stop - regions.start)[regions.labels]
