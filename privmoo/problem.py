@@ -215,6 +215,10 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         """Let the space take note of the evaluated steps of a run."""
         self.space.learn(steps)
 
+    def notice(self, X: NDArray[Any]) -> None:
+        """Let the space take note of the decision vectors that a run has evaluated."""
+        self.space.notice(X)
+
     def neighbours(self, x: NDArray[Any]) -> NDArray[Any]:
         """Return the decision vectors that are one small move away; none if the space has no moves."""
         return self.space.neighbours(x)

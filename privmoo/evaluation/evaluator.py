@@ -136,6 +136,9 @@ class Formulation(Protocol):
     def learn(self, steps: Evaluation) -> None:
         """Take note of the evaluated steps of a run."""
 
+    def notice(self, X: NDArray[Any]) -> None:
+        """Take note of the decision vectors that a run has evaluated."""
+
     def begin_run(self) -> None:
         """Forget what was remembered of an earlier run."""
 
@@ -202,6 +205,8 @@ class Evaluator:
             evaluation = self._judge_stairs(X, climb)
         for observer in self._observers:
             observer.on_evaluation(evaluation)
+        if self._observers:
+            self.formulation.notice(X)
         return evaluation
 
     def _judge_stairs(self, X: NDArray[Any], climb: Climb) -> Evaluation:

@@ -361,7 +361,7 @@ def _may_change(limits: Limits, pool: Pool, r: int, out: int, extra: int) -> boo
 
 @compiled()
 def _move_singles(layout: Layout, limits: Limits, pool: Pool, regions: int, k: int) -> bool:
-    """Move single tuples to regions where the total loss falls, or leave them out; return whether any moved.
+    """Move single tuples to where the total loss falls, or leave them out; return whether any moved.
 
     A tuple that is left out is a region of its own.
     """
@@ -371,9 +371,11 @@ def _move_singles(layout: Layout, limits: Limits, pool: Pool, regions: int, k: i
         a, weight = pool.labels[i], pool.weights[i]
         was_out = _is_left_out(outliers, pool.sizes[a])
         remaining = pool.records[a] - weight
-        if not was_out and remaining > 0:
-            if pool.sizes[a] - pool.parts[i] < k or not _may_change(limits, pool, a, i, -1):
-                continue
+        must_keep = not was_out and remaining > 0
+        if must_keep and pool.sizes[a] - pool.parts[i] < k:
+            continue
+        if must_keep and not _may_change(limits, pool, a, i, -1):
+            continue
         rest = pool.costs[a] if was_out else _cost_without(layout, pool, a, i, -1)
         saved = pool.records[a] * pool.costs[a] - remaining * rest
         best, least = -1, saved - _FEWEST
@@ -619,10 +621,7 @@ def improve(
     """
     n, outliers = len(labels), limits.outliers
     partition = _new_partition(layout, labels, n + 1)
-    left_out = _leave_out(partition, outliers)
-    outliers.spare[0] = outliers.most - left_out
-    if 2 * left_out > outliers.most:
-        outliers.price[0] = 1.0  # what is worth most is left out already
+    outliers.spare[0] = outliers.most - _leave_out(partition, outliers)
     least, first_labels = _total_loss(partition, 1.0), labels.copy()
     ks = np.array([k])
     split_labels = np.empty((1, n), np.int32)

@@ -393,10 +393,7 @@ def improve_tree(
     roots = len(forest.segments) - 1
     outliers = forest.limits.outliers
     tree = _plant(forest, codes)
-    left_out = tree.left_out[:roots].sum()
-    outliers.spare[0] = outliers.most - left_out
-    if 2 * left_out > outliers.most:
-        outliers.price[0] = 1.0  # what is worth most is left out already
+    outliers.spare[0] = outliers.most - tree.left_out[:roots].sum()
     growth = Growth(k, state, new_scratch(forest.layout))
     _repair(forest, tree, growth, before)
     least = tree.loss[:roots].sum()

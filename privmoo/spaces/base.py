@@ -150,6 +150,9 @@ class SearchSpace:
     def learn(self, steps: Evaluation) -> None:
         """Take note of the evaluated steps of a run."""
 
+    def notice(self, X: NDArray[Any]) -> None:
+        """Take note of the decision vectors that a run has evaluated."""
+
     def neighbours(self, x: NDArray[Any]) -> NDArray[Any]:
         """Return the decision vectors that are one small move away; none if the space has no moves."""
         return np.asarray(x)[None][:0]

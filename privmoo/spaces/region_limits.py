@@ -49,7 +49,6 @@ from privmoo.suppression.staircase import most_suppressed
 __all__ = ["Demands", "Target"]
 
 _LOOSEST = {True: 0.0, False: 1e300}
-_FIRST_PRICE = 0.05
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,7 @@ class Demands:
             most,
             math.ceil(below) * self.part,
             np.array([most], np.int64),
-            np.array([1.0 + _FIRST_PRICE * target.k]),
+            np.ones(1),
         )
         return self.limits._replace(bounds=np.ascontiguousarray(target.bounds), outliers=outliers)
 

@@ -132,8 +132,8 @@ class RegionSpace(SearchSpace):
     around its members. Regions that publish the same are one.
 
     Where a policy lets groups be left out because they are small, the search makes small regions of those
-    whom it is worth leaving out. If the policy leaves open what is small, the number before the regions says
-    it: the least size of a region that is published, as far as the budget allows.
+    whom it is worth leaving out. If the policy leaves open what is small, the number before the regions
+    says it: the least size of a region that is published, as far as the budget allows.
 
     Args:
         table: The records.
@@ -178,6 +178,7 @@ class RegionSpace(SearchSpace):
         rule = self.demands.left_out
         self.has_threshold = rule.most > 0 and rule.below is None
         self.head = len(self.consistent) + self.has_threshold
+        self._elite: dict[int, tuple[float, NDArray[np.int32]]] = {}
         self._steps = [steps_of(table, j) for j in self.consistent]
         self._ground = lru_cache(maxsize=64)(self._new_ground)
         self.chunk = max(1, min(64, (64 << 20) // (24 * max(table.n_tuples, 1))))
@@ -524,6 +525,51 @@ class RegionSpace(SearchSpace):
             k = max(2, round(k * np.exp(rng.normal(0.0, 0.15))) + step)
         k = min(max(k, demands.k), max(demands.k, self.table.n_persons))
         return Target(int(k), demands.stricter(bounds))
+
+    def begin_run(self) -> None:
+        """Forget the best regions of an earlier run."""
+        self._elite = {}
+
+    def notice(self, X: NDArray[Any]) -> None:
+        """Remember the regions that lose least, for every size that people publish.
+
+        They count where k is the only bound that varies.
+        """
+        if not self.demands.varies_k or self.demands.goals:
+            return
+        for row in self.clean(X):
+            regions = self._decode(row)
+            layout = self.ground(row[: len(self.consistent)]).layout
+            sizes = np.bincount(regions.labels, weights=layout.sizes) / self.demands.part
+            records = np.bincount(regions.labels, weights=layout.weights)
+            is_published = sizes >= self._threshold(row, regions)
+            if not is_published.any():
+                continue
+            loss = float(records @ np.where(is_published, self._prices(regions), 1.0))
+            for k in self._usual_sizes:
+                if k <= sizes[is_published].min() and loss < self._elite.get(k, (np.inf,))[0]:
+                    self._elite[k] = loss, row
+
+    def best_remembered(self, rng: np.random.Generator) -> tuple[NDArray[np.int32], Target] | None:
+        """Return the best regions for a size that people publish, the more usual the likelier.
+
+        Args:
+            rng: The source of randomness.
+
+        Returns:
+            A decision vector and its target; None if nothing is remembered.
+        """
+        ks = [k for k in self._usual_sizes if k in self._elite]
+        if not ks:
+            return None
+        k = ks[int(len(ks) * rng.random() ** 2)]
+        return self._elite[k][1], Target(k, self.demands.loosest.bounds)
+
+    @property
+    def _usual_sizes(self) -> list[int]:
+        """The sizes that people publish, within the constraints and what matters most."""
+        low, high = self._focus_on_k or (self.demands.k, self.table.n_persons)
+        return [k for k in _USUAL_K if low <= k <= high]
 
     def other_steps(
         self, row: NDArray[np.int32], target: Target, rng: np.random.Generator
