@@ -256,7 +256,9 @@ class Labels(PublishedColumn):
         order = np.argsort(widths, kind="stable")
         median = widths[order[np.searchsorted(np.cumsum(records[order]), total / 2)]]
         half = f", half of the {units} for at most {median:,}" if median > 1 else ""
-        return f"{labels} for {widths.min():,} to {widths.max():,} of {n:,} {values}{half}; {shares}"
+        return (
+            f"{labels} for {widths.min():,} to {widths.max():,} of {n:,} {values}{half}; {shares}"
+        )
 
     def meanings(self) -> dict[str, Sequence[str]]:
         """Return the leaves of every label that is used."""

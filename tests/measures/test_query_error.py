@@ -64,7 +64,9 @@ def slow_association_error(table: pm.Table, release: pm.Release) -> float:
         for row in table.tuples[table.row_tuple].tolist():
             before[row[i], row[j]] += 1
         for _, row in release.frame.iterrows():
-            pairs = list(product(possible(table, release, row, i), possible(table, release, row, j)))
+            pairs = list(
+                product(possible(table, release, row, i), possible(table, release, row, j))
+            )
             for pair in pairs:
                 after[pair] += 1 / len(pairs)
         changes.append(abs(slow_v(before) - slow_v(after)))
