@@ -27,8 +27,11 @@ class Regions(AnonymizationProblem):
 
     A value may be published as "20–29" in one region and as "25–34" in another, so much less is lost than
     by recodings that treat a column the same way everywhere. Hierarchies are not needed: numbers get
-    ranges, categories without a tree get sets of neighbours. With flat hierarchies a cell is published or
-    becomes `*`: local suppression. Weights, levels and fixed cuts of the quasi-identifiers are respected.
+    ranges, categories without a tree get sets of neighbours. With flat hierarchies (`Hierarchy.flat()`) a
+    cell is kept or becomes `*`, and the loss is the share of cells that do: cell suppression, as
+    `baselines.local_suppression` does greedily for one k. A `*` counts as a value of its own, so the k
+    records of a region are published alike. Weights, levels and fixed cuts of the quasi-identifiers are
+    respected.
 
     Where groups may be left out because they are small, outliers who would widen the ranges of others are
     left out if that lowers the loss, to which each of them adds 1. The policies are `Budget` and

@@ -14,8 +14,9 @@ import pandas as pd
 from candidates import machine
 
 import privmoo as pm
-from privmoo.recodings.classes import PartitionRecoding
+from privmoo.recodings.classes import PartitionRecoding, as_classes
 from privmoo.release.release import ReleaseWarning
+from privmoo.spaces.regions import Publish
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 SPARCS = DATA / "sparcs" / "sparcs_2016_western_ny_first10000.csv.gz"
@@ -31,6 +32,7 @@ COLUMNS = (
 )
 KS = (3, 5, 10)
 GENERATIONS = 10
+Method = Callable[[pm.Table], dict[int, PartitionRecoding]]
 
 
 def flat(frame: pd.DataFrame, columns: tuple[str, ...]) -> pm.Table:
@@ -56,22 +58,20 @@ def blanked(table: pm.Table, recoding: PartitionRecoding, k: int) -> float:
     return float((cells == "*").to_numpy().mean())
 
 
-def searched(publish: str) -> Callable[[pm.Table], dict[int, PartitionRecoding]]:
+def searched(publish: Publish) -> Method:
     def search(table: pm.Table) -> dict[int, PartitionRecoding]:
         problem = pm.problems.Regions(table, publish=publish)
         front = pm.optimize(problem, budget=GENERATIONS, seed=1, progress=False)
-        return {k: front.where(min_k=k).best("loss").recoding for k in KS}
+        return {k: as_classes(front.where(min_k=k).best("loss").recoding, table) for k in KS}
 
     return search
 
 
-def each(
-    baseline: Callable[[pm.Table, int], PartitionRecoding],
-) -> Callable[..., dict[int, PartitionRecoding]]:
+def each(baseline: Callable[[pm.Table, int], PartitionRecoding]) -> Method:
     return lambda table: {k: baseline(table, k) for k in KS}
 
 
-METHODS = {
+METHODS: dict[str, Method] = {
     "`baselines.local_suppression`": each(pm.baselines.local_suppression),
     "greedy splits, bounds": each(lambda t, k: pm.baselines.mondrian(t, k, split="loss")),
     "greedy splits, tight": each(

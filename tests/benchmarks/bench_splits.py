@@ -1,7 +1,7 @@
 """Greedy splits of many distinct tuples: time and memory, and a scanned table's release.
 
-Run by `make bench` with 10⁵ and 10⁶ tuples of ten columns; `python tests/benchmarks/bench_splits.py 1e7` runs
-other sizes. Every size is a process of its own, whose largest memory is told.
+Run by `make bench` with 10⁵ and 10⁶ tuples of ten columns; `python tests/benchmarks/bench_splits.py 1e7` runs other
+sizes. Every size is a process of its own, whose largest memory is told.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import pandas as pd
 from candidates import machine
 
 import privmoo as pm
+from privmoo.recodings.classes import PartitionRecoding
 from privmoo.release.release import ReleaseWarning
 from privmoo.spaces.regions import RegionSpace
 
@@ -93,7 +94,7 @@ def table_of(n: int) -> pm.Table:
     return pm.Table(people(n), quasi_identifiers=roles())
 
 
-def loss(table: pm.Table, recoding: pm.recodings.PartitionRecoding) -> float:
+def loss(table: pm.Table, recoding: PartitionRecoding) -> float:
     """The general loss, from the published ranges."""
     widths = np.asarray(recoding.ends) - recoding.centres - 1
     return float(recoding.sizes @ (widths / (np.array(WIDTHS) - 1)).mean(axis=1) / table.n_records)
