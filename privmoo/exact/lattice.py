@@ -37,7 +37,7 @@ __all__ = ["exact_front", "lattice_cost", "lower_bound"]
 _SECONDS_PER_GROUP = 1.2e-8
 _LONGEST = 600.0
 _LARGE = 1_000_000  # nodes from which a short search pays for itself
-_FOR_PAIRS = 60.0  # seconds of the bound by pairs
+_FOR_PAIRS = 0.1  # of the time, beyond its end: what the bound by pairs may take
 _QUICK = 2_000  # evaluations of that search
 
 
@@ -186,7 +186,7 @@ def _by_sweep(
     front = _front(problem, np.stack(rows), start, facts)
     if outcome.finished:
         return front
-    pairs = pair_bound(problem.table, goal.kind, Stopwatch(_FOR_PAIRS))
+    pairs = pair_bound(problem.table, goal.kind, Stopwatch(_FOR_PAIRS * (watch.seconds or 0.0)))
     outcome = outcome._replace(rest=np.maximum(outcome.rest, pairs))
     return replace(front, run=facts | _partial_proof(problem, goal, front, outcome))
 

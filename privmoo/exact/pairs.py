@@ -14,6 +14,8 @@ from privmoo.kernels.pair_losses import sum_nearest_losses
 __all__ = ["pair_bound", "pair_leaves"]
 
 _STOP = 0
+_MOST_TUPLES = 30_000
+_MOST_LEAVES = 3_000
 
 
 def pair_bound(table: Table, kind: Kind, watch: Stopwatch | None = None) -> NDArray[np.float64]:
@@ -23,7 +25,8 @@ def pair_bound(table: Table, kind: Kind, watch: Stopwatch | None = None) -> NDAr
     the record and any one of them, so the record loses at least what it loses with the worst of these
     others, and that is at least its (k - 1)-th smallest loss in a box of two records. A suppressed
     record loses everything, which is no less. The sum over all records bounds the cost. The bound is
-    loose: boxes of two are much smaller than boxes of k.
+    loose: boxes of two are much smaller than boxes of k. It is 0, which says nothing, for tables of more
+    than 30,000 distinct tuples, whose pairs are too many, and for columns of more than 3,000 leaves.
 
     Args:
         table: The records.
@@ -31,6 +34,8 @@ def pair_bound(table: Table, kind: Kind, watch: Stopwatch | None = None) -> NDAr
         watch: The time; the sum is too small, and still a bound, if it ends early.
     """
     n = table.n_records
+    if table.n_tuples > _MOST_TUPLES or max(qi.n_leaves for qi in table.qis) > _MOST_LEAVES:
+        return np.zeros(n + 1)
     shares = shares_of(table, kind)
     parts = []
     for j, qi in enumerate(table.qis):
