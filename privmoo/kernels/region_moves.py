@@ -591,6 +591,38 @@ def _free_number(partition: Partition) -> int:
 
 
 @compiled()
+def _regions_of_pool(
+    partition: Partition, seed: int, near: NDArray[np.int64], largest: int
+) -> tuple[NDArray[np.int64], int]:
+    """Return a region with the near ones that fit into a pool, and the number of their tuples."""
+    regions = np.empty(len(near) + 1, np.int64)
+    regions[0] = seed
+    used, total = 1, partition.counts[seed]
+    for r in near:
+        if total + partition.counts[r] > largest:
+            continue
+        regions[used] = r
+        used += 1
+        total += partition.counts[r]
+    return regions[:used], total
+
+
+@compiled()
+def _price_of(
+    partition: Partition, outliers: Outliers, regions: NDArray[np.int64]
+) -> tuple[float, int]:
+    """Return the loss of some regions, with the price of records left out, and the number of these."""
+    price, left_out = 0.0, 0
+    for r in regions:
+        if partition.is_out[r]:
+            price += partition.records[r] * outliers.price[0]
+            left_out += partition.records[r]
+        else:
+            price += partition.records[r] * partition.costs[r]
+    return price, left_out
+
+
+@compiled()
 def improve(
     layout: Layout,
     limits: Limits,
@@ -634,26 +666,10 @@ def improve(
         seed = partition.labels[t]
         near = np.empty(1 + int(uniform(state) ** 2 * 4), np.int64)
         number = _nearest(layout, partition, cells, t, seed, near)
-        regions = np.empty(number + 1, np.int64)
-        regions[0] = seed
-        used, total = 1, partition.counts[seed]
-        for i in range(number):
-            r = near[i]
-            if total + partition.counts[r] > largest:
-                continue
-            regions[used] = r
-            used += 1
-            total += partition.counts[r]
-        if used < 2 and not may_split(limits, partition.sizes[seed], k):
+        regions, total = _regions_of_pool(partition, seed, near[:number], largest)
+        if len(regions) < 2 and not may_split(limits, partition.sizes[seed], k):
             continue
-        regions = regions[:used]
-        before, out_before = 0.0, 0
-        for r in regions:
-            if partition.is_out[r]:
-                before += partition.records[r] * outliers.price[0]
-                out_before += partition.records[r]
-            else:
-                before += partition.records[r] * partition.costs[r]
+        before, out_before = _price_of(partition, outliers, regions)
         if before <= _FEWEST:
             continue
         effort -= total + total * total / 500
