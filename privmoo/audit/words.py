@@ -9,7 +9,10 @@ __all__ = ["how_to_read", "words_for"]
 _FIGURES: dict[str, tuple[str, str]] = {
     "n_records": ("records", ""),
     "n_groups": ("groups", "Records that agree in all quasi-identifiers form a group."),
-    "k": ("smallest group (k)", "Nobody can be told from k - 1 others by the quasi-identifiers."),
+    "k": (
+        "smallest group (k)",
+        "So many records, or more, agree in all released quasi-identifiers.",
+    ),
     "weighted_k": (
         "group of an average person",
         "The size of the group of a person drawn at random; larger is more private.",
@@ -40,7 +43,7 @@ _FIGURES: dict[str, tuple[str, str]] = {
     "entropy_l": ("fewest values in a group, by entropy", "As before; rare values count less."),
     "l": (
         "diversity (ℓ)",
-        "In every group, the most frequent sensitive value has at most a share of 1/ℓ; 1 is the worst.",
+        "The smallest group size over the count of the group's most frequent value; 1 is the worst.",
     ),
     "alpha": ("largest share of a value in a group (α)", "1 means that a group has one value."),
     "t": (
@@ -102,7 +105,7 @@ def how_to_read(names: Iterable[str]) -> list[tuple[str, str]]:
     """Return the words of figures with a sentence on how to read each; those without one are left out.
 
     >>> how_to_read(["k", "n_records"])
-    [('smallest group (k)', 'Nobody can be told from k - 1 others by the quasi-identifiers.')]
+    [('smallest group (k)', 'So many records, or more, agree in all released quasi-identifiers.')]
     """
     known = (_FIGURES[name] for name in dict.fromkeys(names) if name in _FIGURES)
     return [(words, sentence) for words, sentence in known if sentence]

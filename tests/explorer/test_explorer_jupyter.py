@@ -159,7 +159,7 @@ def work_with(page: Any, notebook_url: str) -> None:
     x, y = spot(page, 1)
     page.mouse.click(x, y)
     page.wait_for_selector(".pmx-card .pmx-words", timeout=180_000)
-    assert page.locator(".pmx-card h3").inner_text() == "Solution 1"
+    page.wait_for_selector('.pmx-card h3:text-is("Solution 1")', timeout=180_000)
     page.wait_for_selector(".pmx-data")
     assert page.locator(".pmx-data tbody tr").count() == 8
     cells = page.locator(".jp-Notebook .jp-CodeCell").count()

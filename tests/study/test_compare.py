@@ -287,7 +287,7 @@ def many(_: Any) -> Any:
         ([SMALL], {"problem": {1: small()}}, "problems: a name must be a short text"),
         ([SMALL], {"budget": 9}, "budget: 9 evaluations are fewer than the first population of "),
         ([CHANCE], {"budget": 9}, "of 'chance', which has 10"),
-        ([SMALL], {"budget": pm.Generations(5)}, r"budget: Generations\(5\) is not the same work"),
+        ([SMALL], {"budget": pm.Stalled(5)}, r"budget: Stalled\(5, .* is not the same work"),
         ([SMALL], {"budget": "1 h"}, "budget: must be a number of evaluations"),
         ([SMALL], {"jobs": 0}, "jobs: must be a whole number of at least 1"),
         ([SMALL, SMALL], {}, "solvers: two are called 'small'"),
@@ -389,3 +389,14 @@ def test_pictures_show_the_numbers_of_the_study(two: pm.Study) -> None:
     assert (np.abs(difference.differences) <= 1 + 1e-9).all() and len(difference.differences)
     with pytest.raises(ProblemError, match="compares two solvers, got 1"):
         pm.plot.difference_of({"small": two.fronts("cuts")["small"]})
+
+
+def test_generations_are_the_same_evaluations_for_every_solver() -> None:
+    problem = pm.problems.Cuts(pm.testing.example_table())
+    budgets = (pm.Generations(2), pm.Evaluations(2 * problem.default_population))
+    solvers = {"usual": "nsga2", "small": pm.Solver.algorithm("nsga2", population=10)}
+    by_generations, by_evaluations = (
+        pm.compare(problem, solvers, seeds=1, budget=budget, jobs=1, progress=False)
+        for budget in budgets
+    )
+    assert by_generations.settings["evaluations"] == by_evaluations.settings["evaluations"]
