@@ -417,7 +417,9 @@ def test_columns_that_are_unique_only_together_are_warned_of() -> None:
         quasi_identifiers={"age": pm.Hierarchy.ordered()},
         insensitive=["town", "street", "colour"],
     )
-    with pytest.warns(pm.release.ReleaseWarning, match="'town' and 'street' together are different"):
+    with pytest.warns(
+        pm.release.ReleaseWarning, match="'town' and 'street' together are different"
+    ):
         pm.make_release(table, pm.recodings.cut_recoding(table, [[0]]))
 
 
