@@ -15,6 +15,7 @@ from pymoo.util.ref_dirs import get_reference_directions
 import privmoo as pm
 from privmoo._util.dominance import non_dominated
 from privmoo.errors import ProblemError
+from privmoo.search.algorithms import make_algorithm
 from privmoo.study.indicators import INDICATORS
 from tests.scenery.clusters import people
 from tests.scenery.compare import (
@@ -192,6 +193,33 @@ def test_any_pymoo_algorithm_and_functions_that_make_one() -> None:
     assert (found.frame["status"] == "ok").all()
     sizes = [s.settings["Cuts"]["pop_size"] for s in found.solvers]
     assert sizes == [10, 20]
+
+
+def test_an_algorithm_with_the_local_search_has_the_same_budget() -> None:
+    table = pm.Table(
+        pd.DataFrame(
+            {"age": np.random.default_rng(1).integers(0, 60, 200), "sex": ["m", "f"] * 100}
+        ),
+        quasi_identifiers={"age": pm.Hierarchy.ordered(), "sex": pm.Hierarchy.ordered()},
+    )
+    problem = pm.problems.Cuts(table, suppression=pm.Budget(0.1))
+    solvers = {
+        name: pm.Solver.algorithm("nsga2", population=10, polish=name == "local")
+        for name in ("alone", "local")
+    }
+    both = study(solvers, {"cuts": problem}, seeds=2, budget=405)
+    assert both.frame["evaluations"].eq(405).all()
+    by_solver = {s.name: s.settings["cuts"] for s in both.solvers}
+    assert by_solver["local"] == by_solver["alone"] | {"polish": True}
+    budget = pm.Evaluations(405)
+    front = pm.optimize(
+        problem, make_algorithm(problem, population=10), budget, seed=0, polish=True
+    )
+    local = next(o for o in both.outcomes if (o.solver, o.seed) == ("local", 0))
+    # The last batch of ten is completed; what is beyond the budget does not count.
+    assert all((row >= front.F - 1e-12).all(axis=1).any() for row in local.F)
+    with pytest.raises(ProblemError, match="polish: must be True or False"):
+        pm.Solver.algorithm("nsga2", polish="yes")  # type: ignore[arg-type]
 
 
 def test_a_failing_run_is_reported_and_the_others_go_on() -> None:
