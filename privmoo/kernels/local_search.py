@@ -110,7 +110,7 @@ def anneal(
 
 @compiled()
 def _pair(field: Field, state: State, units: NDArray[np.int64]) -> Any:
-    """One of some units and a near unit, in either order: outliers are near nobody, and must draw others."""
+    """One of some units and a near unit, in either order: outliers, near nobody, draw others so."""
     u = units[int(uniform(state.random) * len(units))]
     place = int(uniform(state.random) * field.neighbours.shape[1])
     near = field.neighbours[field.owners[u], place]
