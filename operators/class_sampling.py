@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ClassSampling", "interval_classes", "search_steps"]
 
-_MOST_UNITS = 300  # for which steps are counted; a default run then takes minutes on any table
-
 
 class ClassSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
     """Classes that are intervals along a principal direction or a column, exact for their demands.
@@ -92,6 +90,6 @@ def search_steps(space: ClassSpace, per_unit: int) -> int:
 
     Args:
         space: The space.
-        per_unit: Steps for every unit of a table of up to some hundreds.
+        per_unit: Steps for every unit of a table of up to a thousand.
     """
-    return per_unit * min(max(space.n_units, 50), _MOST_UNITS)
+    return per_unit * min(max(space.n_units, 50), 1_000)
