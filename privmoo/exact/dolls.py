@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,12 +122,12 @@ def _sweep(
     units = [(_bound_of(lattice, terms, *unit), unit) for unit in lattice.units(_STEPS)]
     units.sort(key=lambda unit: float(unit[0][_geometric(n_records)].sum()), reverse=True)
     used = 0
-    with watch.stops(counters, STOP, share):
+    with watch.stops(counters, STOP, share), ThreadPoolExecutor(max_workers=1) as pool:
         while units and not counters[STOP] and not watch.is_over(share):
             before = counters[:3].copy()
             begin, stop = units[-1][1]
             arguments = (lattice.stages, best, cells, used, begin, stop, terms, counters)
-            n_used = interruptible(arguments, counters)
+            n_used = interruptible(pool, arguments, counters)
             if n_used < 0:
                 # Stopped, or out of room: the entries stay; in the latter case the unit is repeated.
                 best, used = compact_entries(best, 2 * len(best.nexts))

@@ -18,20 +18,22 @@ STOP = 4
 """The counter that stops a sweep."""
 
 
-def interruptible(arguments: tuple[Any, ...], counters: NDArray[np.int64]) -> int:
+def interruptible(
+    pool: ThreadPoolExecutor, arguments: tuple[Any, ...], counters: NDArray[np.int64]
+) -> int:
     """Sweep in another thread, so that Ctrl-C ends the sweep as if its time were up.
 
     Args:
+        pool: The other thread.
         arguments: The arguments of `privmoo.kernels.lattice.sweep`.
         counters: The counters among these arguments; one of them stops the sweep.
     """
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        future = pool.submit(sweep, *arguments)
-        try:
-            return int(future.result())
-        except KeyboardInterrupt:
-            counters[STOP] = 1
-            return int(future.result())
+    future = pool.submit(sweep, *arguments)
+    try:
+        return int(future.result())
+    except KeyboardInterrupt:
+        counters[STOP] = 1
+        return int(future.result())
 
 
 def new_best(n_records: int, room: int) -> Best:
