@@ -213,13 +213,18 @@ def test_an_algorithm_with_the_local_search_has_the_same_budget() -> None:
     assert by_solver["local"] == by_solver["alone"] | {"polish": True}
     budget = pm.Evaluations(405)
     front = pm.optimize(
-        problem, make_algorithm(problem, population=10), budget, seed=0, polish=True
+        problem,
+        make_algorithm(problem, population=10),
+        budget,
+        seed=0,
+        polish=True,
+        progress=False,
     )
     local = next(o for o in both.outcomes if (o.solver, o.seed) == ("local", 0))
     # The last batch of ten is completed; what is beyond the budget does not count.
     assert all((row >= front.F - 1e-12).all(axis=1).any() for row in local.F)
     with pytest.raises(ProblemError, match="polish: must be True or False"):
-        pm.Solver.algorithm("nsga2", polish="yes")  # type: ignore[arg-type]
+        pm.Solver.algorithm("nsga2", polish="yes")
 
 
 def test_a_failing_run_is_reported_and_the_others_go_on() -> None:
