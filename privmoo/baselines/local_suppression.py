@@ -56,7 +56,7 @@ def local_suppression(table: Table, k: int) -> PartitionRecoding:
         settled = [(_records(table, rest[_is_common(table, rest, s, k)]), s) for s in sets]
         for _, blank in sorted((s for s in settled if s[0]), key=lambda s: (-s[0], s[1])):
             is_common = _is_common(table, rest, blank, k)
-            blanks[np.ix_(rest[is_common], blank)] = True
+            blanks[np.ix_(rest[is_common], np.array(blank, np.int64))] = True
             rest = rest[~is_common]
     start = np.where(blanks, 0, table.tuples).astype(np.int64)
     stop = np.where(blanks, [qi.n_leaves for qi in table.qis], start + 1)

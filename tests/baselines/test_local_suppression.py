@@ -23,12 +23,13 @@ Row = tuple[str, ...]
 def tables(draw: st.DrawFn, *, columns: int = 3) -> pm.Table:
     n = draw(st.integers(6, 20))
     rows = st.lists(st.tuples(*[st.sampled_from("abc")] * columns), min_size=n, max_size=n)
-    frame = pd.DataFrame(draw(rows), columns=[f"c{j}" for j in range(columns)])
+    names = [f"c{j}" for j in range(columns)]
+    frame = pd.DataFrame(draw(rows), columns=names)
     weights = draw(st.lists(st.sampled_from([1.0, 2.0]), min_size=columns, max_size=columns))
     return pm.Table(
         frame,
         quasi_identifiers={
-            name: pm.QuasiIdentifier(weight=w) for name, w in zip(frame, weights, strict=True)
+            name: pm.QuasiIdentifier(weight=w) for name, w in zip(names, weights, strict=True)
         },
     )
 

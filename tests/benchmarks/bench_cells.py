@@ -32,6 +32,7 @@ COLUMNS = (
 )
 KS = (3, 5, 10)
 GENERATIONS = 10
+Baseline = Callable[[pm.Table, int], PartitionRecoding]
 Method = Callable[[pm.Table], dict[int, PartitionRecoding]]
 
 
@@ -58,16 +59,19 @@ def blanked(table: pm.Table, recoding: PartitionRecoding, k: int) -> float:
     return float((cells == "*").to_numpy().mean())
 
 
-def searched(publish: Publish) -> Method:
+def searched(publish: Publish, baseline: Baseline | None = None) -> Method:
     def search(table: pm.Table) -> dict[int, PartitionRecoding]:
         problem = pm.problems.Regions(table, publish=publish)
-        front = pm.optimize(problem, budget=GENERATIONS, seed=1, progress=False)
+        start = [] if baseline is None else [baseline(table, k) for k in KS]
+        front = pm.optimize(
+            problem, budget=GENERATIONS, seed=1, progress=False, start=start or None
+        )
         return {k: as_classes(front.where(min_k=k).best("loss").recoding, table) for k in KS}
 
     return search
 
 
-def each(baseline: Callable[[pm.Table, int], PartitionRecoding]) -> Method:
+def each(baseline: Baseline) -> Method:
     return lambda table: {k: baseline(table, k) for k in KS}
 
 
@@ -79,6 +83,7 @@ METHODS: dict[str, Method] = {
     ),
     f"`Regions`, bounds, {GENERATIONS} generations": searched("region"),
     f"`Regions`, tight, {GENERATIONS} generations": searched("tight"),
+    "the same from local suppression": searched("tight", pm.baselines.local_suppression),
 }
 
 

@@ -1,7 +1,7 @@
 """Greedy splits of many distinct tuples: time and memory, and a scanned table's release.
 
-Run by `make bench` with 10⁵ and 10⁶ tuples of ten columns; `python tests/benchmarks/bench_splits.py 1e7`
-runs other sizes. Every size is a process of its own, whose largest memory is told.
+Run by `make bench` with 10⁵ and 10⁶ tuples of ten columns; other sizes are its arguments, such as `1e7`.
+Every size is a process of its own, whose largest memory is told.
 """
 
 from __future__ import annotations
