@@ -29,7 +29,7 @@ _LOCAL_HEAT = (0.05, 2.0)  # the temperatures that annealings of a region begin 
 _REGION = 64  # the fewest units of a region
 _STEPS_PER_RECORD = 2_000
 _STEPS_PER_SECOND = 5_000_000  # a guess, for plans by the clock
-_BATCH = 200_000  # steps between two looks at the clock
+_LEAST_BATCH, _BATCH = 50, 200_000  # steps between two looks at the clock
 
 
 def local_search(
@@ -104,7 +104,7 @@ class _Steps:
 
     def __init__(self, steps: int) -> None:
         self.steps, self.used = steps, 0
-        self.batch = int(np.clip(steps // 10_000, 1, _BATCH))
+        self.batch = min(max(_LEAST_BATCH, steps // 10_000), _BATCH)
 
     def share(self) -> float:
         """Return how much of the budget is used."""
