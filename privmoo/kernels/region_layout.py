@@ -270,7 +270,7 @@ def _hierarchical(limits: Limits, attribute: int, differences: NDArray[np.float6
             sums[limits.nodes[start + v]] += differences[v]
         for node in range(n):
             total += max(sums[node], 0.0)
-    return total / max(height, 1)
+    return float(total / max(height, 1))
 
 
 @compiled()
