@@ -305,7 +305,7 @@ class RegionSpace(SearchSpace):
         below = np.cumsum(records[order]) - records[order]
         # Of equal sizes the first one has the fewest records before it.
         steps, first = np.unique(sizes[order], return_index=True)
-        return max(1.0, math.floor(steps[below[first] <= rule.most].max()))
+        return max(1.0, float(np.floor(steps[below[first] <= rule.most].max())))
 
     def policy(self, x: NDArray[Any]) -> Suppression | None:
         """Return the threshold that a decision vector chooses; None if it chooses none."""

@@ -186,13 +186,17 @@ def test_gains_of_splits_equal_those_of_a_slow_version(seed: int, n: int) -> Non
     table = people(n, seed=seed)
     layout = lay_out(table, [Coarsened.of(qi) for qi in table.qis])
     members = new_members(layout, np.arange(table.n_tuples))
-    gains, sides, splits = scratch = new_scratch(layout)
+    scratch = new_scratch(layout)
+    gains, sides, splits = scratch.gains, scratch.sides, scratch.splits
     state = np.zeros(1, np.uint64)
     count, loss, size = split_candidates(layout, members, 0, table.n_tuples, 0.0, state, scratch)
 
-    def slow(labels: np.ndarray[Any, Any]) -> float:
+    def sides_of(labels: np.ndarray[Any, Any]) -> tuple[Any, Any]:
         recoding = range_recoding(table, labels, by="tuples")
-        return float(recoding._losses(table) @ recoding.sizes)
+        return recoding.sizes, recoding._losses(table) * recoding.sizes
+
+    def slow(labels: np.ndarray[Any, Any]) -> float:
+        return float(sides_of(labels)[1].sum())
 
     assert size == table.n_records
     assert np.isclose(loss, slow(np.zeros(table.n_tuples, np.int64)))
@@ -202,6 +206,10 @@ def test_gains_of_splits_equal_those_of_a_slow_version(seed: int, n: int) -> Non
         inside = (table.tuples[:, j] >= low) & (table.tuples[:, j] <= high)
         assert 0 < inside.sum() < table.n_tuples
         assert np.isclose(loss - gains[c], slow(inside.astype(np.int64)), atol=1e-9)
+        records, losses = sides_of(inside.astype(np.int64))
+        larger = losses[records == records.max()]
+        assert np.isclose(loss - scratch.savings[c], larger, atol=1e-9).any()
+        assert scratch.records[c] == records.min()
         assert sides[c] == min(table.weights[inside].sum(), table.weights[~inside].sum())
         ways.add((j, inside.tobytes()))
     for j, qi in enumerate(table.qis):
@@ -218,15 +226,24 @@ def test_gains_of_bounds_equal_those_of_a_slow_version(seed: int, n: int) -> Non
     space = Regions(table).space
     ground = space.ground(np.empty(0, np.int64))
     layout, members, _, boxes = (ground.layout, *ground.forest(space.demands.limits)[2:])
-    gains, sides, splits = scratch = new_scratch(layout)
+    scratch = new_scratch(layout)
+    gains, sides, splits = scratch.gains, scratch.sides, scratch.splits
     state = np.zeros(1, np.uint64)
     count = box_candidates(layout, members, 0, table.n_tuples, boxes[0], 0.0, state, scratch)
 
-    def slow(tree: list[int]) -> float:
+    def sides_of(tree: list[int]) -> tuple[Any, Any]:
         row = np.zeros(space.n_places, np.int32)
         row[: len(tree)] = tree
         regions = space.decode(row)
-        return float(space._prices(regions)[regions.labels] @ table.weights)
+        records = np.bincount(regions.labels, weights=table.weights)
+        return records, space._prices(regions) * records
+
+    def slow(tree: list[int]) -> float:
+        return float(sides_of(tree)[1].sum())
+
+    def largest_side(tree: list[int]) -> Any:
+        records, losses = sides_of(tree)
+        return losses[records == records.max()]
 
     ways = set()
     for c in range(count):
@@ -235,6 +252,8 @@ def test_gains_of_bounds_equal_those_of_a_slow_version(seed: int, n: int) -> Non
         assert 0 < inside.sum() < table.n_tuples
         if table.n_tuples >= 2 and space.n_places >= 3:
             assert np.isclose(slow([0]) - gains[c], slow([splits[c] + 1, 0, 0]), atol=1e-9)
+            larger = largest_side([splits[c] + 1, 0, 0])
+            assert np.isclose(slow([0]) - scratch.savings[c], larger, atol=1e-9).any()
         assert sides[c] == min(table.weights[inside].sum(), table.weights[~inside].sum())
         ways.add((j, inside.tobytes()))
     for j, qi in enumerate(table.qis):
