@@ -174,7 +174,9 @@ def after(seconds: float, number: int = signal.SIGKILL) -> Callable[[int], None]
     """Send a signal after some time; a process that has ended by then is left alone."""
 
     def send(process: int) -> None:
-        time.sleep(seconds)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not _is_dead(process):
+            time.sleep(0.002)
         _send(process, number)
 
     return send
