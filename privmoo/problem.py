@@ -24,7 +24,7 @@ from privmoo.spaces.base import SearchSpace
 from privmoo.spaces.variables import VariableSpace
 from privmoo.suppression import NoSuppression, Suppression
 
-__all__ = ["AnonymizationProblem", "read_constraints"]
+__all__ = ["AnonymizationProblem", "read_constraints", "read_policy"]
 
 _RENAME = Hint(call="measure.named(...)")
 # What a subclass defines where it is not given a space.
@@ -93,7 +93,7 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
             self.space.limit_threads(threads)
         self.objectives = tuple(self.default_objectives() if objectives is None else objectives)
         self.constraints = read_constraints(constraints)
-        self.suppression = _read_policy(suppression)
+        self.suppression = read_policy(suppression)
         _check_parts(self.objectives, self.constraints, table)
         core = [*self.objectives, *(c.measure for c in self.constraints)]
         if extras is None:
@@ -350,8 +350,8 @@ def read_constraints(constraints: object) -> tuple[Constraint, ...]:
     return bounds
 
 
-def _read_policy(suppression: object) -> Suppression:
-    """Return the policy; none that is named leaves nobody out."""
+def read_policy(suppression: object) -> Suppression:
+    """Return a policy, that of leaving nobody out for None, or raise if it is not one."""
     if suppression is None:
         return NoSuppression()
     if not isinstance(suppression, Suppression):

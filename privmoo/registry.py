@@ -191,7 +191,7 @@ def names(kind: str) -> list[str]:
         kind: One of `KINDS`.
 
     >>> names("baselines")
-    ['k_member', 'local_search', 'mdav', 'mondrian', 'univariate', 'ward', 'zheng']
+    ['k_member', 'local_search', 'local_suppression', 'mdav', 'mondrian', 'univariate', 'ward', 'zheng']
     """
     built_in = built_in_names(kind)
     return [*built_in, *sorted(set(_plugin_names(kind)) - set(built_in))]

@@ -15,7 +15,7 @@ from privmoo.measures import (
     SuppressedShare,
     WeightedK,
 )
-from privmoo.problem import AnonymizationProblem, read_constraints
+from privmoo.problem import AnonymizationProblem, read_constraints, read_policy
 from privmoo.spaces.regions import Publish, RegionSpace
 from privmoo.suppression import Budget, Suppression
 
@@ -87,6 +87,7 @@ class Regions(AnonymizationProblem):
         self.max_suppression = fraction("max_suppression", max_suppression)
         if self.max_suppression and suppression is None:
             suppression = Budget(self.max_suppression)
+        policy = read_policy(suppression)
         self.table = table
         constraints = read_constraints(constraints)
         goals = tuple(self.default_objectives() if objectives is None else objectives)
@@ -96,14 +97,14 @@ class Regions(AnonymizationProblem):
             constraints=constraints,
             objectives=goals,
             consistent=consistent,
-            suppression=suppression,
+            suppression=policy,
         )
         super().__init__(
             table,
             space=space,
             objectives=goals,
             constraints=constraints,
-            suppression=suppression,
+            suppression=policy,
             extras=extras,
             threads=threads,
         )

@@ -446,7 +446,7 @@ class Noised(PublishedColumn):
         step: float | None = None,
         noise: Laplace | None = None,
     ) -> Noised:
-        """Publish one number per record.
+        """Publish one number per record, as whole numbers if the column's are and all of them are.
 
         Args:
             table: The table of the quasi-identifier.
@@ -462,7 +462,7 @@ class Noised(PublishedColumn):
         else:
             numbers, inverse = np.unique(values, return_inverse=True)
             codes = inverse.astype(np.int32)
-        whole = whole_columns(table)[j]
+        whole = bool(whole_columns(table)[j] and (numbers == np.rint(numbers)).all())
         return cls(qi=table.qis[j], codes=codes, noise=noise, numbers=numbers, whole=whole)
 
     @property

@@ -302,7 +302,11 @@ def many(_: Any) -> Any:
         ([SMALL], {"seeds": [-1]}, "seeds: must be a whole number of at least 0, got -1"),
         ([SMALL], {"seeds": 1.5}, "seeds: must be a number or a list of seeds"),
         ([SMALL], {"seeds": [2**63]}, r"seeds: must be below 2\*\*63"),
-        (["exact"], {}, "'exact' cannot solve Cuts: problem: Cuts does not search levels"),
+        (
+            ["exact"],
+            {"problem": pm.problems.Clusters(pm.testing.example_table(), 3, k=2)},
+            "'exact' cannot solve Clusters: problem: Clusters searches neither levels nor cuts",
+        ),
         (
             [pm.Solver.pso_grid(n_clusters=[2, 3], k=[2], lam=[1.0])],
             {},
