@@ -30,7 +30,7 @@ def cheaper_parts(
         one: The class of every unit.
         other: The same of another partition.
     """
-    n_one, n_other = np.int64(one.max()) + 1, np.int64(other.max()) + 1
+    n_one, n_other = int(one.max()) + 1, int(other.max()) + 1
     parents = np.arange(n_one + n_other)
     for u in range(len(one)):
         a, b = _root(parents, one[u]), _root(parents, n_one + other[u])
