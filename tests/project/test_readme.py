@@ -14,6 +14,7 @@ from tests.scenery.paths import TOP
 
 README = TOP / "README.md"
 PAGES = sorted((TOP / "notebooks").rglob("*.md"))
+WALK = TOP / "notebooks" / "tutorials" / "command_line.md"
 BLOCK = re.compile(
     r"(?P<skip><!--\s*not run\s*-->\s*)?^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
 )
@@ -68,7 +69,7 @@ def test_the_walk_through_all_verbs(
 ) -> None:
     from privmoo.cli.main import app
 
-    walk = commands(README.read_text(encoding="utf-8"))
+    walk = commands(WALK.read_text(encoding="utf-8"))
     verbs = {command.name for command in app.registered_commands}
     assert {words[1] for words in walk if words[0] == "privmoo"} == verbs
     monkeypatch.chdir(tmp_path)
