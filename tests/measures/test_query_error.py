@@ -124,7 +124,7 @@ def recodings(table: pm.Table, rng: np.random.Generator) -> list[Recoding]:
 
 def cells(table: pm.Table, rng: np.random.Generator) -> CellRecoding:
     """Numbers that are a little off, and categories that are kept or blanked, record by record."""
-    ages = table.frame["age"].to_numpy() + rng.normal(size=table.n_records).round(1)
+    ages = (table.frame["age"].to_numpy() + rng.integers(-2, 3, table.n_records)).astype(float)
     nodes = node_cells(table)
     labels = [
         Labels.of_nodes(
