@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from privmoo._util.distinct import number_rows
 from privmoo.baselines.common import check
 from privmoo.data.table import Table
+from privmoo.errors import ProblemError
 from privmoo.recodings.classes import PartitionRecoding, range_recoding
 
 __all__ = ["local_suppression"]
@@ -33,8 +34,8 @@ def local_suppression(table: Table, k: int) -> PartitionRecoding:
 
     `problems.Regions` of a table whose hierarchies are flat publishes the same kind of cells.
 
-    All sets of up to 12 columns are tried. Of more columns, small sets are, and then those of the least
-    important columns.
+    With 12 columns or fewer every set of columns is tried; with more, small sets and then nested sets of
+    the least important columns.
 
     Args:
         table: The records.
@@ -47,6 +48,12 @@ def local_suppression(table: Table, k: int) -> PartitionRecoding:
     [['20', 'f'], ['20', 'f'], ['*', 'm'], ['*', 'm']]
     """
     check(table, k)
+    for qi in table.qis:
+        if qi.hierarchy is not None and qi.max_level < qi.hierarchy.height:
+            raise ProblemError(
+                f"local_suppression: column {qi.name!r} has max_level={qi.max_level} and may not be "
+                "blanked; leave max_level out, or use problems.Regions, which respects it"
+            )
     weights = [qi.weight for qi in table.qis]
     blanks = np.zeros((table.n_tuples, table.n_qis), np.bool_)
     rest = np.arange(table.n_tuples)

@@ -29,7 +29,7 @@ class Search:
 
     Attributes:
         algorithm: A name of `algorithm_names()`, or `"exact"` for the proven front of a problem of
-            levels; the problem's default if not given.
+            levels or cuts; the problem's default if not given.
         population: The size of the population; the problem's default if not given.
         generations: The budget in generations.
         evaluations: The budget in evaluations.

@@ -153,7 +153,7 @@ def choices_of(problem: AnonymizationProblem) -> Choices:
     if "levels" in kinds:
         return LevelChoices(space_of(problem, "levels"))
     raise ProblemError(
-        f"problem: {type(problem).__name__} searches neither levels nor cuts, so its front cannot be "
+        f"problem: {type(problem).__name__} does not search levels or cuts alone, so its front cannot be "
         "proven; use a problem such as Levels or Cuts"
     )
 

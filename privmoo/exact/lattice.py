@@ -28,7 +28,7 @@ from privmoo.kernels.stairs import Best
 from privmoo.operators.space import space_of
 from privmoo.problem import AnonymizationProblem
 from privmoo.recodings.candidates import Candidates
-from privmoo.search import Evaluations, optimize
+from privmoo.search import Evaluations, Generations, Seconds, optimize
 from privmoo.spaces.levels import LevelSpace
 from privmoo.suppression.staircase import Staircase
 
@@ -75,6 +75,12 @@ def exact_front(
     >>> front.to_frame()[["k", "loss"]].round(3).to_numpy().tolist(), front.proven
     ([[1.0, 0.0], [2.0, 0.333], [4.0, 1.0]], True)
     """
+    if not isinstance(problem, AnonymizationProblem):
+        raise ProblemError(
+            f"problem: must be a problem such as Levels(table), got {type(problem).__name__}"
+        )
+    if start is not None and not isinstance(start, Front):
+        raise ProblemError(f"start: must be a Front, got {type(start).__name__}")
     watch = Stopwatch(_LONGEST if seconds is None else _read_seconds(seconds))
     if start is not None and start.description != problem.describe():
         raise ProblemError(
@@ -82,7 +88,7 @@ def exact_front(
         )
     goal = goal_of(problem)
     if "regions" in getattr(problem.space, "kinds", ()) and goal is not None:
-        return _by_pairs(problem, goal, start, watch)
+        return _by_pairs(problem, goal, start, watch, progress)
     choices = choices_of(problem)
     with _bar(choices.n_nodes, disable=not progress) as bar:
         if goal is None:
@@ -97,8 +103,9 @@ def exact_front(
 def lattice_cost(problem: AnonymizationProblem) -> dict[str, float]:
     """Return the number of vectors of levels of a problem, and the seconds that it takes to visit them all.
 
-    Bounds usually exclude most vectors, so `exact_front` often needs much less, by orders of magnitude for
-    many columns. How much less is not known before.
+    It is about levels only; `exact_front` takes cuts too. Bounds usually exclude most vectors, so
+    `exact_front` often needs much less, by orders of magnitude for many columns. How much less is not known
+    before.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"zip": ["123", "124", "200"]}),
@@ -182,6 +189,8 @@ def _by_sweep(
     ]
     if not rows:  # nothing feasible yet, or nothing better than the start
         rows = [choices.coarsest()]
+    if start is None and not outcome.finished and choices.n_nodes > _QUICK:
+        start = _quick_search(problem)  # what a sweep has visited when it ends says little
     facts = _facts(choices, watch, outcome.visited, outcome.left_out, proven=outcome.finished)
     front = _front(problem, np.stack(rows), start, facts)
     if outcome.finished:
@@ -226,11 +235,17 @@ def _staircase(problem: AnonymizationProblem, goal: SweepGoal, front: Front) -> 
 
 
 def _by_pairs(
-    problem: AnonymizationProblem, goal: SweepGoal, start: Front | None, watch: Stopwatch
+    problem: AnonymizationProblem,
+    goal: SweepGoal,
+    start: Front | None,
+    watch: Stopwatch,
+    progress: bool,
 ) -> Front:
     """Return what a search found in regions, with a loose bound: their front is not proven."""
     if start is None:
-        start = optimize(problem, seed=1, progress=False)
+        most = Generations(problem.default_generations)
+        budget = most if watch.seconds is None else most | Seconds(max(watch.seconds, 1e-3))
+        start = optimize(problem, budget=budget, seed=1, progress=progress)
     rest = pair_bound(problem.table, goal.kind, watch)
     outcome = Outcome(new_best(problem.table.n_records, 0), rest)
     facts = dict(start.run) | {"algorithm": "bound by pairs", "proven": False}
@@ -348,6 +363,8 @@ def _read_seconds(seconds: object) -> float | None:
     """Return a time limit; None if there is none."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or math.isnan(seconds):
         raise ProblemError(f"seconds: must be a number, got {seconds!r}")
+    if seconds < 0:
+        raise ProblemError(f"seconds: must be at least 0, got {seconds!r}")
     return None if math.isinf(seconds) else float(seconds)
 
 

@@ -108,7 +108,7 @@ class Choices(Sequence[Choice]):
         lines = list(self._lines())
         if not lines:
             return "No solution protects anybody: k is 1 everywhere."
-        first = min(max(len(name) for name, _ in lines), width // 4)
+        first = min(max(len(name) for name, _ in lines), max(1, width // 4))
         n = len(self._rows)
         longest = max(len(cell) for _, cells in lines for cell in cells)
         rest = min(longest, max(_LEAST_WIDTH, (width - first) // n - 2))
@@ -200,7 +200,7 @@ def suggested(front: Front) -> int | None:
     """Return the place of the solution to begin with; None if k is not recorded or is 1 everywhere.
 
     It is the cheapest one with k of at least 5, or of the least k that a constraint of the problem states.
-    Where the front does not reach 5, it is the cheapest one of the largest k below.
+    Where the front does not reach that, it is the cheapest one with k of at least 3, or else 2.
     """
     k = next((q for q in front.quantities if q.key == "k"), None)
     if k is None or not len(front) or front.column("k").max() < 2:

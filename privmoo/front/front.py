@@ -403,7 +403,9 @@ class Front:
 
     # Choice of a solution
 
-    def choices(self, **steps: Sequence[float] | float) -> Choices:
+    def choices(
+        self, k: Sequence[float] | float | None = None, **steps: Sequence[float] | float
+    ) -> Choices:
         """Return what k = 3, 5, 10, 20 and 50 would cost, side by side: the place to begin.
 
         Each choice is the cheapest solution that has at least that k: its number, its figures, how many
@@ -412,7 +414,8 @@ class Front:
         or by its first objective that is maximised.
 
         Args:
-            steps: Other steps, of one recorded quantity: `k=[5, 25]`, `l=[2, 3]`, `t=0.2`.
+            k: Other values of k, such as `[5, 25]`.
+            steps: Steps of another recorded quantity instead: `l=[2, 3]`, `t=0.2`.
 
         >>> import pandas as pd, privmoo as pm
         >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -431,7 +434,7 @@ class Front:
         >>> front.choices().suggested, front.choices(k=4)[0].solution
         (Solution 2 of 3: k = 6, 100 % loss, Solution 2 of 3: k = 6, 100 % loss)
         """
-        return choices(self, steps)
+        return choices(self, steps if k is None else {"k": k, **steps})
 
     def where(self, *, family: str | None = None, **bounds: float) -> Front:
         """Return the front of the solutions within limits.

@@ -305,11 +305,10 @@ class Labels(PublishedColumn):
         if whole.all():
             return "*"
         sizes, noun = self._sizes(cells)
-        low, high = (
-            "*" if whole[i] else f"{float(f'{sizes[i]:.4g}'):,.15g}"
-            for i in (int(np.argmin(sizes)), int(np.argmax(sizes)))
-        )
-        return noun.format(low if low == high else f"{low} to {high}")
+        some = sizes[~whole]
+        low, high = (f"{float(f'{size:.4g}'):,.15g}" for size in (some.min(), some.max()))
+        words = noun.format(low if low == high else f"{low} to {high}")
+        return f"{words}, some *" if whole.any() else words
 
     def _sizes(self, cells: IntArray) -> tuple[NDArray[Any], str]:
         """Return the sizes of some labels, and how to speak of them."""

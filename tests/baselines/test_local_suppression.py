@@ -105,3 +105,11 @@ def test_many_columns_and_bad_input() -> None:
         pm.baselines.local_suppression(table, 61)
     with pytest.raises(ProblemError, match="at least 2"):
         pm.baselines.local_suppression(table, 1)
+
+
+def test_a_column_that_may_not_be_blanked_is_refused() -> None:
+    df = pd.DataFrame({"age": [20, 20, 30, 31], "sex": list("ffmm")})
+    sex = pm.QuasiIdentifier(hierarchy=pm.Hierarchy.flat(), max_level=0)
+    table = pm.Table(df, quasi_identifiers={"age": pm.Hierarchy.flat(), "sex": sex})
+    with pytest.raises(ProblemError, match="column 'sex' has max_level=0 and may not be blanked"):
+        pm.baselines.local_suppression(table, 2)

@@ -115,8 +115,35 @@ def test_lower_bounds_of_cuts_hold() -> None:
 
 def test_what_searches_neither_levels_nor_cuts() -> None:
     table: Any = random_cuts(np.random.default_rng(0)).table
-    with pytest.raises(ProblemError, match=r"Clusters searches neither levels nor cuts"):
+    with pytest.raises(ProblemError, match=r"Clusters does not search levels or cuts alone"):
         exact_front(Clusters(table, n_clusters=1), progress=False)
+
+
+def test_wrong_arguments_are_named() -> None:
+    problem = random_cuts(np.random.default_rng(0))
+    wrong: list[tuple[Any, dict[str, Any], str]] = [
+        (problem.table, {}, r"problem: must be a problem such as Levels\(table\), got Table"),
+        (problem, {"start": "x"}, "start: must be a Front, got str"),
+        (problem, {"seconds": -1}, "seconds: must be at least 0, got -1"),
+        (problem, {"seconds": "1"}, "seconds: must be a number, got '1'"),
+    ]
+    for first, options, sentence in wrong:
+        with pytest.raises(ProblemError, match=sentence):
+            exact_front(first, progress=False, **options)
+
+
+def test_a_search_that_ends_at_once_still_has_a_front() -> None:
+    """What a sweep has visited by then is nothing; a short search knows better."""
+    problem = pm.problems.BudgetSuppression(pm.datasets.german_credit(), max_suppression=0.05)
+    front = exact_front(problem, seconds=0, progress=False)
+    assert not front.proven and len(front) > 10
+    assert front.column("loss").min() == 0 and front.column("k").max() == 1_000
+
+
+def test_the_time_of_regions_is_limited() -> None:
+    problem = pm.problems.Regions(pm.datasets.german_credit())
+    front = exact_front(problem, seconds=0, progress=False)
+    assert front.run["generations"] < problem.default_generations
 
 
 def test_pymoo_reads_the_proven_front() -> None:

@@ -305,7 +305,7 @@ def many(_: Any) -> Any:
         (
             ["exact"],
             {"problem": pm.problems.Clusters(pm.testing.example_table(), 3, k=2)},
-            "'exact' cannot solve Clusters: problem: Clusters searches neither levels nor cuts",
+            "'exact' cannot solve Clusters: problem: Clusters does not search levels or cuts alone",
         ),
         (
             [pm.Solver.pso_grid(n_clusters=[2, 3], k=[2], lam=[1.0])],
