@@ -1,6 +1,6 @@
 """Regions against the best that other programs reached: one run of two minutes each, three seeds.
 
-Run by `make bench`; `python tests/benchmarks/bench_regions.py adult arx credit diversity outliers` runs parts.
+Run by `make bench`; with names such as `adult arx credit diversity outliers` some parts are run.
 The losses of ARX's tables are counted on the written rows, by the hierarchy files alone.
 """
 
