@@ -76,7 +76,7 @@ def test_cells_equal_those_of_a_slow_version(table: pm.Table, k: int) -> None:
 
 
 @given(tables(columns=2), st.integers(2, 6))
-@pytest.mark.filterwarnings("ignore:this is release number")
+@pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
 def test_the_audit_counts_k(table: pm.Table, k: int) -> None:
     release = pm.make_release(table, pm.baselines.local_suppression(table, k), seed=1)
     assert audit(release.frame, quasi_identifiers=table.qi_names).k >= k

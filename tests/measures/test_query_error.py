@@ -138,7 +138,7 @@ def cells(table: pm.Table, rng: np.random.Generator) -> CellRecoding:
     return CellRecoding(table, [Noised.of_numbers(table, 0, ages), *labels])
 
 
-@pytest.mark.filterwarnings("ignore:this is release number")
+@pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
 @given(st.integers(0, 10**6))
 def test_the_measure_is_the_slow_count_over_released_rows(seed: int) -> None:
     table = random_table(seed)
