@@ -37,7 +37,7 @@ def random_cuts(rng: np.random.Generator, *, most: int = 16) -> Cuts:
         else:
             width = int(rng.integers(2, 8 if j == 0 else 5))
             frame[name] = rng.integers(0, width, n)
-            frame[name][0] = width - 1
+            frame[name][0], frame[name][-1] = width - 1, 0  # one value would be nothing to search
             hierarchy = Hierarchy.ordered()
             beginnings = np.unique(frame[name])[1:]
             options = {}
