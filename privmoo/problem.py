@@ -418,6 +418,8 @@ def _measure_data(m: Measure) -> dict[str, Any]:
         "stage": m.stage,
         "parameters": plain,
     }
+    if m.definition > 1:
+        description["definition"] = m.definition
     if isinstance(m, FunctionMeasure):
         description["code"] = content_digest(m.function)
     return description

@@ -12,7 +12,13 @@ from privmoo.audit.counts import Counts, ValueCounts
 from privmoo.audit.formulas import formula
 from privmoo.audit.frame import Roles, count_frame, group_sizes
 from privmoo.audit.labels import check_covers
-from privmoo.audit.records import disclosure_risks, kept_values, mean_levels, numbers_of_labels
+from privmoo.audit.records import (
+    RowNoise,
+    disclosure_risks,
+    kept_values,
+    mean_levels,
+    numbers_of_labels,
+)
 from privmoo.audit.report import Audit, audit, is_nearly_unique, nearly_unique
 from privmoo.audit.sizes import audit_sizes
 from privmoo.audit.tables import count_tables
@@ -25,6 +31,7 @@ __all__ = [
     "Audit",
     "Counts",
     "Roles",
+    "RowNoise",
     "ValueCounts",
     "audit",
     "audit_sizes",

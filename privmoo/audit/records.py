@@ -14,12 +14,29 @@ from privmoo.audit.labels import Meanings, read_positions, require
 from privmoo.audit.values import canonical, canonical_codes, factorize
 from privmoo.errors import AuditError
 
-__all__ = ["disclosure_risks", "kept_values", "mean_levels", "numbers_of_labels"]
+__all__ = ["RowNoise", "disclosure_risks", "kept_values", "mean_levels", "numbers_of_labels"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 _FAR = 40.0  # scales of noise: a row farther away has no weight beside one that fits
 _POINTS = 256
+
+
+@dataclass(frozen=True)
+class RowNoise:
+    """The Laplace noise on a numeric column, as the publisher states it.
+
+    Attributes:
+        scales: The scale of the noise on every released row.
+        step: The unit to which noise was rounded.
+        low: The lower bound of the released numbers.
+        high: Their upper bound.
+    """
+
+    scales: FloatArray
+    step: float
+    low: float = -np.inf
+    high: float = np.inf
 
 
 def numbers_of_labels(column: pd.Series[Any], name: Hashable) -> tuple[FloatArray, FloatArray]:
@@ -128,14 +145,15 @@ def disclosure_risks(
     meanings: Meanings,
     numeric: Collection[Hashable],
     rows: Sequence[int] | IntArray,
-    noise: Mapping[Any, FloatArray] | None = None,
+    noise: Mapping[Any, RowNoise] | None = None,
 ) -> FloatArray:
     """Return per released person the share of the secret among the rows that fit the original values.
 
-    The attacker knows the columns of `original`. A released row fits if its labels cover the known
-    categories; it has the weight e^-d, where d is the distance of its numbers from the known ones in scales
-    of their noise. Numbers without noise must be equal, or lie in the interval. The risk is the share of
-    the person's sensitive value among the rows that fit; if none does, the value's share in the release.
+    The attacker knows the columns of `original`, and the noise. A released row fits if its labels cover the
+    known categories. Its weight is the probability that the known numbers with noise, rounded and kept
+    within the bounds, are the released ones, or lie in the released interval. Numbers without noise must
+    be equal, or lie in the interval. The risk is the share of the person's sensitive value among the rows
+    that fit; if none does, the value's share in the release.
 
     Args:
         original: What the attacker knows about every original row.
@@ -144,7 +162,7 @@ def disclosure_risks(
         meanings: Per column and label the values it stands for.
         numeric: The columns that are numbers.
         rows: The original row of every released row.
-        noise: Per numeric column the scale of the noise of every released row.
+        noise: The noise of numeric columns, by name.
 
     >>> df = pd.DataFrame({"age": [1, 2, 2]})
     >>> out = pd.DataFrame({"age": [1, 2, 2], "ill": ["x", "x", "y"]})
@@ -162,14 +180,17 @@ def disclosure_risks(
     persons_known = original.iloc[positions]
     points = persons_known[numbers].to_numpy(np.float64).reshape(shape)
     ends = [numbers_of_labels(released[name], name) for name in numbers]
-    scale = [np.asarray((noise or {}).get(name, 0.0)) * np.ones(len(released)) for name in numbers]
-    with np.errstate(divide="ignore"):
-        cells = _Cells(
-            np.array([low for low, _ in ends]).T.reshape(shape),
-            np.array([high for _, high in ends]).T.reshape(shape),
-            np.array([1 / column for column in scale]).T.reshape(shape),
-            secret,
-        )
+    scale = np.zeros(shape)
+    for j, name in enumerate(numbers):
+        if noise and name in noise:
+            scale[:, j] = noise[name].scales
+            ends[j] = _unrounded(*ends[j], noise[name])
+    cells = _Cells(
+        np.array([low for low, _ in ends]).T.reshape(shape),
+        np.array([high for _, high in ends]).T.reshape(shape),
+        scale,
+        secret,
+    )
     risk = np.empty(len(released))
     for persons, fitting in _pairs(persons_known, released, categories, meanings):
         questions, place = np.unique(
@@ -182,13 +203,35 @@ def disclosure_risks(
     return risk
 
 
+def _unrounded(low: FloatArray, high: FloatArray, noise: RowNoise) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of all sums that were rounded, and moved to a bound, into released intervals."""
+    at_bottom, at_top = low <= noise.low, high >= noise.high
+    return (
+        np.where(at_bottom, -np.inf, low - noise.step / 2),
+        np.where(at_top, np.inf, high + noise.step / 2),
+    )
+
+
+def _log_probability(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the log of the probability that standard Laplace noise lies from `left` to `right`."""
+    # The distribution is symmetric: the side where most of the interval lies is turned to the right.
+    turned = right < -left
+    near, far = np.where(turned, -right, left), np.where(turned, -left, right)
+    beyond = np.maximum(near, 0.0)  # e^-beyond / 2 is the probability of more than `beyond`
+    logs = -beyond + np.log(0.5) + np.log(-np.expm1(-(far - beyond)))
+    both_sided = near < 0
+    inner = -0.5 * np.expm1(near[both_sided])  # from `near` to 0
+    logs[both_sided] = np.log(np.exp(logs[both_sided]) + inner)
+    return logs
+
+
 @dataclass(frozen=True)
 class _Cells:
-    """Released numbers: both ends, one over the scale of their noise, and the secrets behind them."""
+    """Released numbers: both ends before rounding, the scale of their noise, the secrets behind them."""
 
     low: FloatArray
     high: FloatArray
-    inverse: FloatArray
+    scale: FloatArray
     secret: IntArray
 
     def shares(self, points: FloatArray, secrets: IntArray, fitting: IntArray) -> FloatArray:
@@ -204,10 +247,11 @@ class _Cells:
             with np.errstate(invalid="ignore"):
                 return np.asarray(counts[secrets] / np.float64(len(fitting)))
         # A row that is far away in one number is far away, so only rows near each few points are compared.
-        slowest = self.inverse[fitting].min(axis=0)
-        with np.errstate(invalid="ignore"):
-            j = int(np.argmax(np.nan_to_num(np.ptp(points, axis=0) * slowest)))
-        low, high, reach = self.low[fitting, j], self.high[fitting, j], _FAR / slowest[j]
+        loudest = self.scale[fitting].max(axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            j = int(np.argmax(np.nan_to_num(np.ptp(points, axis=0) / loudest)))
+        low, high, reach = self.low[fitting, j], self.high[fitting, j], _FAR * loudest[j]
+        likeliest = self._best_logs(fitting)
         result = np.empty(len(points))
         order = np.argsort(points[:, j], kind="stable")
         for begin in range(0, len(points), _POINTS):
@@ -215,7 +259,7 @@ class _Cells:
             first, last = points[chunk[0], j], points[chunk[-1], j]
             near = (low <= last + reach) & (high >= first - reach)
             chunk_shares, best = self._weigh(points[chunk], secrets[chunk], fitting[near])
-            alone = best > _FAR / 4  # only distant rows fit this person
+            alone = best < likeliest - _FAR / 4  # only distant rows fit this person
             if alone.any() and not near.all():
                 chunk_shares[alone] = self._weigh(
                     points[chunk][alone], secrets[chunk][alone], fitting
@@ -223,17 +267,31 @@ class _Cells:
             result[chunk] = chunk_shares
         return result
 
+    def _best_logs(self, rows: IntArray) -> float:
+        """Return the log of the probability of the row that its own numbers make likeliest."""
+        best = 0.0
+        for j in range(self.low.shape[1]):
+            scale = self.scale[rows, j]
+            noised = scale > 0
+            half = (self.high[rows, j][noised] - self.low[rows, j][noised]) / 2 / scale[noised]
+            best += 0.0 if len(half) < len(rows) else float(_log_probability(-half, half).max())
+        return best
+
     def _weigh(
         self, points: FloatArray, secrets: IntArray, rows: IntArray
     ) -> tuple[FloatArray, FloatArray]:
-        distances = np.zeros((len(points), len(rows)))
+        """Return the share of each secret among some rows, and the log of the largest weight."""
+        logs = np.zeros((len(points), len(rows)))
         for j in range(points.shape[1]):
-            x = points[:, j, None]
-            gap = np.maximum(np.maximum(self.low[rows, j] - x, x - self.high[rows, j]), 0.0)
-            distances += np.where(gap > 0, gap * np.where(gap > 0, self.inverse[rows, j], 0.0), 0.0)
-        best = distances.min(axis=1, initial=np.inf)
+            x, scale = points[:, j, None], self.scale[rows, j]
+            left, right = self.low[rows, j] - x, self.high[rows, j] - x
+            noised = np.broadcast_to(scale > 0, left.shape)
+            logs[~noised & ((left > 0) | (right < 0))] = -np.inf
+            scales = np.broadcast_to(scale, left.shape)[noised]
+            logs[noised] += _log_probability(left[noised] / scales, right[noised] / scales)
+        best = logs.max(axis=1, initial=-np.inf)
         with np.errstate(invalid="ignore"):
-            weights = np.where(np.isfinite(distances), np.exp(best[:, None] - distances), 0.0)
+            weights = np.where(np.isfinite(logs), np.exp(logs - best[:, None]), 0.0)
             matching = np.where(self.secret[rows] == secrets[:, None], weights, 0.0).sum(axis=1)
             return matching / weights.sum(axis=1), best
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from privmoo.spaces.base import NOISE, SECRET
 
-__all__ = ["stated_parameters", "without_secret"]
+__all__ = ["comparable", "stated_parameters", "without_secret"]
 
 
 def stated_parameters(description: Mapping[str, Any]) -> dict[str, Any]:
@@ -20,6 +20,31 @@ def stated_parameters(description: Mapping[str, Any]) -> dict[str, Any]:
     """
     parameters = description.get("parameters") or {}
     return {name: value for name, value in parameters.items() if name != NOISE}
+
+
+def comparable(description: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a front and a problem must have in common for the front's solutions to be released.
+
+    The identity of secret noise is left out, and so are the versions of measures' formulas: a release
+    measures anew.
+
+    >>> comparable({"parameters": {}, "measures": [{"key": "disclosure_risk", "definition": 2}]})
+    {'parameters': {}, 'measures': [{'key': 'disclosure_risk'}]}
+    """
+    shared = without_secret(description)
+    for part in ("objectives", "measures"):
+        if part in shared:
+            shared[part] = [_without_definition(m) for m in shared[part]]
+    if "constraints" in shared:
+        shared["constraints"] = [
+            {**bound, "measure": _without_definition(bound["measure"])}
+            for bound in shared["constraints"]
+        ]
+    return shared
+
+
+def _without_definition(m: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in m.items() if name != "definition"}
 
 
 def without_secret(description: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from privmoo._util.files import replacing
 from privmoo._util.packing import Packed, pack, plain
 from privmoo.data.table import Table
 from privmoo.errors import CheckpointError, PluginError, ProblemError
-from privmoo.front.description import without_secret
+from privmoo.front.description import comparable
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, quantities_of
 from privmoo.measures.base import Measure
 from privmoo.measures.names import measure_by_name
@@ -238,7 +238,7 @@ def _check_problem(
 ) -> None:
     """Raise a CheckpointError unless a file belongs to the problem."""
     description = content["description"]
-    if without_secret(plain(problem.describe())) != without_secret(description):
+    if comparable(plain(problem.describe())) != comparable(description):
         raise CheckpointError(
             f"front: {str(file)!r} belongs to another problem "
             f"({description.get('problem')}); give the problem and parameters that it was computed with"

@@ -291,7 +291,14 @@ class Solution:
             "parameters": stated_parameters(front.description),
             **{key: front.run[key] for key in _RUN_FACTS if key in front.run},
         }
-        return Origin(claims=self.values, method=method)
+        definitions = {
+            data["key"]: data.get("definition", 1) for data in front.description.get("measures", ())
+        }
+        older = {
+            m.key for m in self._measures() if definitions.get(m.key, m.definition) != m.definition
+        }
+        claims = {key: value for key, value in self.values.items() if key not in older}
+        return Origin(claims=claims, method=method)
 
     # In words and pictures
 

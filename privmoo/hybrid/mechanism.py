@@ -19,15 +19,9 @@ from privmoo.hybrid.noise import Noise, add_noise, expected_unchanged, laplace_d
 from privmoo.hybrid.splitting import Split
 from privmoo.recodings.base import Caution
 from privmoo.recodings.cells import CellRecoding
-from privmoo.recodings.columns import (
-    Intervals,
-    Labels,
-    Laplace,
-    Noised,
-    PublishedColumn,
-    RoundedLaplace,
-)
+from privmoo.recodings.columns import Intervals, Labels, Noised, PublishedColumn
 from privmoo.recodings.nodes import node_cells, numeric_columns
+from privmoo.recodings.noise import Laplace, unit_of
 from privmoo.recodings.tuples import TupleRecoding
 
 __all__ = ["HybridMechanism", "HybridParameters", "default_diversity", "default_levels"]
@@ -103,7 +97,7 @@ class HybridMechanism:
         check_fine(table, self.numeric)
         self._bounded = frozenset(bounds or ())
         self.sensitivity = self._sensitivities(sensitivity)
-        self._steps = [_step(np.asarray(columns[j])) for j in self.numeric]
+        self._steps = [unit_of(np.asarray(columns[j])) for j in self.numeric]
         self.bounds = [
             self._bounds(j, step, bounds or {})
             for j, step in zip(self.numeric, self._steps, strict=True)
@@ -236,12 +230,14 @@ class HybridMechanism:
             codes = node_cells(self.table)[j].ids[levels[i], leaves]
             columns[j] = Labels.of_nodes(self.table, j, codes)
         owner = self._owners(parameters.k) if self.strict else None
-        for (violating, others), j, step in zip(noise, self.numeric, self._steps, strict=True):
+        distributions = self._distributions(parameters, parts)
+        for (violating, others), (j, laplace) in zip(noise, distributions.items(), strict=True):
             values = np.empty(self.table.n_records)
             values[self._rows[0]], values[self._rows[1]] = violating.values, others.values
-            laplace = Laplace(scales=(violating.scale, others.scale), parts=parts)
             if owner is None:
-                columns[j] = Noised.of_numbers(self.table, j, values, step=step, noise=laplace)
+                columns[j] = Noised.of_numbers(
+                    self.table, j, values, step=laplace.step, noise=laplace
+                )
                 continue
             low = np.full(int(owner.max()) + 1, np.inf)
             high = -low
@@ -266,10 +262,23 @@ class HybridMechanism:
             parameters: The scheme's parameters.
             cautions: Further cautions for the certificate.
         """
-        epsilons = parameters.epsilon_violating, parameters.epsilon_other
         parts = (~self.split.violating).astype(np.int8)
-        noise = {
-            j: RoundedLaplace(
+        return TupleRecoding(
+            self.table,
+            self._published_levels(parameters),
+            self._distributions(parameters, parts),
+            parts=parts,
+            facts=self._facts(parameters),
+            cautions=[*self._cautions(parameters, measured=False), *cautions],
+        )
+
+    def _distributions(
+        self, parameters: HybridParameters, parts: NDArray[np.int8]
+    ) -> dict[int, Laplace]:
+        """Return the distribution of the noise on every numeric quasi-identifier, by place."""
+        epsilons = parameters.epsilon_violating, parameters.epsilon_other
+        return {
+            j: Laplace(
                 scales=tuple(delta / epsilon for epsilon in epsilons),
                 parts=parts,
                 step=step,
@@ -280,14 +289,6 @@ class HybridMechanism:
                 self.numeric, self.sensitivity, self._steps, self.bounds, strict=True
             )
         }
-        return TupleRecoding(
-            self.table,
-            self._published_levels(parameters),
-            noise,
-            parts=parts,
-            facts=self._facts(parameters),
-            cautions=[*self._cautions(parameters, measured=False), *cautions],
-        )
 
     def _cautions(self, parameters: HybridParameters, *, measured: bool) -> list[Caution]:
         """Return what a reader must not conclude from the release, for the certificate."""
@@ -420,11 +421,3 @@ def default_levels(table: Table) -> tuple[tuple[int, ...], tuple[int, ...]]:
             middle = math.ceil(height / 2)
             average.append(min(max(middle, lowest[-1]), qi.max_level))
     return tuple(lowest), tuple(average)
-
-
-def _step(values: NDArray[np.float64]) -> float:
-    """Return the unit of a column's numbers: 1, or a power of ten down to a millionth."""
-    for digits in range(7):
-        if np.array_equal(np.round(values, digits), values):
-            return float(10.0**-digits)
-    return 1e-6

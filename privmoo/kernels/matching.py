@@ -38,9 +38,10 @@ class Published(NamedTuple):
     """What is published, ordered by categories (by kind), then by the lower end of the first number.
 
     Attributes:
-        low: Published tuples × numbers: lower ends.
-        high: Upper ends.
+        low: Published tuples × numbers: the lower ends of what is rounded to the published numbers.
+        high: The upper ends.
         inverse: One over the scale of the noise; infinite where there is none.
+        surprise: -log ½(1 - e^-w), where w is the width from low to high in scales.
         starts: Where the tuples of each kind begin, and the end.
         first: Kinds × categories: first leaves of the labels.
         last: Last leaves.
@@ -52,6 +53,7 @@ class Published(NamedTuple):
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     inverse: NDArray[np.float64]
+    surprise: NDArray[np.float64]
     starts: NDArray[np.int64]
     first: NDArray[np.float64]
     last: NDArray[np.float64]
@@ -61,13 +63,22 @@ class Published(NamedTuple):
 
 
 @compiled()
-def _away(published: Published, r: int, point: NDArray[np.float64]) -> float:
-    """How far a tuple's numbers are from the known ones, in scales of its noise; inf if impossible."""
+def _surprise(published: Published, r: int, point: NDArray[np.float64]) -> float:
+    """-log P(the tuple's numbers | the known ones), by the Laplace distribution; inf if impossible.
+
+    A known number beyond the ends, at a distance of d scales, has probability ½ e^-d (1 - e^-w). One
+    between them, a scales from the lower and b from the upper end, has 1 - ½ e^-a - ½ e^-b.
+    """
     total = 0.0
     for j in range(len(point)):
-        gap = max(published.low[r, j] - point[j], point[j] - published.high[r, j])
+        below = published.low[r, j] - point[j]
+        above = point[j] - published.high[r, j]
+        inverse = published.inverse[r, j]
+        gap = max(below, above)
         if gap > 0:
-            total += gap * published.inverse[r, j]
+            total += gap * inverse + published.surprise[r, j]
+        elif inverse < np.inf:
+            total -= np.log(-0.5 * (np.expm1(below * inverse) + np.expm1(above * inverse)))
     return total
 
 
@@ -80,9 +91,9 @@ def match_known(
 ) -> None:
     """For every known tuple and asked value, the share of fitting records that have the value.
 
-    A record fits where its labels cover the known categories; it counts e^-d, where d is the distance of
-    its numbers from the known ones in scales of their noise. Where nothing fits, the share is the value's
-    `prior`. Within a kind only tuples near the known number are looked at.
+    A record fits where its labels cover the known categories; it counts the probability that noise takes
+    the known numbers to the published ones. Where nothing fits, the share is the value's `prior`. Within
+    a kind only tuples near the known number are looked at.
     """
     n_kinds = len(published.first)
     n_numbers = knowledge.numbers.shape[1]
@@ -123,7 +134,7 @@ def match_known(
                 ahead = (published.low[r, 0] - point[0]) * slowest[c] if n_numbers else 0.0
                 if ahead > best + _NEGLIGIBLE:
                     break
-                d = _away(published, r, point)
+                d = _surprise(published, r, point)
                 if d <= best + _NEGLIGIBLE and d < np.inf:
                     near[n_near], distance[n_near] = r, d
                     n_near += 1
@@ -133,7 +144,7 @@ def match_known(
                 if (point[0] - highest[r // _BLOCK]) * slowest[c] > best + _NEGLIGIBLE:
                     r = (r // _BLOCK) * _BLOCK - 1  # nothing in the block reaches so far
                     continue
-                d = _away(published, r, point)
+                d = _surprise(published, r, point)
                 if d <= best + _NEGLIGIBLE and d < np.inf:
                     near[n_near], distance[n_near] = r, d
                     n_near += 1

@@ -103,6 +103,8 @@ class Measure:
             attributes), `target` (counts of the target), `labels` (the group of every tuple), `blocks`.
         stage: Whether it reads the groups after suppression (the release) or before.
         audited: Whether it is a function of the released rows alone, so that an auditor can check it.
+        definition: The version of its formula. A file keeps it, so that values by an older formula are
+            not taken for today's.
         coarser: Whether merging groups can only make it better ("better"), only worse ("worse"), or
             either (None); `privmoo.testing.check_measure` checks the claim.
         label: The name on an axis or above a column; by default the name with spaces.
@@ -116,6 +118,7 @@ class Measure:
     needs: ClassVar[frozenset[str]] = frozenset({"sizes"})
     stage: Stage = "after"
     audited: bool = False
+    definition: ClassVar[int] = 1
     coarser: ClassVar[Literal["better", "worse"] | None] = None
     label: ClassVar[str] = ""
     symbol: ClassVar[str] = ""

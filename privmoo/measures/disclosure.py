@@ -21,8 +21,9 @@ from privmoo.measures.base import FloatArray
 from privmoo.measures.records import released_records
 from privmoo.measures.staged import Staged
 from privmoo.recodings.base import Recoding
-from privmoo.recodings.columns import Intervals, Labels, Laplace, Noised
+from privmoo.recodings.columns import Intervals, Labels, Noised
 from privmoo.recodings.nodes import numeric_columns
+from privmoo.recodings.noise import Laplace
 
 __all__ = ["DisclosureRisk"]
 
@@ -33,13 +34,14 @@ IntArray = NDArray[np.int64]
 class DisclosureRisk(Staged):
     """DR: the share of a person's sensitive value among the records that fit what an attacker knows.
 
-    Majeed & Hwang 2023, Eq. 2. The attacker knows the original values of a released person, and how
-    noise was made. Released records fit where their labels cover the known categories; each counts
-    e^-d, where d is the distance of its numbers from the known ones in scales of their noise (1 without
-    a distance; numbers without noise must be equal). The risk is the share of the person's sensitive
-    value among them, by counting rows; where nothing fits, that of the value in the whole release. It
-    is computed for every person, not for a sample. If there are several sensitive attributes, the
-    riskiest counts. Less is better.
+    Majeed & Hwang 2023, Eq. 2. The attacker knows the original values of a released person, the
+    distribution of the noise, and which records got noise of which scale. Released records fit where
+    their labels cover the known categories. Each counts the probability that noise, rounded and cut at
+    the ends of the domain, takes the known numbers to the published ones, or into the published
+    intervals; numbers without noise must be equal. The risk is the share of the person's sensitive
+    value among the records that fit; where nothing fits, that of the value in the whole release. It is
+    computed for every person, not for a sample. If there are several sensitive attributes, the riskiest
+    counts. Less is better.
 
     An attacker who insisted on equal numbers would be misled by any noise, however small: a salary that
     is off by a cent fits nobody, and the risk would look like that of guessing.
@@ -57,6 +59,9 @@ class DisclosureRisk(Staged):
     """
 
     name = "disclosure_risk"
+    definition: ClassVar[int] = (
+        2  # before, records counted e^-distance, whatever the scale of their noise
+    )
     percent = True
     sense = "min"
     needs: ClassVar[frozenset[str]] = frozenset({"sizes", "labels"})
@@ -224,17 +229,20 @@ def _published_tuples(
     first, n = tuples.first, len(tuples.first)
     entries, counts = count_keys(tuples.of_row * n_values + secret, n_values * n)
     ends = [
-        [end[codes[first]] for end in column.ends]
+        _before_rounding(column, codes[first])
         for column, codes in zip(numeric, numbers, strict=True)
     ]
+    low, high = _matrix([low for low, _ in ends], n), _matrix([high for _, high in ends], n)
+    inverse = _matrix([_inverse_scales(column.noise, rows[first]) for column in numeric], n)
     spans = [
         (column, codes[tuples.first_of_kind]) for column, codes in zip(labelled, nodes, strict=True)
     ]
     n_kinds = len(tuples.first_of_kind)
     return Published(
-        _matrix([low for low, _ in ends], n),
-        _matrix([high for _, high in ends], n),
-        _matrix([_inverse_scales(column.noise, rows[first]) for column in numeric], n),
+        low,
+        high,
+        inverse,
+        -np.log(-0.5 * np.expm1(-_scales_apart(low, high, inverse))),
         _starts(tuples.kind, n_kinds),
         _matrix([column.start[cells] for column, cells in spans], n_kinds),
         _matrix([column.stop[cells] - 1 for column, cells in spans], n_kinds),
@@ -248,6 +256,20 @@ def _noise_parts(columns: Sequence[Noised | Intervals]) -> list[NDArray[np.int8]
     """Return the distinct ways in which records are divided into parts with noise of their own."""
     parts = [column.noise.parts for column in columns if column.noise is not None]
     return list({id(part): part for part in parts if part is not None}.values())
+
+
+def _before_rounding(
+    column: Noised | Intervals, cells: NDArray[np.integer]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of what is rounded to the published numbers of some cells."""
+    low, high = (end[cells] for end in column.ends)
+    return (low, high) if column.noise is None else column.noise.before_rounding(low, high)
+
+
+def _scales_apart(low: FloatArray, high: FloatArray, inverse: FloatArray) -> FloatArray:
+    """Return how many scales of the noise two ends are apart; inf if there is no noise."""
+    is_noised = np.isfinite(inverse)
+    return np.where(is_noised, (high - low) * np.where(is_noised, inverse, 1.0), np.inf)
 
 
 def _inverse_scales(noise: Laplace | None, rows: IntArray) -> FloatArray:

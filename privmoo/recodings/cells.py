@@ -16,8 +16,9 @@ from privmoo.data.table import Table
 from privmoo.errors import RecodingError
 from privmoo.recodings.base import Caution, Recoding
 from privmoo.recodings.candidates import Candidates
-from privmoo.recodings.columns import Intervals, Labels, Laplace, Noised, PublishedColumn
+from privmoo.recodings.columns import Intervals, Labels, Noised, PublishedColumn
 from privmoo.recodings.nodes import node_cells, whole_columns
+from privmoo.recodings.noise import Laplace
 
 __all__ = ["CellRecoding"]
 
@@ -27,7 +28,6 @@ _STORED: dict[type[PublishedColumn], str] = {
     Intervals: "intervals",
 }
 """The kinds of columns by their names in files and keys."""
-_LARGEST_PART = 100
 
 
 class CellRecoding(Recoding):
@@ -130,7 +130,9 @@ class CellRecoding(Recoding):
                     "high": pack_numbers(high, "<f8"),
                     "n": len(low),
                 }
-                data["scales"] = [] if column.noise is None else list(column.noise.scales)
+                noise = column.noise
+                data["scales"] = [] if noise is None else list(noise.scales)
+                data["noise"] = None if noise is None else noise.to_json()
             columns[column.name] = data
         return {
             "kind": self.name,
@@ -183,7 +185,13 @@ def _read_column(
         column = Labels.of_nodes(table, j, codes)
     else:
         low, high = _read_ends(table, j, column_data)
-        noise = _read_noise(qi.name, column_data["scales"], parts)
+        noise = Laplace.from_json(
+            qi.name,
+            column_data["scales"],
+            column_data.get("noise"),
+            parts=parts,
+            numbers=np.append(low, high),
+        )
         if kind == "numbers":
             whole = whole_columns(table)[j]
             column = Noised(qi=qi, codes=codes, noise=noise, numbers=low, whole=whole)
@@ -205,12 +213,3 @@ def _read_ends(
     if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
         raise RecodingError(f"recoding: {qi.name!r} has numbers that are not finite or not ordered")
     return low, high
-
-
-def _read_noise(name: str, noise_data: Sequence[Any], parts: NDArray[np.int8]) -> Laplace | None:
-    scales = tuple(float(scale) for scale in noise_data)
-    if not all(0 < scale < np.inf for scale in scales) or len(scales) > _LARGEST_PART:
-        raise RecodingError(f"recoding: {name!r} has noise of impossible scales")
-    if scales and not 0 <= parts.min() <= parts.max() < len(scales):
-        raise RecodingError(f"recoding: {name!r} lacks the noise of some records")
-    return Laplace(scales=scales, parts=parts) if scales else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +16,13 @@ from privmoo.data.columns import QIColumn
 from privmoo.data.table import Table
 from privmoo.hierarchy.canonical import canonical
 from privmoo.recodings.nodes import NodeCells, node_cells, whole_columns
+from privmoo.recodings.noise import Laplace
 
 __all__ = [
     "Intervals",
     "Labels",
-    "Laplace",
     "Noised",
     "PublishedColumn",
-    "RoundedLaplace",
     "Scope",
     "Values",
     "nearest_leaves",
@@ -39,60 +37,6 @@ _WORDS_OF_SCOPE = {
     "record": "value or node of its hierarchy, record by record",
 }
 _UNITS = {"class": "classes", "tuple": "tuples", "record": "cells"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Laplace:
-    """The Laplace distribution of the noise on a column.
-
-    Attributes:
-        scales: The scale in every part of the column.
-        parts: The part of every record or tuple; all are in the first part if None.
-    """
-
-    scales: tuple[float, ...]
-    parts: NDArray[np.int8] | None = None
-
-    def scale_of(self, units: NDArray[Any]) -> FloatArray:
-        """Return the scale for some records or tuples."""
-        scales = np.array(self.scales)
-        return np.full(len(units), scales[0]) if self.parts is None else scales[self.parts[units]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class RoundedLaplace(Laplace):
-    """Laplace noise that is rounded and cut at the ends of the domain.
-
-    Attributes:
-        step: The unit to which noise is rounded.
-        low: The smallest number of the domain.
-        high: The largest number of the domain.
-    """
-
-    step: float
-    low: float
-    high: float
-
-    def unchanged(self, values: NDArray[Any], units: NDArray[Any]) -> FloatArray:
-        """Compute the probability that the noise leaves a number as it is.
-
-        At an end of the domain, noise beyond it is cut.
-
-        Args:
-            values: The numbers before noise.
-            units: The record or tuple of every number.
-
-        >>> noise = RoundedLaplace(scales=(1.0,), step=1.0, low=0.0, high=9.0)
-        >>> noise.unchanged(np.array([5, 9]), np.array([0, 0])).round(3).tolist()
-        [0.393, 0.697]
-        """
-        inside = -np.expm1(-0.5 * self.step / self.scale_of(units))
-        ends = (values == self.low).astype(int) + (values == self.high)
-        digits = max(0, -math.floor(math.log10(self.step)))
-        possible = (
-            (np.round(values, digits) == values) & (values >= self.low) & (values <= self.high)
-        )
-        return np.where(possible, inside + ends * (1 - inside) / 2, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)

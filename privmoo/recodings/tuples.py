@@ -15,8 +15,9 @@ from privmoo.data.columns import no_records
 from privmoo.data.table import Table
 from privmoo.recodings.base import Caution, Recoding
 from privmoo.recodings.candidates import Candidates
-from privmoo.recodings.columns import Labels, Noised, PublishedColumn, RoundedLaplace
+from privmoo.recodings.columns import Labels, Noised, PublishedColumn
 from privmoo.recodings.nodes import node_cells, numeric_columns, whole_columns
+from privmoo.recodings.noise import Laplace
 
 __all__ = ["TupleRecoding"]
 
@@ -41,7 +42,7 @@ class TupleRecoding(Recoding):
         self,
         table: Table,
         levels: NDArray[np.int64],
-        noise: Mapping[int, RoundedLaplace],
+        noise: Mapping[int, Laplace],
         *,
         parts: NDArray[np.int8],
         facts: Mapping[str, Any],

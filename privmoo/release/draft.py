@@ -31,7 +31,7 @@ from privmoo.data.source import SUBJECT, WEIGHT, CopyCounts, CopyPlan, Counts
 from privmoo.data.table import Table
 from privmoo.errors import AuditError, ReleaseError
 from privmoo.recodings.base import Recoding
-from privmoo.recodings.columns import Labels, Noised, RoundedLaplace
+from privmoo.recodings.columns import Labels, Noised
 from privmoo.recodings.nodes import numeric_columns
 from privmoo.release.certificate import Homogeneity, k_by_columns
 from privmoo.release.check import AuditedValues
@@ -242,7 +242,7 @@ class Draft:
         for column, numbers in zip(self.plan.recoding.columns, numeric_columns(table), strict=True):
             if isinstance(column, Labels):
                 share = ((column.widths == 1) & column.qi.exact)[column.codes[tuples]]
-            elif isinstance(column.noise, RoundedLaplace):
+            elif column.noise is not None:
                 share = column.noise.unchanged(np.asarray(numbers), tuples)
             else:
                 share = np.zeros(len(weights))
@@ -333,9 +333,9 @@ def _noise(
     noise = {}
     for name, column in noised.items():
         laplace = column.noise
-        if not isinstance(laplace, RoundedLaplace):
+        if laplace is None:
             raise ReleaseError(
-                f"recoding: the noise of {name!r} cannot be drawn without its step and bounds"
+                f"recoding: the noise of {name!r} is not known, so it cannot be drawn"
             )
         noise[name] = RowNoise(
             laplace.scale_of(tuples),

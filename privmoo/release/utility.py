@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.audit import (
+    RowNoise,
     class_utility,
     disclosure_risks,
     information_loss,
@@ -223,7 +224,12 @@ class ReleasedRows:
         names = self.table.qi_names if known is None else list(known)
         original, numeric = self._original_values()[names], self._numeric()
         noise = {
-            column.name: column.noise.scale_of(self.order)
+            column.name: RowNoise(
+                column.noise.scale_of(self.order),
+                column.noise.step,
+                column.noise.low,
+                column.noise.high,
+            )
             for column in self.columns
             if column.noise is not None
         }

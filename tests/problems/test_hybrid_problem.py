@@ -137,7 +137,9 @@ def test_spread_says_how_much_hangs_on_the_noise() -> None:
     front = pm.optimize(problem, budget=2, seed=1, progress=False)
     found = problem.spread(front[:2], repeats=5)
     assert len(found) == 2 * len(problem.measures)
-    assert (found["min"] <= found["mean"]).all() and (found["mean"] <= found["max"]).all()
+    rounding = 1e-12  # a mean of equal numbers may differ from them in its last bit
+    assert (found["min"] <= found["mean"] + rounding).all()
+    assert (found["mean"] <= found["max"] + rounding).all()
     by_measure = found.set_index(["solution", "measure"])
     assert by_measure.loc[(0, "originality"), "std"] > 0
     assert by_measure.loc[(0, "distortion"), "std"] == 0  # levels hang on no noise

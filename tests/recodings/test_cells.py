@@ -14,13 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privmoo as pm
-from privmoo.audit import disclosure_risks, kept_values, numbers_of_labels
+from privmoo.audit import RowNoise, disclosure_risks, kept_values, numbers_of_labels
 from privmoo.errors import AuditError, MeasureError, PrivmooError, RecodingError, ReleaseError
 from privmoo.evaluation.engine import Engine
 from privmoo.recodings.base import from_json
 from privmoo.recodings.cells import CellRecoding
 from privmoo.recodings.columns import Labels, Noised
 from privmoo.recodings.nodes import NodeCells, node_cells, numeric_columns
+from privmoo.recodings.noise import Laplace
 from privmoo.release.release import ReleaseWarning
 from tests.scenery.cells import obvious_risks, random_cells, random_table
 
@@ -81,7 +82,12 @@ def test_disclosure_risk_is_that_of_the_obvious_attack(seed: int) -> None:
     known = [name for name in table.qi_names if rng.random() < 0.6] or ["job"]
     meanings = recoding.meanings()
     noise = {
-        column.name: np.array(column.noise.scales)[recoding.parts[rows]]
+        column.name: RowNoise(
+            np.array(column.noise.scales)[recoding.parts[rows]],
+            column.noise.step,
+            column.noise.low,
+            column.noise.high,
+        )
         for column in recoding.columns
         if column.noise is not None
     }
@@ -111,6 +117,41 @@ def test_disclosure_risk_is_that_of_the_obvious_attack(seed: int) -> None:
     for aggregate, value in (("mean", np.mean(expected)), ("max", max(expected))):
         measure = pm.DisclosureRisk(known=known, aggregate=aggregate)
         assert measure.values(groups)[0] == pytest.approx(value, abs=1e-9)
+
+
+def test_an_attacker_who_knows_the_noise_is_not_misled_by_loud_records() -> None:
+    """Records with much noise are published near everybody, and each is unlikely to be anybody's."""
+    n = 60
+    rng = np.random.default_rng(5)
+    ages = np.concatenate([np.arange(n) + 20.0, rng.integers(20, 80, n)])
+    frame = pd.DataFrame({"age": ages, "ill": [f"v{i}" for i in range(2 * n)]})
+    table = pm.Table(frame, quasi_identifiers=["age"], sensitive="ill")
+    parts = (np.arange(2 * n) >= n).astype(np.int8)
+    law = Laplace(scales=(0.1, 100.0), parts=parts, step=1.0)
+    scales = law.scale_of(np.arange(2 * n))
+    numbers = ages + np.rint(rng.laplace(size=2 * n) * scales)
+    recoding = CellRecoding(
+        table, [Noised.of_numbers(table, 0, numbers, step=1.0, noise=law)], parts=parts
+    )
+    released = recoding.apply(table, np.arange(2 * n)).assign(ill=frame["ill"])
+    risks = disclosure_risks(
+        frame[["age"]],
+        released,
+        sensitive="ill",
+        meanings={},
+        numeric=["age"],
+        rows=np.arange(2 * n),
+        noise={"age": RowNoise(scales, 1.0)},
+    )
+    # Who takes the precise record with the known age finds nearly all of those with little noise.
+    assert (numbers[:n] == ages[:n]).mean() > 0.95
+    assert risks[:n].mean() > 0.8
+    view = recoding.view(table)
+    groups = Engine(view, needs={"labels"}).groups(recoding.candidate(view))[1]
+    assert pm.DisclosureRisk().values(groups)[0] == pytest.approx(risks.mean(), abs=1e-12)
+    # By distances in scales alone, a loud record would count nearly as much as the right one.
+    weights = np.exp(-np.abs(numbers - ages[:n, None]) / scales)
+    assert (np.diag(weights[:, :n]) / weights.sum(axis=1)).mean() < 0.1
 
 
 @given(seeds)

@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 
 import privmoo as pm
+from privmoo.audit import RowNoise
 from privmoo.recodings.cells import CellRecoding
-from privmoo.recodings.columns import Intervals, Labels, Laplace, Noised, PublishedColumn
+from privmoo.recodings.columns import Intervals, Labels, Noised, PublishedColumn
 from privmoo.recodings.nodes import node_cells, numeric_columns
+from privmoo.recodings.noise import Laplace
 
 TREE = {"one": ["a"], "two": ["b", "c"], "three": ["d", "e", "f"]}
 
@@ -60,10 +62,13 @@ def random_cells(table: pm.Table, rng: np.random.Generator) -> CellRecoding:
             columns.append(Labels.of_nodes(table, j, nodes.ids[level, leaves]))
             continue
         step = 1.0 if table.qi_names[j] == "age" else 0.25
-        noised = np.clip(own + step * rng.integers(-2, 3, len(own)), 18 if step == 1 else 0, 30)
+        low, high = (18.0, 30.0) if step == 1 else (0.0, 1.25)
+        noised = np.clip(own + step * rng.integers(-2, 3, len(own)), low, high)
         # Without scales the attacker takes numbers as they are.
         scales = tuple(rng.choice([0.1, 0.5, 3.0], 2)) if rng.random() < 0.7 else ()
-        noise = Laplace(scales=scales, parts=parts) if scales else None
+        noise = (
+            Laplace(scales=scales, parts=parts, step=step, low=low, high=high) if scales else None
+        )
         if not strict:
             columns.append(Noised.of_numbers(table, j, noised, step=step, noise=noise))
             continue
@@ -83,16 +88,35 @@ def _highs(parts: list[np.ndarray]) -> np.ndarray:
 
 
 def weight(
-    released: object, known: object, meaning: Mapping[str, list[str]], scale: float
+    released: object,
+    known: object,
+    meaning: Mapping[str, list[str]],
+    noise: tuple[float, float, float, float] | None,
 ) -> float:
-    """How well a released cell fits a person of whom this is known, read as a person would."""
+    """The probability of a released cell for a person of whom this is known, read as a person would."""
     if isinstance(known, str):
         return float(known in meaning.get(str(released), [str(released)]))
-    low, _, high = str(released).partition("–")
-    away = max(float(low) - float(known), float(known) - float(high or low), 0.0)
-    if away == 0:
-        return 1.0
-    return math.exp(-away / scale) if scale else 0.0
+    ends = str(released).partition("–")
+    low, high = float(ends[0]), float(ends[2] or ends[0])
+    if noise is None:
+        return float(low <= float(known) <= high)
+    scale, step, bottom, top = noise
+    total = 0.0
+    most = 60  # so many steps lead out of every domain
+    for steps in range(-most, most + 1):
+        moved = min(max(float(known) + steps * step, bottom), top)
+        if low - step / 4 < moved < high + step / 4:
+            left = -math.inf if steps == -most else (steps - 0.5) * step / scale
+            right = math.inf if steps == most else (steps + 0.5) * step / scale
+            if left > 0:  # far tails are precise on the other side only
+                left, right = -right, -left
+            total += cumulative(right) - cumulative(left)
+    return total
+
+
+def cumulative(x: float) -> float:
+    """The cumulative distribution of standard Laplace noise."""
+    return math.exp(x) / 2 if x < 0 else 1 - math.exp(-x) / 2
 
 
 def obvious_risks(
@@ -102,7 +126,7 @@ def obvious_risks(
     meanings: Mapping[str, Mapping[str, list[str]]],
     secret: str,
     known: Sequence[str],
-    noise: Mapping[str, np.ndarray] | None = None,
+    noise: Mapping[str, RowNoise] | None = None,
 ) -> list[float]:
     """Person by person, row by row; distances are far from where a float ends."""
     texts = [
@@ -118,9 +142,12 @@ def obvious_risks(
         for r in range(len(released)):
             fit = 1.0
             for name in known:
-                scale = (noise or {}).get(name, np.zeros(len(released)))[r]
                 own = original[name].iloc[row]
-                fit *= weight(released[name].iloc[r], own, meanings.get(name, {}), scale)
+                law = None
+                if noise and name in noise:
+                    stated = noise[name]
+                    law = float(stated.scales[r]), stated.step, stated.low, stated.high
+                fit *= weight(released[name].iloc[r], own, meanings.get(name, {}), law)
             weights.append(fit)
         if not sum(weights):
             weights = [1.0] * len(values)
