@@ -9,6 +9,7 @@ from typing import Any
 
 from privmoo.operators.attribute_exchange import AttributeExchange
 from privmoo.operators.best_threshold import BestThreshold
+from privmoo.operators.bit_flips import BitFlips
 from privmoo.operators.centroid_mutation import CentroidMutation
 from privmoo.operators.centroid_sampling import CentroidSampling
 from privmoo.operators.class_crossover import ClassCrossover
@@ -42,6 +43,7 @@ from privmoo.operators.split_merge_drop import SplitMergeDrop
 __all__ = [
     "AttributeExchange",
     "BestThreshold",
+    "BitFlips",
     "CentroidMutation",
     "CentroidSampling",
     "ClassCrossover",

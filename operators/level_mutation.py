@@ -21,7 +21,8 @@ class LevelMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
     Published records are flipped at the same rate, and a threshold is multiplied or divided.
 
     Args:
-        rate: How likely a level, and a bit, is changed; at least one level per child on average.
+        rate: How likely a level, and a bit, is changed. With steps, at least one level per child is
+            changed on average.
         step: How likely a changed level moves by one instead of to any other.
 
     >>> import pandas as pd, privmoo as pm
@@ -52,7 +53,9 @@ class LevelMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
         children = np.array(X)
         shape = (len(X), n_levels)
         levels = children[:, :n_levels].astype(np.int64)
-        anew = rng.integers(space.lowest, space.highest, shape, endpoint=True)
+        # One of the other levels: those from the present one on move up by one.
+        anew = rng.integers(space.lowest, np.maximum(space.highest, space.lowest + 1), shape)
+        anew = np.minimum(anew + (anew >= levels), space.highest)
         steps = levels + rng.choice([-1, 1], shape)
         # At an end the only step is back.
         steps = np.where(steps < space.lowest, levels + 1, steps)

@@ -19,10 +19,12 @@ class LevelSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
 
     The share of attributes that are generalised completely varies between individuals, from none to
     all, so that all magnitudes of k occur. The first individual generalises nothing, the second
-    everything, and both publish all records; `ends=False` leaves these two out.
+    everything, and both publish all records; `ends=False` leaves these two out. With `spread=False` all
+    levels are equally likely, and a record is published with probability one half.
 
     Args:
         ends: Whether both ends of the front are in the first population.
+        spread: Whether the share of attributes at their highest level, and of published records, varies.
 
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.problems import Levels
@@ -32,9 +34,9 @@ class LevelSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
     [[0], [3]]
     """
 
-    def __init__(self, *, ends: bool = True) -> None:
+    def __init__(self, *, ends: bool = True, spread: bool = True) -> None:
         super().__init__()
-        self.ends = ends
+        self.ends, self.spread = ends, spread
 
     def _do(
         self,
@@ -50,15 +52,18 @@ class LevelSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
         X = np.empty((n_samples, space.n_variables), np.int64)
         shape = (n_samples, n_levels)
         X[:, :n_levels] = rng.integers(space.lowest, space.highest, shape, endpoint=True)
-        top = rng.random(shape) < rng.random((n_samples, 1))
-        X[:, :n_levels] = np.where(top, space.highest, X[:, :n_levels])
+        if self.spread:
+            top = rng.random(shape) < rng.random((n_samples, 1))
+            X[:, :n_levels] = np.where(top, space.highest, X[:, :n_levels])
         n_ends = 2 if self.ends else 0
         X[:n_ends][:1, :n_levels], X[:n_ends][1:2, :n_levels] = space.lowest, space.highest
         if "threshold" in space.kinds:
             X[:, -1] = np.rint(n_records ** rng.random(n_samples) ** 2)
             X[:n_ends, -1] = 1
         elif "records" in space.kinds:
-            density = rng.random((n_samples, 1)) ** 0.3
+            density = (
+                rng.random((n_samples, 1)) ** 0.3 if self.spread else np.full((n_samples, 1), 0.5)
+            )
             density[:n_ends] = 1.0
             X[:, n_levels:] = rng.random((n_samples, n_records)) < density
         return X

@@ -76,9 +76,13 @@ class LevelsAndSuppression(AnonymizationProblem):
         return max(1, -(-self.table.n_qis * self.table.n_records // self.default_population))
 
     def paper_operators(self) -> dict[str, Any]:
-        """Return the paper's operators: random first population, any level and any bit mutated with 0.1."""
+        """Return the paper's operators, for a population of 30.
+
+        A uniformly random first population, levels of either parent, records that either parent
+        publishes, and levels and bits that change with 0.1, levels to any other one.
+        """
         return {
-            "sampling": LevelSampling(ends=False),
+            "sampling": LevelSampling(ends=False, spread=False),
             "crossover": LevelCrossover(prob=1.0),
             "mutation": LevelMutation(rate=0.1, step=0.0),
             "eliminate_duplicates": HashDuplicates(),

@@ -64,6 +64,11 @@ SETTINGS = {
         quasi_identifiers=tuple(name for name in DEWRI if name != "occupation"),
         sensitive=("occupation",),
     ),
+    "dewri-2011": Setting(
+        what="as dewri, with the tree of marital status that Dewri et al. 2011 print",
+        n_records=30162,
+        quasi_identifiers=DEWRI,
+    ),
     "dewri-prototype": Setting(
         what="as dewri, with other trees, ages in steps of five years and observed values only",
         n_records=30162,
@@ -97,9 +102,9 @@ def adult(
     `describe()` lists the settings.
 
     Args:
-        setting: `"dewri"`, `"dewri-kl"`, `"dewri-prototype"`, `"wei"` or `"majeed"`.
+        setting: `"dewri"`, `"dewri-2011"`, `"dewri-kl"`, `"dewri-prototype"`, `"wei"` or `"majeed"`.
         age_step: The width in years of the intervals, from 15 on, into which ages are first rounded in
-            the settings dewri and dewri-kl; by default ages are kept by the year.
+            the settings dewri, dewri-2011 and dewri-kl; by default ages are kept by the year.
         domain: Whether loss counts all leaves of a hierarchy (`"hierarchy"`, the default) or
             those that occur in the data (`"observed"`, the default of dewri-prototype).
 
@@ -112,9 +117,10 @@ def adult(
         raise TableError(
             f"setting: Adult has no setting {setting!r}, only {names}{nearest(setting, SETTINGS)}"
         )
-    if age_step is not None and setting not in ("dewri", "dewri-kl"):
+    if age_step is not None and _HIERARCHIES[setting] not in (_dewri, _dewri_2011):
         raise TableError(
-            f"age_step: the setting {setting!r} fixes the ages; only 'dewri' and 'dewri-kl' take it"
+            f"age_step: the setting {setting!r} fixes the ages; only 'dewri', 'dewri-2011' and 'dewri-kl' "
+            "take it"
         )
     if age_step is not None and not 1 <= age_step <= 75:
         raise TableError(f"age_step: must be from 1 to 75 years, got {age_step!r}")
@@ -197,6 +203,11 @@ def _dewri(age_step: int | None) -> dict[str, Hierarchy]:
     }
 
 
+def _dewri_2011(age_step: int | None) -> dict[str, Hierarchy]:
+    """Return the same with the marital tree that the paper prints; its other three trees are not known."""
+    return {**_dewri(age_step), "marital-status": Hierarchy.tree(trees.MARITAL_STATUS_2011)}
+
+
 def _prototype(age_step: int | None) -> dict[str, Hierarchy]:
     hierarchies = {name: Hierarchy.tree(tree) for name, tree in trees.PROTOTYPE_TREES.items()}
     return {**_dewri(5), **hierarchies}
@@ -213,6 +224,7 @@ def _with_question_mark(age_step: int | None) -> dict[str, Hierarchy]:
 
 _HIERARCHIES: dict[str, Callable[[int | None], dict[str, Hierarchy]]] = {
     "dewri": _dewri,
+    "dewri-2011": _dewri_2011,
     "dewri-kl": _dewri,
     "dewri-prototype": _prototype,
     "wei": _levels,

@@ -11,6 +11,7 @@ __all__ = [
     "EDUCATION",
     "INCOME",
     "MARITAL_STATUS",
+    "MARITAL_STATUS_2011",
     "NATIVE_COUNTRY",
     "OCCUPATION",
     "PROTOTYPE_TREES",
@@ -53,6 +54,15 @@ MARITAL_STATUS: dict[str, Any] = {
         "Spouse present": ["Married-civ-spouse", "Married-AF-spouse"],
     },
 }
+
+MARITAL_STATUS_2011: dict[str, Any] = {
+    "Not married": {
+        "Never married": ["Never-married"],
+        "Once married": ["Divorced", "Widowed", "Separated"],
+    },
+    "Married": ["Married-spouse-absent", "Married-civ-spouse", "Married-AF-spouse"],
+}
+"""As the text and Figure 2 of Dewri et al. 2011 have it: people who live separated were once married."""
 
 OCCUPATION: dict[str, Any] = {
     "White-collar": {

@@ -21,6 +21,7 @@ from tests.scenery.optional import need
 DISTINCT = {
     "adult('dewri')": 19502,
     "adult('dewri-kl')": 12458,
+    "adult('dewri-2011')": 19502,
     "adult('dewri-prototype')": 13334,
     "adult('wei')": 1900,
     "adult('majeed')": 2382,

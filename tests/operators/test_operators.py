@@ -24,6 +24,7 @@ from privmoo.errors import ProblemError
 from privmoo.hierarchy import Hierarchy
 from privmoo.operators import (
     AttributeExchange,
+    BitFlips,
     CutMutation,
     CutRepair,
     CutSampling,
@@ -38,6 +39,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 SHAPES = st.recursive(st.none(), lambda part: st.lists(part, min_size=1, max_size=4), max_leaves=12)
 OPERATORS = [
     CutSampling(),
+    CutSampling(probability=0.5),
     LunacekCrossover(),
     AttributeExchange(),
     CutMutation(),
@@ -372,3 +374,23 @@ def test_operators_need_a_space() -> None:
     problem = Problem(n_var=3, n_obj=1, xl=0, xu=1, vtype=bool)
     with pytest.raises(ProblemError, match="Problem does not search cuts"):
         CutSampling()(problem, 3)
+
+
+def test_bit_flips_leave_trees_and_fixed_bits_alone() -> None:
+    table = Table(
+        pd.DataFrame({"age": [1, 2, 3, 4, 5], "job": list("abcab")}),
+        quasi_identifiers={
+            "age": QuasiIdentifier(hierarchy=Hierarchy.ordered(), fixed_cuts=(3,)),
+            "job": Hierarchy.tree([["a", "b"], "c"]),
+        },
+    )
+    problem = Balance(table)
+    check_operator(BitFlips(0.5), problem)
+    rows = np.tile(valid_rows(problem, 20), (200, 1))
+    flipped = BitFlips(0.1)._do(problem, rows, random_state=1) != rows
+    space = problem.space
+    free = ~(space.fixed_one | space.fixed_zero) & ~np.repeat(
+        space.constrained, np.diff(space.offsets)
+    )
+    assert flipped[:, free].mean() == pytest.approx(0.1, abs=0.02)
+    assert not flipped[:, ~free].any() and (~free).any() and free.any()
