@@ -355,4 +355,5 @@ def _next_step(
     column = front.column(cost.key)
     price = float(column[after] - column[place])
     sign = "+" if price >= 0 else "−"
-    return f"{following}: {sign}{cost.write(float(f'{abs(price):.2g}'))} {cost.words}"
+    amount = cost.write_difference(float(f"{abs(price):.2g}"))
+    return f"{following}: {sign}{amount} {'of ' if cost.percent else ''}{cost.words}"

@@ -430,7 +430,7 @@ class Front:
         left out         nobody              nobody
         error of counts  0 %                 0 %
         age              ranges of 3 to 21   *
-        next step        k ≥ 5: +60 % loss
+        next step        k ≥ 5: +60 points of loss
         >>> front.choices().suggested, front.choices(k=4)[0].solution
         (Solution 2 of 3: k = 6, 100 % loss, Solution 2 of 3: k = 6, 100 % loss)
         """
@@ -685,8 +685,8 @@ class Front:
         >>> front.near(k=2, loss=0.5)
         reached: k = 3 and 40 % loss
         >>> front.near(k=4, loss=0.3)
-        not reached: the closest is k = 3 (1 too low) and 40 % loss (10 % too high); with k ≥ 4 it would
-        be k = 6 and 100 % loss; with loss ≤ 30 % it would be k = 1 and 0 % loss
+        not reached: the closest is k = 3 (1 too low) and 40 % loss (10 points too high); with k ≥ 4 it
+        would be k = 6 and 100 % loss; with loss ≤ 30 % it would be k = 1 and 0 % loss
         """
         return reference_point.near(self, wishes)
 
@@ -753,7 +753,7 @@ class Front:
         Steps go from each solution to the next more expensive one, among those that no other beats in
         gain and cost. The rate of a step is |Δ gain| / |Δ cost| (Miettinen 1999, Nonlinear Multiobjective
         Optimization: the trade-off of two objectives, with the front's own neighbours for the
-        derivative), counted as axes are: per 1 % where the cost is a fraction.
+        derivative), counted as axes are: per percentage point if the cost is a fraction.
 
         Args:
             gain: What is bought; the first objective that is maximised by default.
@@ -787,15 +787,15 @@ class Front:
     ) -> Answer:
         """Answer what a little more of the cost buys, seen from one solution.
 
-        The answer is the best solution that costs at most `step` more: "the next 1 % of loss buys k +6".
-        Where there is none, it is the next better one, whatever it costs.
+        The answer is the best solution that costs at most `step` more: "the next 1 point of loss buys k
+        +6". If there is none, it is the next better one, whatever it costs.
 
         Args:
             solution: A solution of the front, or its number.
             gain: What is bought; the first objective that is maximised by default.
             cost: What is paid; the first objective that is minimised by default.
-            step: The amount of cost, 0.01 by default where it is a fraction (1 % as it is written: a
-                percentage point), else a round hundredth of the front's range.
+            step: The amount of cost, 0.01 by default if it is a fraction (one percentage point),
+                otherwise a round hundredth of the front's range.
 
         >>> import pandas as pd, privmoo as pm
         >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -803,9 +803,9 @@ class Front:
         >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
         >>> front = pm.Front.of(pm.problems.Cuts(table), cuts)
         >>> front.next_step(0)
-        the next 1 % of loss buys nothing; 40 % more loss buys k +2: k = 3 at 40 % loss
+        the next 1 point of loss buys nothing; 40 points more loss buys k +2: k = 3 at 40 % loss
         >>> front.next_step(0, step=0.5)
-        the next 50 % of loss buys k +2: k = 3 at 40 % loss
+        the next 50 points of loss buys k +2: k = 3 at 40 % loss
         >>> front.next_step(2)
         more loss buys nothing: k = 6 is the most
         """

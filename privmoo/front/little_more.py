@@ -85,7 +85,7 @@ def _sentence(
         prices.append(f"{100 * share:.2g} % more {people} left out")
     extra = there.values[cost.key] - here.values[cost.key]
     if cost.key not in ("suppression", RECORDS_SUPPRESSED) or not prices:
-        prices.append(f"{cost.write(float(f'{extra:.2g}'))} more {cost.words}")
+        prices.append(f"{cost.write_difference(float(f'{extra:.2g}'))} more {cost.words}")
     lost = there.lost_values()
     columns = join_words(
         f"{name!r} as it is" + (f" ({lost[name].remaining})" if name in lost else "")

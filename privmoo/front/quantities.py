@@ -106,6 +106,17 @@ class Quantity:
             return f"{int(value):,}"
         return f"{value:,.1f}" if 1000 <= abs(value) < 1e9 else f"{value:.4g}"
 
+    def write_difference(self, amount: float) -> str:
+        """Write the distance between two values: that of two percentages is in percentage points.
+
+        >>> Quantity("loss", "loss", "min", best=0.0, worst=1.0).write_difference(0.031)
+        '3.1 points'
+        """
+        if not self.percent:
+            return self.write(amount)
+        points = f"{amount * 100:.4g}"
+        return f"{points} {'point' if points == '1' else 'points'}"
+
     def phrase(self, value: float) -> str:
         """Write a value with its name, for sentences."""
         if self.percent or self.key == RECORDS_SUPPRESSED:

@@ -110,4 +110,4 @@ def _closest(
 
 def _off(quantity: Quantity, solution: Solution, wish: float) -> str:
     lacking = abs(solution.values[quantity.key] - wish)
-    return f" ({quantity.write(lacking)} too {'low' if quantity.sense == 'max' else 'high'})"
+    return f" ({quantity.write_difference(lacking)} too {'low' if quantity.sense == 'max' else 'high'})"

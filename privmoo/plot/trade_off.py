@@ -134,7 +134,7 @@ def trade_off_of(
 
 def _region(pair: Pair, letter: str, first: int, last: int) -> FlatRegion:
     gained, paid = pair.gained, pair.paid
-    price = paid.write(abs(float(pair.costs[last] - pair.costs[first])))
+    price = paid.write_difference(abs(float(pair.costs[last] - pair.costs[first])))
     ends = [gained.write(float(pair.gains[i])) for i in (first, last)]
     direction = "more" if paid.sense == "min" else "less"
     sentence = f"{gained.words} {ends[0]} → {ends[1]} for {price} {direction} {paid.words}"

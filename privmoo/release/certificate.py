@@ -321,7 +321,9 @@ def _figures(figures: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, value in figures.items():
         if name == "sensitive":
             for attribute, measures in value.items():
-                line = ", ".join(f"{words_for(m)} {_number(v)}" for m, v in measures.items())
+                line = ", ".join(
+                    f"{words_for(m, of_attribute=True)} {_number(v)}" for m, v in measures.items()
+                )
                 yield f"{attribute}", line
         else:
             yield from _flat({words_for(name): value})

@@ -109,12 +109,15 @@ def test_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) ->
     assert "privmoo.check.txt" in said and "The job is valid" in said
     report = tmp_path / "privmoo.check.txt"
     figures = report.read_text(encoding="utf-8")
-    assert "people alone in their group: " in figures and "How to read the figures" in figures
+    assert (
+        "share of records alone in their group: " in figures
+        and "How to read the figures" in figures
+    )
     assert report.stat().st_mode & 0o077 == 0
     report.unlink()
     assert call("check", tmp_path / "privmoo.toml", "--all", monkeypatch=monkeypatch) == 0
     everything = capsys.readouterr().out
-    assert "people alone in their group: " in everything and not report.exists()
+    assert "share of records alone in their group: " in everything and not report.exists()
     for text in (said, figures, everything):
         assert "Ada" not in text and "14260" not in text
 
