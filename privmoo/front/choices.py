@@ -42,9 +42,9 @@ class Choice:
     Attributes:
         demand: The demand, such as k ≥ 5.
         solution: The solution; None if no solution of the front meets the demand.
-        facts: Its figures in words, by name: recorded quantities, people left out, family …
-        columns: What becomes of every quasi-identifier, in a few words; empty without the table.
-        next_step: What the next choice costs more.
+        facts: Its figures as text, by name: recorded quantities, people left out, family …
+        columns: What happens to every quasi-identifier, in a few words; empty without the table.
+        next_step: What the next choice costs in addition.
     """
 
     demand: Limit
@@ -100,7 +100,7 @@ class Choices(Sequence[Choice]):
         return frame.astype({"solution": "Int64"}) if len(frame) else frame
 
     def to_text(self, width: int = _WIDTH) -> str:
-        """Return the table as text: a column per choice, as wide as there is room.
+        """Return the table as text, with a column per choice.
 
         Args:
             width: The most characters in a line.
@@ -157,7 +157,8 @@ def choices(front: Front, steps: Mapping[str, Sequence[float] | float]) -> Choic
 
     Args:
         front: The front.
-        steps: The steps of one quantity by its key; empty for k, or what the front has instead.
+        steps: The steps of one quantity by its key; if empty, the steps are those of k, or of what the
+            front records instead.
 
     Raises:
         ProblemError: The front has no quantity to choose by.
@@ -244,11 +245,11 @@ def _cheapest(front: Front, demand: Limit, cost: Quantity) -> int | None:
 
 
 def cost_of(front: Front, quantity: Quantity) -> Quantity:
-    """Return what is paid for a quantity: the first other objective that is minimised, or any other one.
+    """Return the cost of a quantity: the first other objective that is minimised, or any other one.
 
     Args:
         front: The front.
-        quantity: What is gained.
+        quantity: The quantity that is gained.
     """
     others = [q for q in front.objectives if q != quantity]
     for candidate in (*(q for q in others if q.sense == "min"), *others):
@@ -327,7 +328,7 @@ def _of_privacy(front: Front) -> list[Quantity]:
 
 
 def _query_error(solution: Solution) -> float | None:
-    """Return the mean error of counting queries; None where what is published is no range of values."""
+    """Return the mean error of counting queries; None if a published value is not a range of values."""
     try:
         return solution.measure(QueryError())
     except MeasureError:
@@ -346,7 +347,7 @@ def _next_step(
     places: tuple[int | None, int | None],
     following: Limit | None,
 ) -> str:
-    """Return what the next demand costs beyond this one."""
+    """Return what the next demand costs in addition to this one."""
     place, after = places
     if place is None or after is None or following is None:
         return ""

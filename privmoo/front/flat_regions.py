@@ -59,7 +59,7 @@ def largest_regions(pair: Pair, number: int) -> tuple[list[tuple[int, int]], int
 
     Args:
         pair: The trade-off.
-        number: How many regions to return at most.
+        number: The largest number of regions to return.
 
     Returns:
         First and last place along the pair of each region, in the order of the cost; and the number

@@ -31,7 +31,7 @@ def for_a_little_more(front: Front, solution: Solution | int, at_most: float) ->
     Args:
         front: The front.
         solution: One of its solutions, or the number of one.
-        at_most: The most that may be paid more.
+        at_most: The largest additional cost.
     """
     if not (is_number(at_most) and at_most > 0):
         raise ProblemError(f"for_a_little_more: at_most must be a number above 0, got {at_most!r}")
@@ -75,7 +75,7 @@ def _slightly_dearer(front: Front, place: int, cost: Quantity, at_most: float) -
 def _sentence(
     here: Solution, there: Solution, cost: Quantity, gained: list[str], given_up: list[str]
 ) -> str:
-    """Return what is paid more, which columns it keeps, and what else changes."""
+    """Return the additional cost, the columns that it keeps, and what else changes."""
     prices = []
     people = "people" if here.table.subject_name is None else "records"
     share = (there.values[RECORDS_SUPPRESSED] - here.values[RECORDS_SUPPRESSED]) / (

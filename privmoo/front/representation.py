@@ -50,7 +50,7 @@ def _gap(front: Front) -> str | None:
 
 
 def undivided(front: Front) -> str | None:
-    """Return a sentence where a search for regions found no way to divide the table; otherwise None."""
+    """Return a sentence if a search for regions found no way to divide the table; otherwise None."""
     problem = front.problem
     if problem is None or "regions" not in problem.space.kinds or front.n_objectives < 2:
         return None

@@ -1,4 +1,4 @@
-"""Fronts in files: arrays and JSON in a zip, no code; reading trusts nothing."""
+"""Fronts in files: a zip of arrays and JSON without code; reading checks everything."""
 
 from __future__ import annotations
 
@@ -300,7 +300,7 @@ def policy_from(description: Any) -> Suppression:
 
 
 def measures_from(quantities: Iterable[Quantity]) -> list[Measure]:
-    """Make the registered measures among recorded quantities, so that a release checks their values.
+    """Make the registered measures among the recorded quantities, so that a release checks their values.
 
     A file is refused if it gives the name of such a measure to something else, which would not be
     checked. A measure of a plug-in that is not installed, or does not work, is left out.
@@ -350,7 +350,7 @@ def recoding_from(table: Table, description: Mapping[str, Any], index: int) -> R
     """Return the recoding of a solution in a file.
 
     Args:
-        table: The table that the file is of.
+        table: The table that the file belongs to.
         description: What `Recoding.to_json` returned.
         index: The place of the solution.
 

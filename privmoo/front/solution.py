@@ -45,7 +45,7 @@ _RUN_FACTS = ("algorithm", "seed", "generations")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution:
-    """One solution of a front; every recorded measure is an attribute: `solution.k`.
+    """One solution of a front. Every recorded measure is an attribute, such as `solution.k`.
 
     Attributes:
         front: The front of the solution.
@@ -67,7 +67,7 @@ class Solution:
 
     @property
     def number(self) -> int:
-        """The number by which front, explorer and command line call it: its place on the whole front."""
+        """The number that front, explorer and command line use for it: its place on the whole front."""
         return int(self.front.numbers[self.index])
 
     @property
@@ -210,7 +210,7 @@ class Solution:
         return pd.Series(lost / view.n_records, index=view.qi_names, name="loss")
 
     def group_sizes(self) -> pd.DataFrame:
-        """Count the released records by the size of their QI-group: it shows how well people are hidden."""
+        """Count the released records by the size of their QI-group: larger groups hide people better."""
         groups = self.groups()
         sizes, place = np.unique(groups.sizes, return_inverse=True)
         return pd.DataFrame(
@@ -227,8 +227,8 @@ class Solution:
         """Make the anonymised table, audit it, and certify it.
 
         Args:
-            seed: Seeds the order of the rows; by default the order is random and cannot be repeated.
-            shuffle: Whether rows change their order.
+            seed: The seed of the order of the rows; by default the order is random and cannot be repeated.
+            shuffle: Whether to change the order of the rows.
         """
         return make_release(
             self.table,
@@ -251,11 +251,11 @@ class Solution:
         """Audit the release and write it with its certificate; a scanned table is copied batch by batch.
 
         Args:
-            path: Where the rows go, `.csv` or `.parquet`; the certificate goes beside them. For a Dask
-                DataFrame, a folder of parts, which all workers must be able to reach.
-            seed: Seeds the order of the rows; by default the order is random and cannot be repeated.
+            path: The file of the rows, `.csv` or `.parquet`; the certificate is written next to it. For a
+                Dask DataFrame, a folder of parts that all workers must be able to reach.
+            seed: The seed of the order of the rows; by default the order is random and cannot be repeated.
             force: Whether files that exist are replaced.
-            spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
+            spreadsheets: Whether texts that a spreadsheet would read as a formula get an apostrophe.
         """
         plan = ReleasePlan.of(
             self.table,
@@ -296,7 +296,7 @@ class Solution:
     # In words and pictures
 
     def explain(self) -> str:
-        """Describe what the release publishes of every attribute, how private it is, and what it costs."""
+        """Describe what the release publishes for every attribute, how private it is, and what it costs."""
         return "\n".join(
             f"{title}\n" + "\n".join(f"  {name}: {text}" for name, text in rows)
             for title, rows in self._sections()
@@ -343,10 +343,10 @@ class Solution:
         return np.flatnonzero(self.groups().labels[tuples] >= 0)
 
     def describe_columns(self) -> dict[str, str]:
-        """Describe what is published of every quasi-identifier.
+        """Describe what is published for every quasi-identifier.
 
-        Labels that occur only in suppressed records are left out; `lost_values` counts what is lost
-        with them.
+        Labels that occur only in suppressed records are left out; `lost_values` counts the values that are
+        lost with them.
         """
         recoding = self.recoding
         return recoding.describe(self._released_counts(recoding))
@@ -379,10 +379,10 @@ class Solution:
         return [c.name for c in recoding.columns if c.keeps_values(released[c.name])]
 
     def lost_values(self) -> dict[str, LostValues]:
-        """Return per quasi-identifier the values that occur in the table and not in the release.
+        """Return, per quasi-identifier, the values that occur in the table but not in the release.
 
-        A column without lost values has no entry. For the publisher only: how many values single people
-        had may point at one of them.
+        A column without lost values has no entry. The result is for the publisher only: it may point to a
+        person who was the only one with a value.
 
         >>> import pandas as pd, privmoo as pm
         >>> table = pm.Table(pd.DataFrame({"age": [20, 20, 20, 40, 40, 60]}),
@@ -408,7 +408,7 @@ class Solution:
         return float(measure(self._grouped(measure.needs)))
 
     def _released_counts(self, recoding: Recoding) -> dict[str, dict[str, int]]:
-        """Return per quasi-identifier the labels that are released, with the number of their records."""
+        """Return, per quasi-identifier, the released labels with the number of their records."""
         table = self.table
         columns = _labels_of_values(recoding)
         if columns is None:
