@@ -177,9 +177,9 @@ class Solution:
         """Return the loss of every quasi-identifier; suppressed records count as completely lost.
 
         A generalised value loses (leaves in its block - 1) / (leaves - 1) (Iyengar 2002); the mean over
-        attributes, by their weights, is the measure `loss`. A column of means and modes loses its
-        information loss: the distance to the released values over the column's own deviation; a number
-        with noise loses its distance from the original, over the width of the domain.
+        attributes, by their weights, is the measure `loss`. The loss of a column of means and modes is its
+        information loss: the distance to the released values, divided by the deviation of the column. A
+        number with noise loses its distance from the original, divided by the width of the domain.
         """
         recoding, table = self.recoding, self.table
         labels = _labels_of_values(recoding)

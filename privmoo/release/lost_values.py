@@ -19,9 +19,9 @@ class LostValues:
     """The values of one column that no released record may have.
 
     Attributes:
-        lost: How many values are lost.
-        occurring: How many values the original records have.
-        records: How many records had the lost values.
+        lost: The number of lost values.
+        occurring: The number of values that the original records have.
+        records: The number of records that had the lost values.
         unit: What a value is: a `"value"` of the data or a `"base interval"`.
         people: Whether every record is a person.
 
@@ -51,10 +51,10 @@ class LostValues:
 
 
 def lost_values(table: Table, recoding: Recoding, rows: NDArray[np.int64]) -> dict[str, LostValues]:
-    """Return per quasi-identifier the values that occur in a table and in no released record.
+    """Return, per quasi-identifier, the values that occur in a table but in no released record.
 
-    A value is lost if no released label may stand for it. Columns without lost values have no entry; nor
-    have numbers that are published as means or with noise, which are other numbers anyway.
+    A value is lost if no released label may stand for it. Columns without lost values have no entry.
+    Neither do numbers that are published as means or with noise, because those change anyway.
 
     Args:
         table: The original.

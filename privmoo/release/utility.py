@@ -1,4 +1,4 @@
-"""Utility of a release, recomputed from original and released rows by the audit's code.
+"""The utility of a release, recomputed from original and released rows by the code of the audit.
 
 What can be measured depends on the kinds of the published columns, not on how the recoding was made.
 """
@@ -39,12 +39,12 @@ _SEVERAL = "\0several"
 
 @dataclass(frozen=True)
 class ReleasedRows:
-    """Released rows beside the original rows that they were made from.
+    """Released rows with the original rows that they were made from.
 
     Attributes:
         table: The original.
         frame: The released rows.
-        recoding: What made them.
+        recoding: The recoding that produced them.
         order: The row of `Table.originals` of every released row.
     """
 
@@ -153,7 +153,7 @@ class ReleasedRows:
         }
 
     def unchanged_cells(self) -> pd.DataFrame:
-        """Return per released row and column whether the original value is published unchanged."""
+        """Return, per released row and column, whether the original value is published unchanged."""
         numeric = self._numeric()
         unchanged = kept_values(
             self._original_values(),
@@ -168,11 +168,11 @@ class ReleasedRows:
         return unchanged
 
     def loss_per_column(self) -> pd.Series[float]:
-        """Compute the loss of every column alone; a suppressed record counts as completely lost.
+        """Compute the loss of every single column; a suppressed record counts as completely lost.
 
-        A label loses (leaves - 1) / (all leaves - 1). Values such as means lose their distance to the
-        originals over the column's own deviation. A number with noise, or an interval, loses the width
-        that covers it and the original number, over the width of the domain.
+        A label loses (leaves - 1) / (all leaves - 1). Values such as means lose their distance from the
+        originals, divided by the deviation of the column. A number with noise, or an interval, loses the
+        width that covers both it and the original number, divided by the width of the domain.
         """
         n_records = self.table.n_records
         released = self.table.originals.row_weights[self.order]
