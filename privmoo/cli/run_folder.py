@@ -1,4 +1,4 @@
-"""RunFolder: the results of `privmoo run`, written completely or not at all, and read again."""
+"""RunFolder: the results of `privmoo run`, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _FILES = ("front.npz", "front.csv", "front.png", "front.html")
 _PRIVATE = """This folder is for the publisher only: do not pass it on.
 
 Its files describe every solution of the front, including those that protect nobody, and hold a
-fingerprint of the table. Whoever has them as well as a release learns more about people than its
+fingerprint of the table. Anyone who has them and a release learns more about people than its
 certificate says.
 
-What may be passed on is what "privmoo release" writes: the rows, the certificate, and with --report a page
-about them.
+You may pass on what "privmoo release" writes: the rows, the certificate, and with --report a page about
+them.
 """
 _MAX_BYTES = 64 * 1024 * 1024
 
@@ -90,7 +90,7 @@ class RunFolder:
                 "with --force"
             )
         try:
-            # Fronts and checkpoints are computed from the data: nobody else may read them.
+            # Fronts and checkpoints are computed from the data, so nobody else may read them.
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not resume:
                 self._remove_checkpoints()
@@ -232,7 +232,7 @@ class RunFolder:
 
     @property
     def front_hash(self) -> str:
-        """The hash of the front; without it, the number of a solution means nothing."""
+        """The hash of the front; the number of a solution has no meaning without it."""
         return str(self.facts()["files"].get("front.npz"))
 
     def releases(self) -> list[dict[str, Any]]:
@@ -259,7 +259,7 @@ class RunFolder:
         numbers.discard(str(number))
         sources = [f"solution {', '.join(sorted(numbers))} of this run"] if numbers else []
         if any(entry.get("front") != current for entry in releases):
-            # The numbers of another front mean nothing here.
+            # The numbers of another front have no meaning here.
             sources.append("a solution of an earlier run in this folder")
         if not sources:
             return []
@@ -267,7 +267,7 @@ class RunFolder:
 
     @staticmethod
     def description_of(table: Table) -> dict[str, Any]:
-        """Return the facts to remember about a table whose release was written.
+        """Return the facts to store about a table whose release was written.
 
         It is as private as the fingerprint in front.npz: only the publisher can read it.
         """
@@ -277,7 +277,7 @@ class RunFolder:
         return {"content": table.content, **likeness}
 
     def remember_release(self, entry: dict[str, Any]) -> None:
-        """Add a release to the list of those that were written."""
+        """Add a release to the list of written releases."""
         text = json.dumps([*self.releases(), entry], indent=2, ensure_ascii=False) + "\n"
         write_text(self._released, text, force=True, private=True)
 

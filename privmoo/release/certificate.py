@@ -794,8 +794,8 @@ _CAUTIONS: dict[str, Callable[..., str]] = {
     "bounds_of_data": _bounds_of_data,
     "seeded_noise": lambda: (
         "The noise was drawn with a seed that was set by hand. Anyone who knows the seed and the method "
-        "can try out guesses of the original records, and can undo the noise once a guess is right. Keep the "
-        "seed secret, or leave it out."
+        "can try out guesses of the original records, and can undo the noise once a guess is right. Keep "
+        "the seed secret, or leave it out."
     ),
     "shared_noise": lambda: (
         "All solutions of one front share their random draws: publishing two of them would reveal the "
