@@ -75,7 +75,7 @@ class LevelsAndSuppression(AnonymizationProblem):
         return max(1, -(-self.table.n_qis * self.table.n_records // self.default_population))
 
     def paper_operators(self) -> dict[str, Any]:
-        """Return the paper's operators: a random start, and mutation of levels and bits with probability 0.1."""
+        """Return the paper's operators: a random start; levels and bits mutate with probability 0.1."""
         return {
             "sampling": LevelSampling(ends=False),
             "crossover": LevelCrossover(prob=1.0),

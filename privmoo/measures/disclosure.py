@@ -1,4 +1,4 @@
-"""DR: what an attacker who knows some quasi-identifiers of a person learns about the sensitive value."""
+"""Disclosure risk: what an attacker who knows quasi-identifiers of a person learns about sensitive values."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class DisclosureRisk(Staged):
     """DR: the share of a person's sensitive value among the records that fit what an attacker knows.
 
     Majeed & Hwang 2023, Eq. 2. The attacker knows the original values of a released person, and how
-    noise was made. Released records fit where their labels cover the known categories; each counts
-    e^-d, where d is the distance of its numbers from the known ones in scales of their noise (1 without
-    a distance; numbers without noise must be equal). The risk is the share of the person's sensitive
-    value among them, by counting rows; where nothing fits, that of the value in the whole release. It
-    is computed for every person, not for a sample. If there are several sensitive attributes, the
-    riskiest counts. Less is better.
+    noise was made. A released record fits if its labels cover the known categories. It counts e^-d, where d
+    is the distance of its numbers from the known ones, in scales of their noise (1 without a distance;
+    numbers without noise must be equal). The risk is the share of the person's sensitive value among the
+    records that fit; if none fits, it is the share in the whole release. It is computed for every person,
+    not for a sample. If there are several sensitive attributes, the one with the largest risk counts. Less
+    is better.
 
     An attacker who insisted on equal numbers would be misled by any noise, however small: a salary that
     is off by a cent fits nobody, and the risk would look like that of guessing.
@@ -78,7 +78,7 @@ class DisclosureRisk(Staged):
 
     @classmethod
     def qualifier(cls, parameters: Mapping[str, Any]) -> str:
-        """Return "largest" where the largest risk is measured instead of the mean."""
+        """Return "largest" if the largest risk is measured instead of the mean."""
         return "largest" if parameters.get("aggregate") == "max" else ""
 
     def check(self, table: Table) -> None:
@@ -299,7 +299,7 @@ _knowledge: WeakKeyDictionary[Table, dict[tuple[tuple[int, ...], ...], _Distinct
 def _knowledge_of(
     table: Table, rows: IntArray, nodes: tuple[int, ...], numbers: tuple[int, ...]
 ) -> _Distinct:
-    """Return what an attacker can know of persons; for all persons it is the same in every candidate."""
+    """Return what an attacker can know about persons; it is the same in every candidate."""
     everyone = len(rows) == table.n_records
     cache = _knowledge.setdefault(table, {})
     if everyone and (nodes, numbers) in cache:

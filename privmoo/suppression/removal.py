@@ -23,7 +23,7 @@ __all__ = ["keep_groups", "keep_records", "repeat_groups"]
 def keep_groups(
     before: GroupBatch, kept: NDArray[np.bool_], memory: Workspace
 ) -> tuple[GroupBatch, GroupBatch]:
-    """Take out whole groups.
+    """Leave out whole groups.
 
     Kept groups move to the front of their candidate, so that both stages share their arrays.
 
@@ -64,7 +64,7 @@ def keep_groups(
 
 
 def repeat_groups(groups: GroupBatch, times: Sequence[int]) -> GroupBatch:
-    """Return the groups of every candidate several times, as so many candidates.
+    """Return the groups of every candidate several times, each time as a candidate of its own.
 
     Args:
         groups: The groups before suppression.
@@ -105,7 +105,7 @@ def keep_records(
     Args:
         before: The groups before suppression, with labels.
         candidates: The candidates, with `published`.
-        grouper: What grouped them.
+        grouper: The grouper that formed the groups.
         memory: The working memory of `before`.
     """
     table = grouper.table

@@ -19,11 +19,11 @@ __all__ = ["ViolatingGroups"]
 
 
 class ViolatingGroups(Suppression):
-    """Leaves out every group that breaks a constraint by itself, as in ARX.
+    """Leave out every group that breaks a constraint by itself, as in ARX.
 
     A constraint applies to each group alone: k of a group is its size, ℓ and t are those of its values.
     Measures that compare with all released records must compare with the original table instead
-    (`TCloseness(reference="original")`), because the answer decides which records are released.
+    (`TCloseness(reference="original")`), because the released records depend on the result.
 
     Args:
         constraints: At least one, such as `KAnonymity() >= 5`, `EntropyDiversity() >= 3`.
