@@ -81,7 +81,7 @@ def encode(frame: pd.DataFrame, names: Sequence[str], what: str) -> dict[str, Co
     ([0, 1], 2)
     """
     if not names:
-        raise TableError(f"{what}: none given; name at least one column")
+        raise TableError(f"{what}: there are none; name at least one column")
     columns: dict[str, Column] = {}
     for name in names:
         if name not in frame.columns:

@@ -22,8 +22,8 @@ class RowNoise:
 
     Attributes:
         scales: The scale of the Laplace distribution of every row.
-        salts: A secret number of every row's original values. Two rows with different values must not
-            get the same noise at the same place: the difference would reveal that of their values.
+        salts: A secret number of every row's original values. Two rows with different values must not get
+            the same noise at the same place, because their difference would then be that of their values.
         step: The unit to which noise is rounded.
         low: The smallest number of the domain.
         high: The largest number of the domain.
@@ -57,7 +57,7 @@ class RowNoise:
         [6, 9, 3]
         """
         shifted = values[rows] + np.rint(draws * (self.scales[rows] / self.step)) * self.step
-        # Sums of fractions have digits that nobody wrote.
+        # A sum of fractions has extra digits from rounding.
         noised = np.clip(np.round(shifted, self.digits), self.low, self.high) + 0.0
         return noised.astype(np.int64) if self.whole else noised
 

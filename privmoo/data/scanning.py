@@ -1,4 +1,4 @@
-"""Counting a source that stays where it is, as a table in memory would be counted."""
+"""Counting a source that stays where it is, with the same result as a table in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From rows to distinct tuples with weights: what the optimiser works on."""
+"""Distinct tuples with weights, which the optimiser works on."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def sparse_counts(
 
 @dataclass(frozen=True)
 class SubjectLinks:
-    """The tuples of every person, where a person has several rows.
+    """The tuples of every person, if persons have several rows.
 
     A group's persons are the sum of its tuples' persons, minus the repetitions of those who have rows
     in several tuples of the group. Only these `links` must be checked for every candidate.

@@ -30,7 +30,7 @@ class Nodes(NamedTuple):
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the same array, closed for writing."""
+    """Return the same array, read-only."""
     array.setflags(write=False)
     return array
 
@@ -46,7 +46,7 @@ def spans(blocks: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 
 
 def checked_levels(n_leaves: int, blocks: npt.ArrayLike, where: str) -> NDArray[np.int32]:
-    """Return the levels as a read-only array, or raise unless they are nested ranges up to one root.
+    """Return the levels as a read-only array; raise unless they are nested ranges up to one root.
 
     Args:
         n_leaves: The number of leaves.

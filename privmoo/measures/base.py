@@ -92,7 +92,7 @@ def _wrong_arguments(
 
 
 class Measure:
-    """Base of all measures, which serve as objectives, constraints (`measure >= value`) and lines of reports.
+    """Base of all measures: they are objectives, constraints (`measure >= value`) and lines of reports.
 
     A subclass sets the class attributes and defines `batch` and `range`.
 

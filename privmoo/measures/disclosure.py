@@ -1,4 +1,4 @@
-"""Disclosure risk: what an attacker who knows quasi-identifiers of a person learns about sensitive values."""
+"""Disclosure risk: what an attacker who knows some quasi-identifiers learns about sensitive values."""
 
 from __future__ import annotations
 

@@ -427,7 +427,7 @@ def as_solvers(solvers: Any) -> tuple[Solver, ...]:
     else:
         solver_list = [_as_solver(solvers, None)]
     if not solver_list:
-        raise ProblemError("solvers: none given; name at least one, such as 'nsga2'")
+        raise ProblemError("solvers: there are none; name at least one, such as 'nsga2'")
     check_names([solver.name for solver in solver_list], "solvers")
     return tuple(solver_list)
 
