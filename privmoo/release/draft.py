@@ -266,8 +266,8 @@ class Draft:
         copied = _sums({n: counts.keys[n].iloc[part] for n in self.keys}, counts.weights[part])
         if int(copied.sum()) != int(expected.sum()):
             raise AuditError(
-                f"release: {int(expected.sum()):,} rows should be in the file, but {int(copied.sum()):,} can "
-                "be read; nothing is released"
+                f"release: {int(expected.sum()):,} rows should be in the file, but "
+                f"{int(copied.sum()):,} can be read; nothing is released"
             )
         if not copied.equals(expected):
             raise AuditError(

@@ -110,8 +110,7 @@ def test_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) ->
     report = tmp_path / "privmoo.check.txt"
     figures = report.read_text(encoding="utf-8")
     assert (
-        "share of records alone in their group " in figures
-        and "How to read the figures" in figures
+        "share of records alone in their group " in figures and "How to read the figures" in figures
     )
     assert report.stat().st_mode & 0o077 == 0
     report.unlink()
