@@ -113,9 +113,9 @@ class PrivmooError(Exception):
         >>> print(ConfigError.of(MeasureError("k: must be at least 1"), "job.toml, [problem]"))
         job.toml, [problem]: k: must be at least 1
         """
-        wrapped = cls(f"{where}: {error.message}", hint=error.hint)
-        wrapped.column, wrapped.row = error.column, error.row
-        return wrapped
+        new = cls(f"{where}: {error.message}", hint=error.hint)
+        new.column, new.row = error.column, error.row
+        return new
 
     def at(self, column: str, row: int) -> Self:
         """Return the same error with the place of the value that it is about.

@@ -100,18 +100,18 @@ class TradeOff(AnonymizationProblem):
         all_objectives = tuple(self.default_objectives() if objectives is None else objectives)
         bounds = read_constraints(constraints)
         self.budget = _budget(self.max_suppression, all_objectives, bounds)
-        shared: dict[str, Any] = {
+        arguments: dict[str, Any] = {
             "objectives": all_objectives,
             "constraints": bounds,
             "extras": self.default_extras() if extras is None else tuple(extras),
             "threads": threads,
         }
-        parts = {name: _BUILDERS[name](self, shared) for name in self.families}
+        parts = {name: _BUILDERS[name](self, arguments) for name in self.families}
         super().__init__(
             table,
             space=UnionSpace(table, parts),
             suppression=self.budget,
-            **self._with_limit(shared),
+            **self._with_limit(arguments),
         )
         if "clusters" in parts:
             _check_measures(parts)

@@ -123,8 +123,8 @@ def number_alike(values: Iterable[object]) -> int:
     6
     """
     texts = [value for value in values if value is None or isinstance(value, str)]
-    counted = collections.Counter(map(_bare, texts))
-    return sum(number for number in counted.values() if number > 1)
+    frequency = collections.Counter(map(_bare, texts))
+    return sum(number for number in frequency.values() if number > 1)
 
 
 def stands_for_missing(value: object) -> bool:
@@ -220,6 +220,6 @@ def node_ids(
         paths.append(rows.get(leaf, missing))
     ids = np.empty((len(any_path), len(paths)), dtype=np.int64)
     for level in range(len(any_path)):
-        seen: dict[object, int] = {}
-        ids[level] = [seen.setdefault(path[level], len(seen)) for path in paths]
+        code_of: dict[object, int] = {}
+        ids[level] = [code_of.setdefault(path[level], len(code_of)) for path in paths]
     return ids

@@ -132,5 +132,5 @@ def how_to_read(names: Iterable[str]) -> list[tuple[str, str]]:
     >>> how_to_read(["n_groups", "n_records"])
     [('groups', 'Records that agree in all quasi-identifiers form a group.')]
     """
-    known = (_FIGURES[name] for name in dict.fromkeys(names) if name in _FIGURES)
-    return [(words, sentence) for words, sentence in known if sentence]
+    entries = (_FIGURES[name] for name in dict.fromkeys(names) if name in _FIGURES)
+    return [(words, sentence) for words, sentence in entries if sentence]

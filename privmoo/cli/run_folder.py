@@ -54,8 +54,8 @@ class RunFolder:
     @property
     def checkpoints(self) -> list[Path]:
         """The existing logs; a search of several families has one for each."""
-        numbered = self.path.glob(f"{self.checkpoint.name}.*")
-        logs = [path for path in numbered if path.suffix[1:].isdecimal()]
+        numbered_logs = self.path.glob(f"{self.checkpoint.name}.*")
+        logs = [path for path in numbered_logs if path.suffix[1:].isdecimal()]
         return sorted([self.checkpoint, *logs] if self.checkpoint.exists() else logs)
 
     def _remove_checkpoints(self) -> None:
@@ -75,16 +75,16 @@ class RunFolder:
             CheckpointError: If there are earlier results or no run to resume, or if the folder cannot
                 be written.
         """
-        finished, begun = self._facts.exists(), bool(self.checkpoints)
-        if resume and not begun:
-            reason = "its run is finished" if finished else "start it without --resume"
+        has_results, has_checkpoint = self._facts.exists(), bool(self.checkpoints)
+        if resume and not has_checkpoint:
+            reason = "its run is finished" if has_results else "start it without --resume"
             raise CheckpointError(f"{self.path} contains no run to resume; {reason}")
-        if finished and not force and not resume:
+        if has_results and not force and not resume:
             raise CheckpointError(
                 f"{self.path} contains the results of a run; choose another folder, or replace them "
                 "with --force"
             )
-        if begun and not resume and not force:
+        if has_checkpoint and not resume and not force:
             raise CheckpointError(
                 f"{self.path} contains an interrupted run; continue it with --resume, or start again "
                 "with --force"
@@ -205,13 +205,14 @@ class RunFolder:
         config = Config.load(self.path / facts["config"])
         now = hashes(config)
         if now != facts["inputs"]:
-            changed = sorted(
+            changed_files = sorted(
                 name
                 for name in {*now, *facts["inputs"]}
                 if now.get(name) != facts["inputs"].get(name)
             )
             raise CheckpointError(
-                f"{changed[0]} has changed since the run, so its solutions no longer apply; run it again"
+                f"{changed_files[0]} has changed since the run, so its solutions no longer apply; run it "
+                "again"
             )
         return config, Front.load(self.path / "front.npz", problem=config.problem)
 
@@ -299,8 +300,8 @@ def _notes_on_similar_tables(releases: list[dict[str, Any]], table: Table) -> li
 
     if not table.has_records:
         return []
-    described = [e["table"] for e in releases if isinstance(e.get("table"), dict)]
-    others = [Likeness.from_json(d) for d in described if d.get("content") != table.content]
+    descriptions = [e["table"] for e in releases if isinstance(e.get("table"), dict)]
+    others = [Likeness.from_json(d) for d in descriptions if d.get("content") != table.content]
     if not others:
         return []
     likeness = Likeness.of(table)

@@ -183,30 +183,30 @@ class Attribute:
         codes = sorted({*texts, *missing})
         if not codes:
             return self
-        changed = replace(
+        attribute = replace(
             self,
             has_missing=True,
             unknown=codes[0],
             missing_texts=len({*texts} - {*missing}),
             missing_spellings=len(codes),
         )
-        return changed if len(codes) == 1 else changed._merge_codes(codes, codes[0])
+        return attribute if len(codes) == 1 else attribute._merge_codes(codes, codes[0])
 
     def _merge_codes(self, codes: Sequence[int], code: int) -> Attribute:
         """Return the same attribute, with one code instead of several."""
-        renamed = np.arange(self.n_values)
-        renamed[list(codes)] = code
+        new_codes = np.arange(self.n_values)
+        new_codes[list(codes)] = code
         owners = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
         offsets, values, counts = sparse_counts(
             owners.astype(np.int32),
-            renamed[self.codes],
+            new_codes[self.codes],
             len(self.offsets) - 1,
             self.n_values,
             self.counts,
         )
         rows = self.codes_of_rows
         if rows is not None:
-            rows = renamed[rows].astype(rows.dtype)
+            rows = new_codes[rows].astype(rows.dtype)
             rows.setflags(write=False)
         for array in (offsets, values, counts):
             array.setflags(write=False)

@@ -88,8 +88,8 @@ def sum_tallies(
         frame = pieces[0]
         if len(pieces) > 1:
             # A frame without rows would only obscure the types of columns.
-            filled = [piece for piece in pieces if len(piece)] or [pieces[0]]
-            frame = concat(filled).reset_index(drop=True) if len(filled) > 1 else filled[0]
+            with_rows = [piece for piece in pieces if len(piece)] or [pieces[0]]
+            frame = concat(with_rows).reset_index(drop=True) if len(with_rows) > 1 else with_rows[0]
             names = [str(name) for name in frame if name != WEIGHT]
             numbers, _ = number_rows(frame, names)
             first, weights = _first_and_weight(numbers, frame[WEIGHT].to_numpy(np.int64))

@@ -123,9 +123,9 @@ def encode(
     for name, qi in quasi_identifiers.items():
         values = rows.quasi_identifier(name)
         check_missing(values)
-        described = qi.hierarchy or Hierarchy.flat()
-        of_data = described.takes_domain_of_data or domain == "observed"
-        hierarchy = described.bind(values)
+        definition = qi.hierarchy or Hierarchy.flat()
+        of_data = definition.takes_domain_of_data or domain == "observed"
+        hierarchy = definition.bind(values)
         if domain == "observed":
             hierarchy = hierarchy.observed(values)
         leaves = set(hierarchy.leaves)

@@ -44,8 +44,8 @@ class Likeness:
         """Sketch a table; the order of its rows and the types of its columns do not matter."""
         frame = table.records.frame[sorted(table.released_columns)]
         hashes = _row_hashes(frame)
-        repeated = pd.Series(hashes).groupby(hashes).cumcount().to_numpy().astype(np.uint64)
-        hashes = _mix_bits(hashes + repeated * np.uint64(0x9E3779B97F4A7C15))
+        repetition = pd.Series(hashes).groupby(hashes).cumcount().to_numpy().astype(np.uint64)
+        hashes = _mix_bits(hashes + repetition * np.uint64(0x9E3779B97F4A7C15))
         smallest = np.full(_BINS, np.iinfo(np.uint64).max, dtype=np.uint64)
         np.minimum.at(smallest, (hashes % _BINS).astype(np.int64), hashes // _BINS)
         signs = np.where(smallest & np.uint64(1), "1", "0")
@@ -100,9 +100,9 @@ def _row_hashes(frame: pd.DataFrame) -> NDArray[np.uint64]:
             codes, uniques = pd.factorize(values, use_na_sentinel=False)
         except TypeError:  # lists and other values without a hash
             codes, uniques = pd.factorize(values.map(repr), use_na_sentinel=False)
-        spelled = (f"{name}\0{canonical(value)}" for value in uniques)
+        spellings = (f"{name}\0{canonical(value)}" for value in uniques)
         texts = np.array(
-            [text.encode("utf-8", "backslashreplace").decode() for text in spelled], dtype=object
+            [text.encode("utf-8", "backslashreplace").decode() for text in spellings], dtype=object
         )
         total += _mix_bits(pd.util.hash_array(texts, categorize=False)[codes])
     return total
@@ -110,7 +110,7 @@ def _row_hashes(frame: pd.DataFrame) -> NDArray[np.uint64]:
 
 def _mix_bits(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Spread every bit over all others (the finalizer of splitmix64)."""
-    mixed = hashes.astype(np.uint64)
+    bits = hashes.astype(np.uint64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return mixed ^ (mixed >> np.uint64(31))
+        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
+    return bits ^ (bits >> np.uint64(31))

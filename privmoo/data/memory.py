@@ -165,8 +165,8 @@ class MemorySource:
             )
         columns = {}
         for name in plan.columns:
-            released = plan.values.get(name)
-            column = self.frame[name].iloc[plan.rows] if released is None else released
+            values = plan.values.get(name)
+            column = self.frame[name].iloc[plan.rows] if values is None else values
             columns[name] = drop_unused_categories(column).reset_index(drop=True)
         return pd.DataFrame(columns)
 

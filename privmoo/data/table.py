@@ -381,11 +381,11 @@ class Table:
         )
         table = object.__new__(cls)
         table.source = open_source(source, options)
-        parsed = Roles(**roles)
-        table._assign(parsed, table.source.columns)
-        counts, encoded = count_source(table.source, parsed, table.roles, max_tuples)
+        column_roles = Roles(**roles)
+        table._assign(column_roles, table.source.columns)
+        counts, columns = count_source(table.source, column_roles, table.roles, max_tuples)
         table.n_dropped, table.n_records = counts.n_dropped, counts.n_records
-        table._adopt(encoded)
+        table._adopt(columns)
         table._records = None
         table.counts = counts
         table._is_frozen = True
@@ -414,7 +414,7 @@ class Table:
 
     def columns_of(self, role: str) -> list[str]:
         """Return the columns with a role: identifying, quasi-identifying, sensitive or insensitive."""
-        return [name for name, assigned in self.roles.items() if assigned == role]
+        return [name for name, own_role in self.roles.items() if own_role == role]
 
     @property
     def n_persons(self) -> int:

@@ -129,8 +129,8 @@ def subject_links(
     owner, where = pairs // n_tuples, (pairs % n_tuples).astype(np.int32)
     persons = np.bincount(where, minlength=n_tuples).astype(np.int64)
     several = np.bincount(owner, minlength=n_subjects) > 1
-    linked = several[owner]
-    lengths = np.bincount(owner[linked], minlength=n_subjects)[several]
+    has_links = several[owner]
+    lengths = np.bincount(owner[has_links], minlength=n_subjects)[several]
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
-    return SubjectLinks(n_subjects, persons, offsets, where[linked], codes)
+    return SubjectLinks(n_subjects, persons, offsets, where[has_links], codes)

@@ -58,8 +58,8 @@ def search_families(
     began = time.perf_counter()
     if seed is None:
         seeds = [RunLog.seed_in(path) for path in _checkpoints(problem, checkpoint)]
-        logged = [number for number in seeds if number is not None]
-        seed = logged[0] if logged else secrets.randbits(32)
+        logged_seeds = [number for number in seeds if number is not None]
+        seed = logged_seeds[0] if logged_seeds else secrets.randbits(32)
     seed = whole_number("seed", seed, at_least=0)
     is_exact = {name: _is_quick(part) for name, part in problem.space.parts.items()}
     purse = _Purse(

@@ -74,10 +74,10 @@ class Archive(Observer):
         if keep[-1] < old:  # nothing new: what was non-dominated still is
             return
         rows = [self.rows[i] if i < old else _copy_row(X[feasible[i - old]]) for i in keep]
-        for name, listed in self._further.items():
+        for name, values in self._further.items():
             brought = out.get(name)
             self._further[name] = [
-                listed[i]
+                values[i]
                 if i < old
                 else None
                 if brought is None

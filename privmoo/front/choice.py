@@ -91,10 +91,10 @@ def nearest_ideal(
         quantities: The quantities that count.
         weights: Their weights; all 1 by default.
     """
-    weighted = scale_quantities(front, quantities) * (
+    distances = scale_quantities(front, quantities) * (
         1.0 if weights is None else np.asarray(weights)
     )
-    return int(np.argmin(weighted.max(axis=1) + _AUGMENTATION * weighted.sum(axis=1)))
+    return int(np.argmin(distances.max(axis=1) + _AUGMENTATION * distances.sum(axis=1)))
 
 
 def scale_quantities(front: Front, quantities: Sequence[Quantity]) -> NDArray[np.float64]:

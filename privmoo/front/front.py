@@ -175,16 +175,16 @@ class Front:
             evaluation = join_evaluations(evaluation, evaluation.companions)
         rows: NDArray[Any] = np.empty(0) if evaluation is None else evaluation.X
         steps = None if evaluation is None else evaluation.thresholds
-        adopted = [problem.adopt(recoding) for recoding in known]
-        if not len(rows) + len(adopted):
+        further = [problem.adopt(recoding) for recoding in known]
+        if not len(rows) + len(further):
             raise ProblemError("front: no candidates were given")
         quantities = quantities_of(problem)
         keys = problem.evaluator.names
         parts = [] if evaluation is None else [evaluation]
-        recodings = [None] * len(rows) + [r.to_json() for r in adopted]
-        if adopted:
-            parts.append(problem.evaluator.judge_recodings(adopted))
-            vectors = np.stack([problem.encode(recoding) for recoding in adopted])
+        recodings = [None] * len(rows) + [r.to_json() for r in further]
+        if further:
+            parts.append(problem.evaluator.judge_recodings(further))
+            vectors = np.stack([problem.encode(recoding) for recoding in further])
             rows = np.concatenate([rows, vectors]) if len(rows) else vectors
         F, G, all_values = (
             np.concatenate([getattr(part, name) for part in parts]) for name in ("F", "G", "values")
@@ -207,7 +207,7 @@ class Front:
             dominated=beside,
             problem=problem,
             table=problem.table,
-            recodings=tuple(recodings[i] for i in best) if adopted else None,
+            recodings=tuple(recodings[i] for i in best) if further else None,
             thresholds=None if steps is None else _thresholds(steps, len(rows))[best],
         )
 
@@ -585,10 +585,10 @@ class Front:
         >>> front.refine({"k": 3}, budget=5, seed=1, progress=False).cheapest_with(min_k=3).solution
         Solution 2 of 4: k = 3, 40 % loss
         """
-        refined: Front = registry.load("views", "refine")(
+        front: Front = registry.load("views", "refine")(
             self, near, seconds=seconds, budget=budget, seed=seed, progress=progress
         )
-        return refined
+        return front
 
     # Quality
 

@@ -40,20 +40,20 @@ def for_a_little_more(front: Front, solution: Solution | int, at_most: float) ->
     if front.table is None or not costs:
         return []
     here, cost = front[place], costs[0]
-    kept = here.kept_columns()
-    told = set(kept)
+    unchanged_here = here.kept_columns()
+    named_columns = set(unchanged_here)
     answers: list[Answer] = []
     for other in _slightly_dearer(front, place, cost, at_most):
         candidate = front[int(other)]
         columns = candidate.kept_columns()
-        gained = [name for name in columns if name not in told]
+        gained = [name for name in columns if name not in named_columns]
         if gained:
-            told.update(gained)
-            given_up = [name for name in kept if name not in columns]
+            named_columns.update(gained)
+            given_up = [name for name in unchanged_here if name not in columns]
             answers.append(
                 Answer(_sentence(here, candidate, cost, gained, given_up), candidate, {})
             )
-        if len(answers) == _MOST_ANSWERS or len(told) == front.table.n_qis:
+        if len(answers) == _MOST_ANSWERS or len(named_columns) == front.table.n_qis:
             break
     return answers
 
@@ -86,9 +86,9 @@ def _sentence(
     extra = there.values[cost.key] - here.values[cost.key]
     if cost.key not in ("suppression", RECORDS_SUPPRESSED) or not prices:
         prices.append(f"{cost.write_difference(float(f'{extra:.2g}'))} more {cost.words}")
-    lost = there.lost_values()
+    lost_values = there.lost_values()
     columns = join_words(
-        f"{name!r} as it is" + (f" ({lost[name].remaining})" if name in lost else "")
+        f"{name!r} as it is" + (f" ({lost_values[name].remaining})" if name in lost_values else "")
         for name in gained
     )
     verb = "keeps" if len(prices) == 1 else "keep"

@@ -153,8 +153,8 @@ class Solution:
         if self.front.problem is not None:
             return self.front.problem.policy(self.x, self.thresholds)
         recoding_data = (self.front.recodings or [None] * len(self.front))[self.index] or {}
-        described = recoding_data.get("suppression", self.front.description.get("suppression"))
-        return policy_from(described)
+        policy = recoding_data.get("suppression", self.front.description.get("suppression"))
+        return policy_from(policy)
 
     def _published_records(self) -> NDArray[np.bool_] | None:
         return None if self.front.problem is None else self.front.problem.published(self.x)
@@ -165,11 +165,11 @@ class Solution:
 
     def _grouped(self, needs: AbstractSet[str]) -> Grouping:
         """Return the QI-groups with all that some measures need."""
-        table, published = self.table, self._published_records()
+        table, mask = self.table, self._published_records()
         view = self.recoding.view(table)
         candidate = self.recoding.candidate(view)
-        if published is not None:
-            candidate = replace(candidate, published=published[None])
+        if mask is not None:
+            candidate = replace(candidate, published=mask[None])
         engine = Engine(view, suppression=self.suppression, needs=set(needs), threads=1)
         return engine.groups(candidate)[1][0]
 
@@ -189,13 +189,13 @@ class Solution:
             if candidate.spans is not None and candidate.labels is not None:
                 return self._loss_of_ranges(view, candidate.spans[0], candidate.labels[0])
             rows = self.released_rows()
-            released = ReleasedRows(table, recoding.apply(table, rows), recoding, rows)
-            return released.loss_per_column()
-        published = self._published_records()
-        if published is None:
+            rows_and_originals = ReleasedRows(table, recoding.apply(table, rows), recoding, rows)
+            return rows_and_originals.loss_per_column()
+        mask = self._published_records()
+        if mask is None:
             released_records = np.where(self.groups().labels >= 0, table.weights, 0)
         else:
-            tuples = table.row_tuple[published]
+            tuples = table.row_tuple[mask]
             released_records = np.bincount(tuples, minlength=table.n_tuples)
         return loss_of_labels(table, labels, released_records)
 
@@ -205,9 +205,9 @@ class Solution:
         """Return the loss of every quasi-identifier by the widths of its ranges, without making rows."""
         leaves = np.array([max(qi.n_leaves - 1, 1) for qi in view.qis])
         widths = (spans[:, :, 1] - spans[:, :, 0] - 1) / leaves
-        released = np.where(self.groups().labels >= 0, view.weights, 0)
-        lost = released @ widths[labels] + view.n_records - released.sum()
-        return pd.Series(lost / view.n_records, index=view.qi_names, name="loss")
+        weights = np.where(self.groups().labels >= 0, view.weights, 0)
+        losses = weights @ widths[labels] + view.n_records - weights.sum()
+        return pd.Series(losses / view.n_records, index=view.qi_names, name="loss")
 
     def group_sizes(self) -> pd.DataFrame:
         """Count the released records by the size of their QI-group: larger groups hide people better."""
@@ -268,15 +268,15 @@ class Solution:
 
     def _left_out(self) -> Suppression | NDArray[np.bool_]:
         """Return the policy, or a mask of the records that are published."""
-        published, policy = self._published_records(), self.suppression
-        if published is None:
+        mask, policy = self._published_records(), self.suppression
+        if mask is None:
             return policy
         if policy != ExplicitRecords():
             raise ReleaseError(
                 f"solution: it chooses the published records itself, so {type(policy).__name__} would not "
                 "be applied; use ExplicitRecords() as the suppression of its problem"
             )
-        return published
+        return mask
 
     def _measures(self) -> list[Measure]:
         if self.front.problem is not None:
@@ -303,27 +303,27 @@ class Solution:
         )
 
     def _sections(self) -> list[tuple[str, list[tuple[str, str]]]]:
-        measured = [
+        figures = [
             (q.label.removesuffix(" (%)"), q.write(self.values[q.key]))
             for q in self.front.quantities
             if q.key != RECORDS_SUPPRESSED
         ]
-        suppressed = int(self.values[RECORDS_SUPPRESSED])
+        n_suppressed = int(self.values[RECORDS_SUPPRESSED])
         if self.front.table is None:
-            return [("Measured", [*measured, ("records suppressed", f"{suppressed:,}")])]
+            return [("Measured", [*figures, ("records suppressed", f"{n_suppressed:,}")])]
         table = self.table
-        share = suppressed / table.n_records
-        measured.append(
-            ("records suppressed", f"{suppressed:,} of {table.n_records:,} ({share:.2%})")
+        share = n_suppressed / table.n_records
+        figures.append(
+            ("records suppressed", f"{n_suppressed:,} of {table.n_records:,} ({share:.2%})")
         )
-        lost = self.lost_values()
-        published = [
-            (name, f"{text}; {lost[name]}" if name in lost else text)
+        lost_by_column = self.lost_values()
+        columns = [
+            (name, f"{text}; {lost_by_column[name]}" if name in lost_by_column else text)
             for name, text in self.describe_columns().items()
         ]
         if any(isinstance(column, Labels) and column.is_local for column in self.recoding.columns):
-            published.append(("note", f"{OVERLAP}; each label is right for its own group"))
-        sections = [("What is published", published), ("Measured", measured)]
+            columns.append(("note", f"{OVERLAP}; each label is right for its own group"))
+        sections = [("What is published", columns), ("Measured", figures)]
         loss_by_attribute = self.loss_per_attribute()
         rows = [(str(name), f"{value * 100:.4g} %") for name, value in loss_by_attribute.items()]
         sections += [("Loss per attribute", rows), ("QI-groups", self._group_rows())]
@@ -336,9 +336,9 @@ class Solution:
 
     def released_rows(self) -> NDArray[np.int64]:
         """Return the rows of `Table.originals` that are released."""
-        published = self._published_records()
-        if published is not None:
-            return np.flatnonzero(published)
+        mask = self._published_records()
+        if mask is not None:
+            return np.flatnonzero(mask)
         tuples = self.recoding.view(self.table).originals.tuples
         return np.flatnonzero(self.groups().labels[tuples] >= 0)
 
@@ -363,20 +363,20 @@ class Solution:
         ['unchanged', 'ranges of 3 to 21', '*']
         """
         recoding = self.recoding
-        released, lost = self._released_counts(recoding), self.lost_values()
+        label_counts, lost_by_column = self._released_counts(recoding), self.lost_values()
         words = {}
         for column in recoding.columns:
-            text = column.summarise(released[column.name])
-            if column.name in lost:
-                text += f"; {lost[column.name].remaining}"
+            text = column.summarise(label_counts[column.name])
+            if column.name in lost_by_column:
+                text += f"; {lost_by_column[column.name].remaining}"
             words[column.name] = text
         return words
 
     def kept_columns(self) -> list[str]:
         """Return the quasi-identifiers in which every released record has its original value."""
         recoding = self.recoding
-        released = self._released_counts(recoding)
-        return [c.name for c in recoding.columns if c.keeps_values(released[c.name])]
+        label_counts = self._released_counts(recoding)
+        return [c.name for c in recoding.columns if c.keeps_values(label_counts[c.name])]
 
     def lost_values(self) -> dict[str, LostValues]:
         """Return, per quasi-identifier, the values that occur in the table but not in the release.
@@ -417,13 +417,13 @@ class Solution:
         groups = self.groups()
         batch = groups.batch
         tuples = table.tuples[batch.firsts[batch.starts[0] : batch.stops[0]]]
-        released = {}
+        label_counts = {}
         for j, column in enumerate(columns):
             counts = np.bincount(column.codes[tuples[:, j]], groups.records, column.n_cells)
-            released[column.name] = {
+            label_counts[column.name] = {
                 column.labels[cell]: int(counts[cell]) for cell in np.flatnonzero(counts).tolist()
             }
-        return released
+        return label_counts
 
     def _group_rows(self) -> list[tuple[str, str]]:
         by_size = self.group_sizes()

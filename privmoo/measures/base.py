@@ -62,7 +62,7 @@ def _wrong_arguments(
     takes_any_option = len(parameters) < len(constructor)
     relation = ">=" if measure.sense == "max" else "<="
     positional = [p for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    accepted = ", ".join(map(repr, arguments[: len(positional)]))
+    argument_list = ", ".join(map(repr, arguments[: len(positional)]))
     parameter_list = (
         f"its parameters are {', '.join(parameters)}" if parameters else "it has no parameters"
     )
@@ -71,7 +71,7 @@ def _wrong_arguments(
         if isinstance(stray, int | float):
             return (
                 f"{name} does not take the bound {stray!r}; for a constraint write "
-                f"{name}({accepted}) {relation} {stray!r}"
+                f"{name}({argument_list}) {relation} {stray!r}"
             )
         return f"{name} does not take an argument of type {type(stray).__name__} here; {parameter_list}"
     for key, value in options.items():
@@ -79,7 +79,7 @@ def _wrong_arguments(
             continue
         suggestion = nearest(key, parameters)
         if not suggestion and isinstance(value, int | float):
-            suggestion = f"; for a constraint write {name}({accepted}) {relation} {value!r}"
+            suggestion = f"; for a constraint write {name}({argument_list}) {relation} {value!r}"
         return f"{name} has no parameter {key!r}{suggestion or f'; {parameter_list}'}"
     missing = [
         key
@@ -220,9 +220,9 @@ class Measure:
         """
         if not name.isidentifier():
             raise MeasureError(f"named: {name!r} must be a word such as 'at_risk_10'")
-        renamed = copy.copy(self)
-        renamed._alias = name
-        return renamed
+        measure = copy.copy(self)
+        measure._alias = name
+        return measure
 
     def worst(self, table: Table) -> float:
         """Return the value of a release without records."""
@@ -240,10 +240,10 @@ class Measure:
             )
         low, high = self.range(groups.table)
         empty = groups.n_groups == 0
-        broken = np.isnan(result) & ~empty
-        if broken.any():
+        is_nan = np.isnan(result) & ~empty
+        if is_nan.any():
             raise MeasureError(
-                f"{self.name}: returned NaN for candidate {int(np.flatnonzero(broken)[0])} of a chunk; "
+                f"{self.name}: returned NaN for candidate {int(np.flatnonzero(is_nan)[0])} of a chunk; "
                 "a measure must be a finite number"
             )
         result[empty] = self.worst(groups.table)

@@ -154,10 +154,10 @@ def _by_cells(
     """Return shares and persons, for every group of persons of whom the same is known and true."""
     everyone = len(rows) == table.n_records
     asking = (attribute.name, *columns)
-    if everyone and asking in (remembered := _answers.setdefault(cells, {})):
-        return remembered[asking]  # the mean was asked before, now the largest is
-    labelled, numeric = _by_kind(cells, columns)
-    nodes = list(labelled)
+    if everyone and asking in (answers := _answers.setdefault(cells, {})):
+        return answers[asking]  # the mean was asked before, now the largest is
+    label_columns, numeric = _by_kind(cells, columns)
+    nodes = list(label_columns)
     # The kernel searches along the first.
     numbers = sorted(numeric, key=lambda j: -_selective(_numbers(table, j), numeric[j].noise))
     persons = _knowledge_of(table, rows, tuple(nodes), tuple(numbers))
@@ -174,7 +174,9 @@ def _by_cells(
             _starts(questions // n, len(persons.first)),
             questions % n,
         ),
-        _published_tuples([*labelled.values()], [numeric[j] for j in numbers], rows, secret, n),
+        _published_tuples(
+            [*label_columns.values()], [numeric[j] for j in numbers], rows, secret, n
+        ),
         np.bincount(secret, minlength=n) / len(rows),
         shares,
     )
@@ -187,12 +189,12 @@ def _by_kind(
     cells: Recoding, columns: list[int]
 ) -> tuple[dict[int, Labels], dict[int, Noised | Intervals]]:
     """Return the columns of labels and those of numbers, by place."""
-    labelled: dict[int, Labels] = {}
+    label_columns: dict[int, Labels] = {}
     numeric: dict[int, Noised | Intervals] = {}
     for j in columns:
         column = cells.columns[j]
         if isinstance(column, Labels):
-            labelled[j] = column
+            label_columns[j] = column
         elif isinstance(column, Noised | Intervals):
             numeric[j] = column
         else:
@@ -200,7 +202,7 @@ def _by_kind(
                 f"disclosure_risk: column {column.name!r} publishes values that are neither labels nor "
                 "numbers of its records; leave it out of known"
             )
-    return labelled, numeric
+    return label_columns, numeric
 
 
 def _published_tuples(

@@ -84,11 +84,11 @@ class _PopulationRisk(Staged):
             self._of(table)
 
     def _of(self, table: Table) -> _Population:
-        grouped = self._grouped
-        if grouped is None or grouped.table is not table:
+        population = self._grouped
+        if population is None or population.table is not table:
             assert self.population is not None  # noqa: S101, the constructor has checked
-            grouped = self._grouped = _Population(table, self.population)
-        return grouped
+            population = self._grouped = _Population(table, self.population)
+        return population
 
     def _risks(self, groups: GroupBatch) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
         """Return the smallest F, the sum of F and the sum of |g|/F over each candidate's groups."""

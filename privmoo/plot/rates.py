@@ -86,13 +86,13 @@ def rates_of(front: Front, *, gain: str | None = None, cost: str | None = None) 
     bought = f"the next point of {paid.words}" if paid.percent else paid.words
     name = gained.label.removesuffix(" (%)")
     knee, start = front.knee().index, suggested(front)
-    shown = paid.shown(front.column(paid.key))
+    axis_values = paid.shown(front.column(paid.key))
     return RatesPicture(
         costs=costs,
         rates=rates,
         average=float(abs((gains[-1] - gains[0]) / (costs[-1] - costs[0]))),
-        knee=float(shown[knee]) if knee in pair.rows[1:-1] else None,  # an end is not a knee
-        suggested=float(shown[start]) if start is not None and start in pair.rows else None,
+        knee=float(axis_values[knee]) if knee in pair.rows[1:-1] else None,  # an end is not a knee
+        suggested=float(axis_values[start]) if start is not None and start in pair.rows else None,
         x_label=paid.label,
         y_label=f"{gained.label} per {unit} of {paid.words}",
         logarithmic=paid.logarithmic(pair.costs),

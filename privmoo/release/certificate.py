@@ -654,13 +654,13 @@ def _remarks(findings: Findings) -> list[str]:
         remarks.append("k is 1: at least one record is alone in its group and can be singled out.")
     columns = findings.homogeneity.columns
     groups = "groups" if len(columns) == table.n_qis else f"groups by {', '.join(columns)}"
-    told = [
+    sentences = [
         (f"{100 * share:.3g} %", f"of {name!r}")
         for name, share in findings.homogeneity.shares.items()
         if share > 0 and name not in table.qi_names
     ]
-    if told:
-        (first, which), *others = told
+    if sentences:
+        (first, which), *others = sentences
         more = "".join(f", {percent} {name}" for percent, name in others)
         remarks.append(
             f"{first} of the records are in {groups} where all have the same value {which}"

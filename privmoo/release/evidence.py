@@ -122,7 +122,8 @@ def certify_plan(plan: ReleasePlan, evidence: Evidence, *, shuffled: bool) -> Ce
             claims=claims,
             warnings=sentences,
             lost={
-                name: lost.records / plan.table.n_records for name, lost in evidence.lost.items()
+                name: values.records / plan.table.n_records
+                for name, values in evidence.lost.items()
             },
             shuffled=shuffled,
             method=plan.origin.method,

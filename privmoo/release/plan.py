@@ -84,18 +84,18 @@ class ReleasePlan:
                 f"recoding: must be a Recoding such as solution.recoding, got {type(recoding).__name__}"
             )
         policy: Suppression = NoSuppression()
-        published = None
+        mask = None
         if isinstance(suppression, Suppression):
             policy = suppression
         elif suppression is not None:
-            policy, published = ExplicitRecords(), _checked_mask(table, suppression)
+            policy, mask = ExplicitRecords(), _checked_mask(table, suppression)
             if any(column.scope != "value" for column in recoding.columns):
                 raise ReleaseError(
                     "suppression: classes release means and ranges of all their records, so single "
                     "records cannot be left out; suppress whole classes with a policy, or make the "
                     "classes of the records alone"
                 )
-        return cls(table, recoding, policy, published, tuple(measures), origin or Origin())
+        return cls(table, recoding, policy, mask, tuple(measures), origin or Origin())
 
     @cached_property
     def view(self) -> Table:

@@ -95,11 +95,11 @@ class Release:
     def _confirm_certificate(self, evidence: Evidence) -> Certificate:
         """Return the certificate, or raise if it contradicts what was measured on a file."""
         certificate = self.certificate
-        for measured, stated in (
+        for figures, certified in (
             (evidence.privacy, certificate.privacy),
             (evidence.utility, certificate.utility),
         ):
-            if repr(measured) != repr(stated):  # not-a-number is equal to itself here
+            if repr(figures) != repr(certified):  # not-a-number is equal to itself here
                 raise AuditError(
                     "release: the written rows are not those of the certificate; nothing is released"
                 )

@@ -175,7 +175,7 @@ class ReleasedRows:
         width that covers both it and the original number, divided by the width of the domain.
         """
         n_records = self.table.n_records
-        released = self.table.originals.row_weights[self.order]
+        weights = self.table.originals.row_weights[self.order]
         loss_by_attribute = {}
         for j, column in enumerate(self.columns):
             if isinstance(column, Values):
@@ -183,7 +183,7 @@ class ReleasedRows:
                 continue
             width = self._widths(j, column)
             loss_by_attribute[column.name] = (
-                float(width @ released) + n_records - released.sum()
+                float(width @ weights) + n_records - weights.sum()
             ) / n_records
         return pd.Series(loss_by_attribute, name="loss")
 
@@ -275,20 +275,20 @@ class ReleasedRows:
         """Released cells as one value each: the middle of an interval, the only leaf of a label."""
         values: dict[str, pd.Series[Any]] = {}
         for column in self.columns:
-            released = self.frame[column.name]
+            column_values = self.frame[column.name]
             if isinstance(column, Noised | Intervals):
-                low, high = numbers_of_labels(released, column.name)
+                low, high = numbers_of_labels(column_values, column.name)
                 values[column.name] = pd.Series((low + high) / 2)
                 continue
             meanings = column.meanings()
             if meanings is None:
-                values[column.name] = released.map(canonical).astype("str")
+                values[column.name] = column_values.map(canonical).astype("str")
                 continue
             single = {
                 label: leaves[0] if len(leaves) == 1 else _SEVERAL
                 for label, leaves in meanings.items()
             }
-            values[column.name] = released.map(single).astype("str")
+            values[column.name] = column_values.map(single).astype("str")
         return pd.DataFrame(values)
 
 

@@ -131,10 +131,10 @@ class Recorder(Observer):
         """Take a batch of judged candidates; companions count with the candidate that brought them."""
         total = len(evaluation)
         is_over_time = self.limit.seconds is not None and self.used > self.limit.seconds
-        allowed = math.inf if self.limit.evaluations is None else self.limit.evaluations
+        limit = math.inf if self.limit.evaluations is None else self.limit.evaluations
         begin = 0
-        while begin < total and not is_over_time and self.evaluations + begin < allowed:
-            room = min(self._next, allowed) - self.evaluations - begin
+        while begin < total and not is_over_time and self.evaluations + begin < limit:
+            room = min(self._next, limit) - self.evaluations - begin
             end = int(min(total, begin + room))
             self._add(evaluation, slice(begin, end))
             companions = evaluation.companions

@@ -122,13 +122,13 @@ def run_pickled(problem: bytes, task: bytes) -> bytes:
     Returns:
         The outcome as bytes.
     """
-    unpickled: Task = pickle.loads(task)  # noqa: S301  # from the process that started this one
+    task_object: Task = pickle.loads(task)  # noqa: S301  # from the process that started this one
     problems: dict[str, tuple[bytes, AnonymizationProblem]] = vars(_here)
-    if unpickled.problem not in problems or problems[unpickled.problem][0] is not problem:
+    if task_object.problem not in problems or problems[task_object.problem][0] is not problem:
         copy: AnonymizationProblem = pickle.loads(problem)  # noqa: S301
         copy.limit_threads(1)
-        problems[unpickled.problem] = (problem, copy)
-    return run(unpickled, problems[unpickled.problem][1]).to_bytes()
+        problems[task_object.problem] = (problem, copy)
+    return run(task_object, problems[task_object.problem][1]).to_bytes()
 
 
 _here = threading.local()  # a worker of a cluster may have several threads, a problem only one run

@@ -70,13 +70,13 @@ class Suppression:
         Raises:
             ProblemError: If the parameters are not those of the policy.
         """
-        expected = inspect.signature(cls).parameters
+        signature = inspect.signature(cls).parameters
         for name in parameters:
-            if name not in expected:
+            if name not in signature:
                 raise ProblemError(
-                    f"suppression: {cls.__name__} has no parameter {name!r}{nearest(name, expected)}"
+                    f"suppression: {cls.__name__} has no parameter {name!r}{nearest(name, signature)}"
                 )
-        for name, parameter in expected.items():
+        for name, parameter in signature.items():
             if parameter.default is parameter.empty and name not in parameters:
                 raise ProblemError(f"suppression: {cls.__name__} needs the parameter {name!r}")
         return cls(**parameters)

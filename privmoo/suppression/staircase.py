@@ -98,10 +98,10 @@ class Staircase(Suppression):
         if by_size and not by_rank and limit >= _LONGEST_HISTOGRAM:
             ranks, by_size, by_rank = sizes.astype(np.float64), False, True
         find = steps_by_both if by_size and by_rank else steps_by_size if by_size else steps_by_rank
-        ranked = RankedGroups(
+        ranking = RankedGroups(
             groups.starts, groups.stops, sizes, ranks, groups.records, groups.losses
         )
-        rows = find(ranked, limit)
+        rows = find(ranking, limit)
         thresholds = rows[:, [2 if name != "k" or not by_size else 1 for name in by]]
         about_l = "l" in others or (diversity and not others and by_size)
         return Steps(

@@ -91,11 +91,11 @@ class ViolatingGroups(Suppression):
     def keep(self, groups: GroupBatch) -> NDArray[np.bool_]:
         """Keep the groups that satisfy every constraint."""
         single, places = alone(groups)
-        satisfied = np.ones(len(places), dtype=np.bool_)
+        holds = np.ones(len(places), dtype=np.bool_)
         for constraint in self.constraints:
-            satisfied &= constraint.violation(constraint.measure.values(single)) <= 0
+            holds &= constraint.violation(constraint.measure.values(single)) <= 0
         keep = np.zeros(len(groups.sizes), dtype=np.bool_)
-        keep[places] = satisfied
+        keep[places] = holds
         return keep
 
     def __eq__(self, other: object) -> bool:

@@ -123,14 +123,14 @@ def demonstrate(
     files = release.write(out / "adult-anonymous.csv", force=True)
     page = out / "adult-anonymous.html"
     front.report(page, pick=choice, release=release, public=True, force=True)
-    picture, report, saved = out / "front.png", out / "report.html", out / "front.npz"
+    picture, report, front_file = out / "front.png", out / "report.html", out / "front.npz"
     figure = front.plot(pick=choice).figure
     with replacing(picture, force=True, private=True) as temporary:
         figure.savefig(temporary, dpi=130, bbox_inches="tight")
     plt.close(figure)
     front.report(report, pick=choice, release=release, force=True)
-    front.save(saved, force=True)
-    return DemoFiles([*files, page], [picture, report, saved])
+    front.save(front_file, force=True)
+    return DemoFiles([*files, page], [picture, report, front_file])
 
 
 command = Command(_demo, order=90)

@@ -98,8 +98,8 @@ def _release(
         }
     )
     say(summary)
-    for name, lost in front[number].lost_values().items():
-        say(f"  {name}: {lost}")
+    for name, values in front[number].lost_values().items():
+        say(f"  {name}: {values}")
     say(f"Written: {', '.join(str(path) for path in files)}")
 
 
