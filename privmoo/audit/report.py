@@ -13,10 +13,10 @@ import pandas as pd
 
 from privmoo.audit import risk
 from privmoo.audit.counts import Counts, ValueCounts
+from privmoo.audit.figure_words import words_for
 from privmoo.audit.formulas import OF_GROUPS, OF_VALUES
 from privmoo.audit.frame import Roles, count_frame
 from privmoo.audit.values import factorize
-from privmoo.audit.words import words_for
 from privmoo.errors import AuditError, ColumnError, nearest
 
 __all__ = ["Audit", "audit", "is_nearly_unique", "nearly_unique"]

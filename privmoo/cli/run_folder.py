@@ -272,10 +272,10 @@ class RunFolder:
 
         It is as private as the fingerprint in front.npz: only the publisher can read it.
         """
-        from privmoo.data.likeness import Likeness
+        from privmoo.data.table_sketch import TableSketch
 
-        likeness = Likeness.of(table).to_json() if table.has_records else {}
-        return {"content": table.content, **likeness}
+        sketch = TableSketch.of(table).to_json() if table.has_records else {}
+        return {"content": table.content, **sketch}
 
     def remember_release(self, entry: dict[str, Any]) -> None:
         """Add a release to the list of written releases."""
@@ -295,17 +295,17 @@ class RunFolder:
 
 def _notes_on_similar_tables(releases: list[dict[str, Any]], table: Table) -> list[str]:
     """Return a warning if another table with nearly the same records was released."""
-    from privmoo.data.likeness import Likeness
+    from privmoo.data.table_sketch import TableSketch
     from privmoo.release.certificate import release_of_similar_table
 
     if not table.has_records:
         return []
     descriptions = [e["table"] for e in releases if isinstance(e.get("table"), dict)]
-    others = [Likeness.from_json(d) for d in descriptions if d.get("content") != table.content]
+    others = [TableSketch.from_json(d) for d in descriptions if d.get("content") != table.content]
     if not others:
         return []
-    likeness = Likeness.of(table)
-    alike = any(like is not None and likeness.resembles(like) for like in others)
+    sketch = TableSketch.of(table)
+    alike = any(like is not None and sketch.resembles(like) for like in others)
     return [release_of_similar_table()] if alike else []
 
 

@@ -156,7 +156,7 @@ class Roles:
         return names
 
     @property
-    def used(self) -> list[str]:
+    def read_columns(self) -> list[str]:
         """The columns whose values are read: those with a role that is counted."""
         names = [*self.qis, *self.attributes]
         if self.subject is not None and self.subject not in names:

@@ -299,10 +299,10 @@ class ScanOptions:
     progress: bool = False
 
     @property
-    def changed(self) -> list[str]:
+    def changed_options(self) -> list[str]:
         """The names of the options that differ from their defaults.
 
-        >>> ScanOptions(threads=2, missing_values=[""]).changed
+        >>> ScanOptions(threads=2, missing_values=[""]).changed_options
         ['threads']
         """
         return [

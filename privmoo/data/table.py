@@ -104,12 +104,12 @@ class Table:
         frame = data.copy(deep=False)
         complete_rows: NDArray[np.int64] | None = None
         if missing == "drop":
-            complete_rows = np.flatnonzero(~frame[roles.used].isna().any(axis=1))
+            complete_rows = np.flatnonzero(~frame[roles.read_columns].isna().any(axis=1))
             frame = frame.iloc[complete_rows]
         frame = frame.reset_index(drop=True)
         self.n_dropped = len(data) - len(frame)
         self.n_records = len(frame)
-        check_rows(frame, roles.used, n=self.n_records, dropped=self.n_dropped)
+        check_rows(frame, roles.read_columns, n=self.n_records, dropped=self.n_dropped)
         self.source: Source = MemorySource(frame)
         check_texts(frame, self.released_columns)
         self._adopt(
@@ -143,7 +143,9 @@ class Table:
         self.subjects = None
         self.domain = roles.domain
         self.missing: Missing = roles.missing
-        self.complete: tuple[str, ...] = tuple(roles.used) if roles.missing == "drop" else ()
+        self.complete: tuple[str, ...] = (
+            tuple(roles.read_columns) if roles.missing == "drop" else ()
+        )
         """Columns in which no value may be missing."""
 
     @property

@@ -19,12 +19,12 @@ from privmoo.data.table import Table
 from privmoo.errors import InfeasibleError, ProblemError, nearest
 from privmoo.evaluation.evaluator import Evaluation, join_evaluations
 from privmoo.front import (
+    affordable_columns,
     choice,
     flat_regions,
     hypervolume,
     knees,
     limits,
-    little_more,
     marginal_rates,
     pseudo_weights,
     questions,
@@ -828,7 +828,7 @@ class Front:
         >>> front.for_a_little_more(0, at_most=1.0)
         []
         """
-        return little_more.for_a_little_more(self, solution, at_most)
+        return affordable_columns.for_a_little_more(self, solution, at_most)
 
     def advice(self) -> str:
         """Describe what the front offers, where it is worth looking, and which questions to ask.

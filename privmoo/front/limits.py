@@ -82,14 +82,14 @@ def read_limits(front: Front, bounds: Mapping[str, float], method: str) -> dict[
         if side not in ("max", "min") or key not in quantities:
             raise ProblemError(
                 f"{method}: {name!r} is not max_ or min_ and a recorded quantity; recorded are "
-                f"{', '.join(quantities)}{_meant(name, quantities)}"
+                f"{', '.join(quantities)}{_suggestion(name, quantities)}"
             )
         check_value(quantities[key], name, bound, method)
         limits[name] = Limit(quantities[key], "max" if side == "max" else "min", bound)
     return limits
 
 
-def _meant(name: str, quantities: Mapping[str, Quantity]) -> str:
+def _suggestion(name: str, quantities: Mapping[str, Quantity]) -> str:
     if name in quantities:
         side = "min" if quantities[name].sense == "max" else "max"
         return f"; did you mean {f'{side}_{name}'!r}?"

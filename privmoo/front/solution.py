@@ -161,9 +161,9 @@ class Solution:
 
     def groups(self) -> Grouping:
         """Return the QI-groups of the release, after suppression."""
-        return self._grouped({"labels"} | ({"counts"} if self.table.sensitive else set()))
+        return self._groups_with({"labels"} | ({"counts"} if self.table.sensitive else set()))
 
-    def _grouped(self, needs: AbstractSet[str]) -> Grouping:
+    def _groups_with(self, needs: AbstractSet[str]) -> Grouping:
         """Return the QI-groups with all that some measures need."""
         table, mask = self.table, self._published_records()
         view = self.recoding.view(table)
@@ -233,7 +233,7 @@ class Solution:
         return make_release(
             self.table,
             self.recoding,
-            suppression=self._left_out(),
+            suppression=self._policy_or_mask(),
             measures=self._measures(),
             origin=self._origin(),
             shuffle=shuffle,
@@ -260,13 +260,13 @@ class Solution:
         plan = ReleasePlan.of(
             self.table,
             self.recoding,
-            suppression=self._left_out(),
+            suppression=self._policy_or_mask(),
             measures=self._measures(),
             origin=self._origin(),
         )
         return write_copy(plan, path, seed=seed, force=force, spreadsheets=spreadsheets)
 
-    def _left_out(self) -> Suppression | NDArray[np.bool_]:
+    def _policy_or_mask(self) -> Suppression | NDArray[np.bool_]:
         """Return the policy, or a mask of the records that are published."""
         mask, policy = self._published_records(), self.suppression
         if mask is None:
@@ -405,7 +405,7 @@ class Solution:
         >>> pm.Front.of(pm.problems.Cuts(table), [[0, 0, 1, 0, 0]])[0].measure(pm.Uniqueness())
         0.0
         """
-        return float(measure(self._grouped(measure.needs)))
+        return float(measure(self._groups_with(measure.needs)))
 
     def _released_counts(self, recoding: Recoding) -> dict[str, dict[str, int]]:
         """Return, per quasi-identifier, the released labels with the number of their records."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from privmoo._util.files import write_text
 from privmoo.audit import Audit
-from privmoo.audit.words import how_to_read, words_for
+from privmoo.audit.figure_words import how_to_read, words_for
 from privmoo.data.table import Table
 from privmoo.errors import ReleaseError
 from privmoo.recodings.base import Caution, Recoding

@@ -80,7 +80,7 @@ class Draft:
         noised = _noised_columns(recoding)
         if not originals.are_records and not recoding.whole_tuples and not noised:
             raise no_records(type(recoding).__name__)
-        order = plan.kept(plan.view.originals.tuples)
+        order = plan.kept_rows(plan.view.originals.tuples)
         if shuffle and originals.are_records:
             order = _permute_rows(plan, order, seed)
         rows = ReleasedRows(table, released_frame(table, recoding, order), recoding, order)

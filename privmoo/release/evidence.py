@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.data.likeness import Likeness
 from privmoo.data.table import Table
+from privmoo.data.table_sketch import TableSketch
 from privmoo.hierarchy.canonical import canonical
 from privmoo.measures.base import Measure
 from privmoo.release.certificate import (
@@ -50,7 +50,7 @@ class _Earlier:
     """The releases of one table in this process."""
 
     keys: set[bytes] = field(default_factory=set)
-    likeness: Likeness | None = None
+    sketch: TableSketch | None = None
 
     def count(self, key: bytes) -> int:
         """Add a release, and return its number, counted from 1.
@@ -153,10 +153,10 @@ def _warnings(table: Table, evidence: Evidence) -> list[str]:
 def _resembles_another(table: Table) -> bool:
     """Return whether another table with nearly the same records was released in this process."""
     current = _releases[table.content]
-    if current.likeness is None:
-        current.likeness = Likeness.of(table)
-    others = [earlier.likeness for earlier in _releases.values() if earlier is not current]
-    return any(like is not None and current.likeness.resembles(like) for like in others)
+    if current.sketch is None:
+        current.sketch = TableSketch.of(table)
+    others = [earlier.sketch for earlier in _releases.values() if earlier is not current]
+    return any(like is not None and current.sketch.resembles(like) for like in others)
 
 
 def released_labels(

@@ -79,7 +79,7 @@ def lost_values(table: Table, recoding: Recoding, rows: NDArray[np.int64]) -> di
         if not column.shows_values:
             continue
         counts = np.bincount(leaves[:, j], weights, column.qi.n_leaves)
-        lost = (counts > 0) & ~_covered(column, np.unique(cells))
+        lost = (counts > 0) & ~_covered_leaves(column, np.unique(cells))
         if lost.any():
             lost_by_column[column.name] = LostValues(
                 lost=int(lost.sum()),
@@ -91,7 +91,7 @@ def lost_values(table: Table, recoding: Recoding, rows: NDArray[np.int64]) -> di
     return lost_by_column
 
 
-def _covered(column: PublishedColumn, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _covered_leaves(column: PublishedColumn, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which leaves some cells may stand for."""
     start, stop = column.leaf_ranges()
     changes = np.zeros(column.qi.n_leaves + 1, np.int64)

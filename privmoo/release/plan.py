@@ -113,7 +113,7 @@ class ReleasePlan:
         before, after = engine.groups(candidate)
         return before, after
 
-    def kept(self, row_tuple: NDArray[np.int32]) -> NDArray[np.int64]:
+    def kept_rows(self, row_tuple: NDArray[np.int32]) -> NDArray[np.int64]:
         """Return the rows that are released.
 
         Args:

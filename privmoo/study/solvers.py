@@ -351,8 +351,8 @@ class _FunctionSolver(Solver):
         limit = recorder.limit.evaluations
         if limit is not None and evaluations > limit:
             facts["over_budget"] = evaluations - limit
-        if recorder.limit.seconds is not None and recorder.used > recorder.limit.seconds:
-            facts["over_seconds"] = round(recorder.used - recorder.limit.seconds, 3)
+        if recorder.limit.seconds is not None and recorder.elapsed_seconds > recorder.limit.seconds:
+            facts["over_seconds"] = round(recorder.elapsed_seconds - recorder.limit.seconds, 3)
         if front is not None and front.proven:
             facts["proven"] = True
         return front, facts

@@ -87,7 +87,7 @@ def run(task: Task, problem: AnonymizationProblem) -> Outcome:
             f"{type(error).__name__}: {error}{where}",
             seconds=round(time.perf_counter() - began, 3),
         )
-    facts = plain({**facts, "seconds": round(recorder.used, 3)})
+    facts = plain({**facts, "seconds": round(recorder.elapsed_seconds, 3)})
     points, spans = history([np.empty((0, problem.n_obj)), *recorder.fronts])
     arrays: dict[str, Any] = {
         "at": np.array(recorder.at, np.int64),

@@ -74,7 +74,7 @@ def _columns(table: Table) -> str:
 
 def _figures(report: Audit) -> str:
     """Return all figures of an audit, and how to read them."""
-    from privmoo.audit.words import how_to_read
+    from privmoo.audit.figure_words import how_to_read
 
     names = [str(measure).partition("(")[0] for measure in report.to_frame()["measure"]]
     sentences = [f"{words}: {sentence}" for words, sentence in how_to_read(names)]

@@ -1,4 +1,4 @@
-"""Likeness: whether two tables hold nearly the same records, estimated from a few bits of each."""
+"""TableSketch: whether two tables hold nearly the same records, estimated from a few bits of each."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from privmoo.hierarchy.canonical import canonical
 if TYPE_CHECKING:
     from privmoo.data.table import Table
 
-__all__ = ["Likeness"]
+__all__ = ["TableSketch"]
 
 _BINS = 512
 _ALIKE = 0.8
 
 
 @dataclass(frozen=True)
-class Likeness:
+class TableSketch:
     """A sketch of a table, 512 signs and its size, which recognises the table after a few changes.
 
     Every record falls into one of 512 bins by a hash, and of every bin one bit of its smallest hash is
@@ -40,7 +40,7 @@ class Likeness:
     signs: str
 
     @classmethod
-    def of(cls, table: Table) -> Likeness:
+    def of(cls, table: Table) -> TableSketch:
         """Sketch a table; the order of its rows and the types of its columns do not matter."""
         frame = table.records.frame[sorted(table.released_columns)]
         hashes = _row_hashes(frame)
@@ -53,7 +53,7 @@ class Likeness:
         return cls(table.n_records, "".join(signs))
 
     @classmethod
-    def from_json(cls, data: Any) -> Likeness | None:
+    def from_json(cls, data: Any) -> TableSketch | None:
         """Return what `to_json` wrote, or None if the data are something else."""
         if not isinstance(data, dict):
             return None
@@ -66,7 +66,7 @@ class Likeness:
         """Return plain data."""
         return {"records": self.n_records, "signs": self.signs}
 
-    def overlap(self, other: Likeness) -> float:
+    def overlap(self, other: TableSketch) -> float:
         """Estimate the share of records in both tables among those in either; the error is about 0.04."""
         ours, theirs = (np.array(list(signs)) for signs in (self.signs, other.signs))
         in_both = (ours != "-") & (theirs != "-")
@@ -79,12 +79,13 @@ class Likeness:
         same_record = 2 * equal - int(in_both.sum())
         return max(0.0, same_record / int(in_either.sum()))
 
-    def resembles(self, other: Likeness) -> bool:
+    def resembles(self, other: TableSketch) -> bool:
         """Return whether nearly all records are in both tables.
 
         >>> import privmoo as pm
         >>> frame = pd.DataFrame({"age": range(100)})
-        >>> whole, less = (Likeness.of(pm.Table(f, quasi_identifiers=["age"])) for f in (frame, frame[3:]))
+        >>> tables = (pm.Table(f, quasi_identifiers=["age"]) for f in (frame, frame[3:]))
+        >>> whole, less = map(TableSketch.of, tables)
         >>> whole.resembles(less)
         True
         """

@@ -1,4 +1,4 @@
-"""A little more: columns that a slightly more expensive solution keeps as they are."""
+"""Affordable columns: what a slightly more expensive solution keeps as it is."""
 
 from __future__ import annotations
 
