@@ -45,7 +45,7 @@ class Hint:
     Attributes:
         advice: An action that is the same everywhere, such as "choose another name", or empty.
         parameter: The parameter of privmoo that helps, if there is one.
-        value: A value for the parameter; any other value if not given.
+        value: The value to pass; left open if it is not given.
         call: The function that takes the parameter, if it is not the one that raised the error; without
             a parameter, the call to use instead.
 
@@ -107,15 +107,15 @@ class PrivmooError(Exception):
         """Return an error of this class that adds a place to the message of another one.
 
         Args:
-            error: The other error; its hint, column and row are taken over.
+            error: The other error; the new error has its hint, column and row.
             where: The place, such as a file and a section of it.
 
         >>> print(ConfigError.of(MeasureError("k: must be at least 1"), "job.toml, [problem]"))
         job.toml, [problem]: k: must be at least 1
         """
-        wrapped = cls(f"{where}: {error.message}", hint=error.hint)
-        wrapped.column, wrapped.row = error.column, error.row
-        return wrapped
+        new = cls(f"{where}: {error.message}", hint=error.hint)
+        new.column, new.row = error.column, error.row
+        return new
 
     def at(self, column: str, row: int) -> Self:
         """Return the same error with the place of the value that it is about.
@@ -141,11 +141,11 @@ class PrivmooError(Exception):
 
 
 class TableError(PrivmooError, ValueError):
-    """The data or the roles of its columns cannot be used as they are."""
+    """The data, or the roles of their columns, cannot be used as they are."""
 
 
 class TableWarning(UserWarning):
-    """Something in a table that its publisher should look at."""
+    """A table has something that its publisher should look at."""
 
 
 class ColumnError(TableError, KeyError):
@@ -165,7 +165,7 @@ class ProblemError(PrivmooError, ValueError):
 
 
 class InfeasibleError(ProblemError):
-    """A search ended, and no candidate satisfies all constraints."""
+    """A search ended without a candidate that satisfies all constraints."""
 
 
 class ConfigError(PrivmooError, ValueError):
@@ -193,16 +193,16 @@ class FileError(PrivmooError, ValueError):
 
 
 class AuditError(PrivmooError, ValueError):
-    """The audit is not possible, or contradicts what the optimiser claimed."""
+    """A table cannot be audited, or the audit contradicts what the optimiser claimed."""
 
 
 def nearest(name: object, options: Iterable[object], *, prefix: str = "") -> str:
     """Return the end of an error sentence that suggests the closest name, or an empty string.
 
     Args:
-        name: The name that does not exist.
+        name: The unknown name.
         options: The names that exist.
-        prefix: What is written before the suggested name, but not compared.
+        prefix: A text to write before the suggested name; it is not compared.
 
     >>> nearest("zpi", ["zip", "age"])
     "; did you mean 'zip'?"

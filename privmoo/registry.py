@@ -177,8 +177,10 @@ def load(kind: str, name: str) -> Any:
     if (kind, name) in _registered:
         target = _registered[kind, name]
         where = _where(kind, name)
-        loaded = _load(where, lambda: load_object(target)) if isinstance(target, str) else target
-        return _check_target(kind, name, loaded, where)
+        loaded_object = (
+            _load(where, lambda: load_object(target)) if isinstance(target, str) else target
+        )
+        return _check_target(kind, name, loaded_object, where)
     return _from_entry_point(kind, name)
 
 
@@ -404,8 +406,8 @@ def _names_of(kind: str, target: Any) -> tuple[str, ...]:
 
 
 def _plugin_names(kind: str) -> list[str]:
-    registered = [name for group, name in _registered if group == kind]
-    return [*registered, *(point.name for point in _entry_points(kind))]
+    registered_names = [name for group, name in _registered if group == kind]
+    return [*registered_names, *(point.name for point in _entry_points(kind))]
 
 
 def _from_entry_point(kind: str, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The formulations, each a pymoo Problem: one module per paper, and the general ones."""
+"""The problems, each a pymoo Problem: the general ones, and one module per paper."""
 
 from __future__ import annotations
 

@@ -32,16 +32,16 @@ Assignment = Literal["free", "balanced", "nearest"]
 
 
 class ClustersWarning(UserWarning):
-    """A parameter was changed to a value that is possible."""
+    """A parameter was impossible for the table, and another value is used instead."""
 
 
 class Clusters(AnonymizationProblem):
-    """Any clusters of similar records, each released as one class: the general problem behind MO-OBAM.
+    """Clusters of similar records, each released as one class: the general problem behind MO-OBAM.
 
-    Decision variables are the classes of the records themselves (`ClassSpace`), or the centroids of up
-    to `n_clusters` clusters, to which records go (`CentroidSpace`). A cluster without records is not a
-    class, and clusters that release equal values are one class. Hierarchies are not needed. A
-    quasi-identifier is numeric if all its values are numbers.
+    The decision variables are either the classes of the records themselves (`ClassSpace`) or the centroids
+    of up to `n_clusters` clusters, to which the records are assigned (`CentroidSpace`). A cluster without
+    records is not a class, and clusters that release equal values are one class. Hierarchies are not
+    needed. A quasi-identifier is numeric if all its values are numbers.
 
     Args:
         table: The records.
@@ -55,11 +55,10 @@ class Clusters(AnonymizationProblem):
             on raw numbers.
         release: `"mean"`: mean and mode of the cluster; `"centroid"`: the decision variables.
         assignment: `"free"`: any classes, searched by moving records; `"balanced"`: centroids, and every
-            cluster gets k records; `"nearest"`: nearest centroids, k may fail. `"free"` by default, with
-            `release="centroid"` `"balanced"`. On a scanned table `"nearest"`, or another one with
-            `split=0`.
-        split: How many records of a distinct tuple can go to other clusters one by one, except with
-            `"nearest"`, which keeps them together.
+            cluster gets k records; `"nearest"`: nearest centroids, k may fail. The default is `"free"`, and
+            `"balanced"` with `release="centroid"`. A scanned table needs `"nearest"`, or `split=0`.
+        split: How many records of a distinct tuple can be assigned to other clusters one by one.
+            `"nearest"` ignores it and keeps them together.
         means: How means are rounded: `Means(step=5)`, or `{"step": 5}`; not at all by default.
         threads: The number of threads of the evaluation; all cores by default.
 

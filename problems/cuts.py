@@ -24,11 +24,11 @@ __all__ = ["Cuts"]
 
 
 class Cuts(AnonymizationProblem):
-    """Any cut of every quasi-identifier's domain: the general problem behind Dewri's four.
+    """Every cut of every quasi-identifier's domain: the general problem behind Dewri's four.
 
     Decision variables are bits: 1 keeps two neighbouring leaves apart, 0 merges them. Attributes with a
-    tree are constrained to nodes of the tree, ordered ones take any cut. Loss is counted in leaves of the
-    hierarchy; an attribute granulated by `Hierarchy.ordered(step=5)` has base intervals as leaves.
+    tree are restricted to nodes of the tree; ordered attributes can be cut anywhere. The loss counts leaves
+    of the hierarchy; with `Hierarchy.ordered(step=5)`, the leaves of an attribute are base intervals.
 
     Args:
         table: The records; every quasi-identifier needs a hierarchy.
@@ -75,7 +75,7 @@ class Cuts(AnonymizationProblem):
         )
 
     def default_extras(self) -> Sequence[Measure]:
-        """Return k, weighted-k, the parts of the loss, and ℓ where there is a sensitive attribute."""
+        """Return k, weighted-k, the parts of the loss, and ℓ if there is a sensitive attribute."""
         diversity = [FrequencyDiversity()] if self.table.sensitive else []
         return [
             KAnonymity(),

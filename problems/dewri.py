@@ -138,7 +138,7 @@ class AnySuppression(_Dewri):
     """Problem 3: groups below weighted-k are left out, however many (section 5.3.3).
 
     More weighted-k (of all groups, before suppression, as in the paper), less generalization loss of what
-    remains, less suppression. The k and weighted-k of the release are recorded beside it.
+    remains, less suppression. The k and weighted-k of the release are recorded as well.
 
     Args:
         table: The records.
@@ -177,19 +177,19 @@ class KLSafe(_Dewri):
     frequent value.
 
     The paper's policy, which `prefer` selects, leaves out whole classes of equal (k, ⌊ℓ⌋), and the
-    *less* desired property is the primary key of their order. It takes the loop's last index (d₁, d₂)
-    for the k and ℓ of the rest; that is not true in general (a group may have a large size and a small
-    ℓ, or the reverse), so the objectives are the k and ℓ that the remaining groups really have.
-    Measured like this, the primary key is the property that profits: for a large k, set `prefer="l"`.
+    *less* desired property is the primary key of their order. It equates the loop's last index (d₁, d₂)
+    with the k and ℓ of the rest. That is not true in general (a group may have a large size and a small ℓ,
+    or the reverse), so the objectives are the k and ℓ that the remaining groups really have. With these
+    objectives, the primary key is the property that benefits: for a large k, set `prefer="l"`.
 
     Args:
         table: The records, with at least one sensitive attribute.
         max_suppression: η, the largest share of records left out.
-        prefer: For the paper's policy the more desired property, `"k"` or `"l"`; None for thresholds.
+        prefer: The more desired property of the paper's policy, `"k"` or `"l"`; None for thresholds.
         loss: `"total"` (generalization and suppression) or `"generalization"`.
-        index: Whether the paper's index d₁, d₂ is maximised instead of k and ℓ, which are recorded
-            beside it. It promises more than what holds and serves for comparison with the paper; it
-            needs `prefer`.
+        index: Whether to maximise the paper's index (d₁, d₂) instead of k and ℓ, which are then only
+            recorded. The index promises more than holds, and is only meant for comparison with the paper.
+            It needs `prefer`.
         threads: The number of threads of the evaluation.
 
     >>> import privmoo as pm
@@ -231,6 +231,6 @@ class KLSafe(_Dewri):
         )
 
     def parameters(self) -> dict[str, Any]:
-        """Return the arguments that reproduce the problem; the index only where it is asked for."""
+        """Return the arguments that reproduce the problem; the index only if it is maximised."""
         parameters = super().parameters()
         return parameters if self.index else {k: v for k, v in parameters.items() if k != "index"}

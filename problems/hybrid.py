@@ -38,14 +38,15 @@ __all__ = ["Hybrid"]
 class Hybrid(AnonymizationProblem):
     """The trade-offs of Laplace noise and k-member clusters, by the parameters of the scheme.
 
-    A step beyond Majeed and Hwang 2023, who fix them. Variables are k, both ε, the diversity threshold,
-    and for every categorical quasi-identifier the level in diverse clusters and the level in the others.
+    Majeed and Hwang 2023 fix these parameters; here they are searched. The variables are k, both ε, the
+    diversity threshold and, for every categorical quasi-identifier, the level in diverse clusters and the
+    level in the others.
 
     Objectives are measured with the noise that a release of the solution will have, so the release
-    keeps what the front promises. All candidates share the draws of that noise, which ε only scales
-    (common random numbers), so the comparison is fair. The search still fits these draws a little, by
-    up to about a standard deviation. `spread` shows what other draws would give. Publish one solution
-    of a front only: the difference of two would undo the noise that they share.
+    keeps what the front promises. All candidates share the draws of that noise, which ε only scales (common
+    random numbers), so the comparison is fair. The search still adapts to these draws a little, by up to
+    about one standard deviation. `spread` shows what other draws would give. Publish only one solution of a
+    front: the difference between two would cancel the noise that they share.
 
     Args:
         table: The records, with a categorical quasi-identifier and a sensitive attribute.
@@ -58,16 +59,16 @@ class Hybrid(AnonymizationProblem):
         k: The smallest and the largest k of clusters; 2 to 50 by default, or less for few records.
         epsilon: Smallest and largest ε, of both partitions.
         strict: Whether every cluster publishes one label per quasi-identifier, in both partitions.
-        patterns: The pattern-friendly quasi-identifiers; found by a random forest by default.
-        split: The violating and other records, instead of patterns.
+        patterns: The pattern-friendly quasi-identifiers; by default a random forest determines them.
+        split: A division into violating and other records, instead of patterns.
         thresholds: See `privmoo.hybrid.value_classes`.
         non_violating: See `privmoo.hybrid.split_records`.
         sensitivity: Δf of the noise, for all numbers or by quasi-identifier.
         bounds: Smallest and largest number, by quasi-identifier.
-        weight: How much diversity counts against similarity in clusters.
-        noise_seed: The seed of the noise, to repeat it; a secret one by default. Whoever knows the seed
-            can try out guesses of the records, so keep it to yourself. Runs without a seed can still be
-            continued: their checkpoint holds the secret.
+        weight: The weight of diversity relative to similarity in clusters.
+        noise_seed: The seed of the noise, to repeat it; a secret one by default. Anyone who knows the seed
+            can try out guesses of the records, so keep it secret. Runs without a seed can still be
+            continued, because their checkpoint holds the secret.
         threads: The number of threads of the evaluation; all cores by default.
 
     >>> import privmoo as pm
@@ -116,7 +117,7 @@ class Hybrid(AnonymizationProblem):
             )
         elif patterns is not None:
             raise ProblemError(
-                "split: the records are split already, so patterns would not be used"
+                "split: patterns has no effect if split is given; pass only one of them"
             )
         elif not isinstance(split, Split):
             raise ProblemError(f"split: must be a Split, got {type(split).__name__}")
@@ -161,11 +162,11 @@ class Hybrid(AnonymizationProblem):
 
         Args:
             X: Decision vectors, or a front.
-            repeats: How many other draws of the noise.
+            repeats: The number of other draws of the noise.
 
         Returns:
-            A row per solution and measure: its value with the noise that is released, and mean, standard
-            deviation, smallest and largest value under the other draws.
+            A row per solution and measure: its value with the noise that is released, and the mean,
+            standard deviation, smallest and largest value under the other draws.
         """
         whole_number("repeats", repeats, at_least=2)
         rows = np.atleast_2d(X.X if isinstance(X, Front) else np.asarray(X))

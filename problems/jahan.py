@@ -20,17 +20,16 @@ class LevelsAndSuppression(AnonymizationProblem):
     """More anonymity degree (k of what is published) and more transparency degree.
 
     Decision variables are vector A, a level per quasi-identifier, and vector B, a bit per record: 1
-    publishes it. For given levels the best B is known for every k, namely all groups of at least k
-    records; with `stairs` every evaluated A is therefore followed by all its thresholds, which are
-    considered for the front without counting as evaluations. The paper's algorithm does not do this
-    (`stairs=False`, `paper_operators()`).
+    publishes it. For given levels, the best B for a given k publishes all groups of at least k records.
+    With `stairs`, all thresholds of every evaluated A are therefore considered for the front; they do not
+    count as evaluations. The paper's algorithm does not do this (`stairs=False`, `paper_operators()`).
 
     The paper sets k = 2 but draws AD = 1: `min_k=1` gives its figure, `min_k=2` its criterion.
 
     Args:
         table: The records; every quasi-identifier needs a hierarchy.
         min_k: The least k of a release.
-        stairs: Whether every vector of levels is followed by all its thresholds.
+        stairs: Whether all thresholds of every vector of levels are considered.
         threads: The number of threads of the evaluation; all cores by default.
 
     >>> import numpy as np, pandas as pd, privmoo as pm

@@ -25,9 +25,9 @@ __all__ = ["Levels"]
 class Levels(AnonymizationProblem):
     """One level per quasi-identifier, the same for the whole column.
 
-    Records are left out by a policy; or, with `max_suppression`, by a threshold that is a decision
-    variable too: smaller groups are left out. One evaluated vector of levels then yields all its
-    thresholds at once, and all of them are considered for the front.
+    A policy decides which records are left out. With `max_suppression`, a threshold decides instead, which
+    is a decision variable too: smaller groups are left out. One evaluated vector of levels then yields all
+    its thresholds at once, and all of them are considered for the front.
 
     Args:
         table: The records; every quasi-identifier needs a hierarchy.
@@ -81,6 +81,6 @@ class Levels(AnonymizationProblem):
         )
 
     def default_extras(self) -> Sequence[Measure]:
-        """Return k, loss and suppression, and ℓ where there is a sensitive attribute."""
+        """Return k, loss and suppression, and ℓ if there is a sensitive attribute."""
         diversity = [FrequencyDiversity()] if self.table.sensitive else []
         return [KAnonymity(), GeneralLoss(), SuppressedShare(), *diversity]

@@ -17,7 +17,7 @@ __all__ = ["MOOBAM"]
 
 
 class MOOBAM(Clusters):
-    """Less information loss against more entropy of sensitive values, every class with k records.
+    """Less information loss against more entropy of sensitive values, in classes of at least k records.
 
     The multi-objective model of Wei et al. 2025, section 4.2, as a front: the papers weigh the two
     objectives by λ and search once per λ, number of clusters and k; here one run gives all trade-offs
@@ -35,12 +35,11 @@ class MOOBAM(Clusters):
         scale: The scale of distances: `"raw"`, `"standard"` or `"minmax"`.
         loss_scale: The scale of the information loss: `"raw"` as in the papers, where one wide column
             can outweigh all others, or `"standard"` deviations; then set `scale` to the same.
-        release: `"mean"` (mean and mode, never a larger loss) or `"centroid"`, as the authors.
+        release: `"mean"` (mean and mode, never a larger loss) or `"centroid"`, as in the papers.
         assignment: `"free"` (any classes; the default), `"balanced"` (centroids, every cluster gets k
-            records), or `"nearest"` as in Algorithm 1. On a scanned table `"nearest"`, or another one with
-            `split=0`.
-        split: How many records of a distinct tuple can go to other clusters one by one, except with
-            `"nearest"`.
+            records), or `"nearest"` as in Algorithm 1. A scanned table needs `"nearest"`, or `split=0`.
+        split: How many records of a distinct tuple can be assigned to other clusters one by one;
+            `"nearest"` ignores it.
         threads: The number of threads of the evaluation; all cores by default.
 
     >>> import privmoo as pm

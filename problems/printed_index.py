@@ -48,9 +48,9 @@ class _PrintedIndex(Measure):
 
 
 class PrintedK(_PrintedIndex):
-    """d₁: the size of the first class that stays, which the paper takes for k (Eqs. 8 and 9).
+    """d₁: the size of the first class that stays, which the paper equates with k (Eqs. 8 and 9).
 
-    With `prefer="k"` smaller groups may remain behind it.
+    With `prefer="k"`, smaller groups may remain after it.
 
     >>> import pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"a": [1, 1, 2, 2, 2], "ill": ["x", "y", "z", "z", "z"]})
@@ -70,9 +70,9 @@ class PrintedK(_PrintedIndex):
 
 
 class PrintedDiversity(_PrintedIndex):
-    """d₂: ⌊ℓ⌋ of the first class that stays, which the paper takes for ℓ (Eqs. 8 and 9).
+    """d₂: ⌊ℓ⌋ of the first class that stays, which the paper equates with ℓ (Eqs. 8 and 9).
 
-    With `prefer="l"` groups of less diversity may remain behind it.
+    With `prefer="l"`, less diverse groups may remain after it.
 
     >>> import pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"a": [1, 1, 2, 2, 2], "ill": ["x", "y", "z", "z", "z"]})

@@ -33,10 +33,10 @@ class Regions(AnonymizationProblem):
     records of a region are published alike. Weights, levels and fixed cuts of the quasi-identifiers are
     respected.
 
-    Where groups may be left out because they are small, outliers who would widen the ranges of others are
-    left out if that lowers the loss, to which each of them adds 1. The policies are `Budget` and
-    `JointBudget` by k, `BelowThreshold`, `Thresholds`, and `ViolatingGroups` with a bound on k. Any other
-    policy leaves out what it does of regions that were made without it.
+    If small groups may be left out, outliers who would widen the ranges of others are left out whenever
+    that lowers the loss; each of them adds 1 to it. The policies are `Budget` and `JointBudget` by k,
+    `BelowThreshold`, `Thresholds`, and `ViolatingGroups` with a bound on k. Any other policy is applied to
+    regions that were formed without it.
 
     k counts persons if the table has a subject column. The search shares each person among the tuples with
     records of that person, so that every region has enough persons; one with several tuples of the same
@@ -110,6 +110,6 @@ class Regions(AnonymizationProblem):
         )
 
     def default_extras(self) -> Sequence[Measure]:
-        """Return k, weighted-k, the loss, and ℓ where there is a sensitive attribute."""
+        """Return k, weighted-k, the loss, and ℓ if there is a sensitive attribute."""
         diversity = [FrequencyDiversity()] if self.table.sensitive else []
         return [KAnonymity(), WeightedK(), GeneralLoss(), SuppressedShare(), *diversity]

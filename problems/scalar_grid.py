@@ -40,8 +40,8 @@ class ScalarGrid:
     """The results of the swarms; made by `scalar_grid`.
 
     Attributes:
-        frame: One row per swarm: k, number of centroids, λ, what its best solution is worth, and whether
-            any solution was feasible (else the values are missing).
+        frame: One row per swarm: k, the number of centroids, λ, the values of its best solution, and
+            whether any solution was feasible (otherwise the values are missing).
         recodings: The best solution of every swarm that found a feasible one, by row.
     """
 
@@ -98,15 +98,16 @@ def scalar_grid(
         k: Smallest class sizes.
         lam: Weights of the entropy.
         scaled: Whether to use the scaled form of 2024; one more swarm at λ = 0 per n_clusters and k finds
-            its least loss (1 if nothing feasible), and its evaluations count for the first λ.
+            its least loss (1 if nothing is feasible), and its evaluations count for the first λ.
         penalty: See `ScalarMOOBAM`.
         scale: The scale of distances.
         release: `"centroid"` or `"mean"`.
         particles: The number of particles of every swarm.
         iterations: The number of iterations of every swarm.
-        seed: Makes the grid repeatable.
+        seed: The seed of the grid, to repeat it.
         progress: Whether to show a bar.
-        checkpoint: A folder for the logs of the swarms; the same call continues a grid that was stopped.
+        checkpoint: A folder for the logs of the swarms. To continue a grid that was stopped, repeat the
+            call.
         threads: The number of threads of the evaluation; all cores by default.
 
     >>> import privmoo as pm

@@ -1,4 +1,4 @@
-"""MO-OBAM as the papers solve it: both objectives in one number, weighed by λ, by a particle swarm."""
+"""MO-OBAM as the papers solve it: a particle swarm minimises one number, both objectives weighted by λ."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class WeighedLoss(Measure):
     Args:
         lam: λ, from 0 to 1.
         least_loss: The best loss at λ = 0, for the scaled form.
-        penalty: What every record costs that a class is short of k.
+        penalty: The cost of every record that a class lacks to have k.
         k: The size that classes should have.
 
     >>> import numpy as np, pandas as pd, privmoo as pm
@@ -62,8 +62,7 @@ class WeighedLoss(Measure):
             raise ProblemError(f"least_loss: must be a number of at least 0, got {least_loss!r}")
         if not (is_number(penalty) and 0 <= penalty < math.inf):
             raise ProblemError(
-                f"penalty: must be a number of at least 0, got {penalty!r}; it is added to what is "
-                "minimised"
+                f"penalty: must be a number of at least 0, got {penalty!r}; it is added to the objective"
             )
         self.least_loss, self.penalty, self.k = least_loss, float(penalty), int(k)
 
@@ -96,19 +95,19 @@ class ScalarMOOBAM(Clusters):
     Nearest centroids (Wei et al. 2025, Algorithm 1), solved by pymoo's particle swarm from particles whose
     values are drawn from the data. A solution whose classes are too small is infeasible and never
     returned. In the swarm a category is a code that is rounded; the order of codes is arbitrary. The papers
-    state neither swarm size nor iterations nor the penalty's factor.
+    do not state the swarm size, the number of iterations or the factor of the penalty.
 
     Args:
         table: The records, with at least one sensitive attribute.
-        n_clusters: The number of centroids; times k at most the number of records.
+        n_clusters: The number of centroids; n_clusters · k must not exceed the number of records.
         k: The smallest size of a class.
         lam: λ, from 0 to 1.
         scaled: Whether both parts are scaled as in the 2024 paper; needs `least_loss`.
         least_loss: The best information loss at λ = 0 for the same n_clusters and k.
-        penalty: Added to the weighed loss for every record that a class lacks of k; the constraint alone
-            keeps small classes out.
+        penalty: The amount added to the loss for every record that a class lacks to have k. It is not
+            needed: the constraint alone excludes small classes.
         scale: The scale of distances: `"raw"`, `"standard"` or `"minmax"`.
-        release: `"centroid"`, as the authors, or `"mean"` (mean and mode, never a larger loss).
+        release: `"centroid"`, as in the papers, or `"mean"` (mean and mode, never a larger loss).
         threads: The number of threads of the evaluation; all cores by default.
 
     >>> import privmoo as pm
@@ -163,7 +162,7 @@ class ScalarMOOBAM(Clusters):
         )
 
     def default_operators(self) -> dict[str, Any]:
-        """Return particles with values of the data; the rest is as for all clusters."""
+        """Return the operators of clusters, with particles that have values of the data."""
         sampling = CentroidSampling("values", vary=False)
         return {**super().default_operators(), "sampling": sampling}
 

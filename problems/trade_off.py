@@ -35,10 +35,10 @@ _ON_REQUEST = ("clusters",)
 
 
 class TradeOff(AnonymizationProblem):
-    """Every family of recodings that fits a table, with the same measures, as one problem.
+    """All families of recodings that fit a table, with the same measures, as one problem.
 
-    `optimize` searches the families one after the other, levels exactly where that is quick, and joins
-    their fronts. `privmoo.trade_off` is the short way to it. Each solution knows its family.
+    `optimize` searches the families one after the other and joins their fronts; levels are searched exactly
+    if that is quick. `privmoo.trade_off` does this in one call. Each solution knows its family.
 
     Families are `"levels"` (one level per column), `"cuts"` (one cut of each column's domain) and
     `"regions"` (local recoding: every region of the table has its own ranges and nodes). Levels and
@@ -48,7 +48,8 @@ class TradeOff(AnonymizationProblem):
     `[KAnonymity(), QueryError()]`.
 
     Records are left out by the size of their group. If an objective or a constraint is about the
-    sensitive values of single groups, such as ℓ or t, they are also left out by that (`JointBudget`).
+    sensitive values of single groups, such as ℓ or t, the sensitive values of a group decide as well
+    (`JointBudget`).
 
     Args:
         table: The records.
@@ -57,8 +58,8 @@ class TradeOff(AnonymizationProblem):
         constraints: Bounds such as `KAnonymity() >= 5`.
         max_suppression: The largest share of records left out.
         publish: What regions publish: the bounds of the `"region"`, or `"tight"` ranges of its members.
-        consistent: Quasi-identifiers that regions recode the same way everywhere; levels and cuts recode
-            all of them so.
+        consistent: Quasi-identifiers that regions recode the same way everywhere, as levels and cuts always
+            do.
         extras: Further measures to record; ℓ and the suppressed share by default.
         threads: The number of threads of the evaluation; all cores by default.
 
@@ -99,24 +100,24 @@ class TradeOff(AnonymizationProblem):
         all_objectives = tuple(self.default_objectives() if objectives is None else objectives)
         bounds = read_constraints(constraints)
         self.budget = _budget(self.max_suppression, all_objectives, bounds)
-        shared: dict[str, Any] = {
+        arguments: dict[str, Any] = {
             "objectives": all_objectives,
             "constraints": bounds,
             "extras": self.default_extras() if extras is None else tuple(extras),
             "threads": threads,
         }
-        parts = {name: _BUILDERS[name](self, shared) for name in self.families}
+        parts = {name: _BUILDERS[name](self, arguments) for name in self.families}
         super().__init__(
             table,
             space=UnionSpace(table, parts),
             suppression=self.budget,
-            **self._with_limit(shared),
+            **self._with_limit(arguments),
         )
         if "clusters" in parts:
             _check_measures(parts)
 
     def _with_limit(self, shared: dict[str, Any]) -> dict[str, Any]:
-        """The arguments that families share, with the limit of suppression as a constraint."""
+        """Return the arguments that families share, with the limit of suppression as a constraint."""
         limits = (*shared["constraints"], SuppressedShare() <= self.max_suppression)
         return {**shared, "constraints": limits}
 
@@ -125,7 +126,7 @@ class TradeOff(AnonymizationProblem):
         return KAnonymity(), GeneralLoss()
 
     def default_extras(self) -> Sequence[Measure]:
-        """Return the suppressed share, and ℓ where there is a sensitive attribute."""
+        """Return the suppressed share, and ℓ if there is a sensitive attribute."""
         diversity = [FrequencyDiversity()] if self.table.sensitive else []
         return [SuppressedShare(), *diversity]
 
@@ -180,7 +181,7 @@ _BUILDERS: dict[str, Callable[[TradeOff, dict[str, Any]], AnonymizationProblem]]
 def _budget(
     max_suppression: float, objectives: Sequence[Measure], constraints: Sequence[Constraint]
 ) -> Budget | JointBudget:
-    """Return the policy: by size, and by the sensitive values of groups where a measure is about them."""
+    """Return the policy: by size and, if a measure is about the sensitive values of groups, by those."""
     for measure in (*objectives, *(c.measure for c in constraints)):
         if "counts" in measure.needs and _orders_groups(measure):
             return JointBudget(max_suppression, by=("k", measure.name))
@@ -188,12 +189,12 @@ def _budget(
 
 
 def _orders_groups(measure: Measure) -> bool:
-    """Whether groups can be left out by a measure: one of single groups, with its usual parameters."""
+    """Return whether a measure can order groups: it is about single groups and has its usual parameters."""
     try:
         usual = measure_of_groups(measure.name)
     except PrivmooError:
         return False
-    # With which records t and the like compare is left to the measure itself.
+    # The measure itself decides which records t and similar measures compare with.
     ours, theirs = ({**m.parameters, "reference": None} for m in (measure, usual))
     return type(measure) is type(usual) and ours == theirs
 
@@ -205,13 +206,13 @@ def _check_measures(parts: Mapping[str, AnonymizationProblem]) -> None:
             part.evaluate_measures(part.space.clean(np.zeros((1, part.n_var))))
         except MeasureError as error:
             raise ProblemError(
-                f"objectives: {str(error).split(':')[0]!r} is not defined for {name}; beside clusters, "
+                f"objectives: {str(error).split(':')[0]!r} is not defined for {name}; with clusters, "
                 "choose measures that every family has, such as objectives=[KAnonymity(), QueryError()]"
             ) from error
 
 
 def _families(table: Table, families: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the families to search, or raise if one is not known or does not fit the table."""
+    """Return the families to search, or raise if one is unknown or does not fit the table."""
     without = [qi.name for qi in table.qis if qi.hierarchy is None]
     if families is None:
         usual = [name for name in _BUILDERS if name not in _ON_REQUEST]

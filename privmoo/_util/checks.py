@@ -165,8 +165,8 @@ def choice(
     """
     words = list(options)
     if value not in words:
-        listed = ", ".join(repr(word) for word in words)
-        raise error(f"{name}: must be one of {listed}, got {value!r}{nearest(value, words)}")
+        word_list = ", ".join(repr(word) for word in words)
+        raise error(f"{name}: must be one of {word_list}, got {value!r}{nearest(value, words)}")
     return value
 
 

@@ -40,8 +40,8 @@ def find_files(source: str | Path) -> tuple[str, tuple[Path, ...]]:
         paths = [Path(p) for p in glob.glob(str(source), recursive=True) if Path(p).is_file()]
         if not paths:
             raise TableError(f"{source}: no such file")
-        fixed = itertools.takewhile(lambda part: not glob.has_magic(part), path.parts)
-        _check_folders(source, Path(*fixed), paths)
+        plain_parts = itertools.takewhile(lambda part: not glob.has_magic(part), path.parts)
+        _check_folders(source, Path(*plain_parts), paths)
     kinds = {_kind(p) for p in paths}
     if "" in kinds:
         odd = next(p for p in sorted(paths) if not _kind(p))
@@ -54,10 +54,10 @@ def find_files(source: str | Path) -> tuple[str, tuple[Path, ...]]:
 def _check_folders(source: str | Path, root: Path, paths: list[Path]) -> None:
     """Raise if the names of folders below the root hold a column, without naming its values."""
     folders = (part for p in paths for part in p.relative_to(root).parent.parts)
-    named = next((part for part in folders if "=" in part), None)
-    if named is not None:
+    partition = next((part for part in folders if "=" in part), None)
+    if partition is not None:
         raise TableError(
-            f"{source} has folders such as '{named.split('=')[0]}=…' that hold values of a column in "
+            f"{source} has folders such as '{partition.split('=')[0]}=…' that hold values of a column in "
             "their names; write that column into the files"
         )
 

@@ -37,10 +37,10 @@ def number_rows(
         return of_row, first
     row = np.full(span, -1)
     row[keys[::-1]] = np.arange(len(keys))[::-1]
-    used = np.flatnonzero(row >= 0)
+    owners = np.flatnonzero(row >= 0)
     number = np.empty(span, np.int64)
-    number[used] = np.arange(len(used))
-    return number[keys], row[used]
+    number[owners] = np.arange(len(owners))
+    return number[keys], row[owners]
 
 
 def number_equal(matrix: NDArray[np.integer]) -> tuple[IntArray, IntArray]:
@@ -88,5 +88,5 @@ def count_keys(keys: IntArray, span: int) -> tuple[IntArray, IntArray]:
     if span > _DENSE * len(keys):
         return np.unique(keys, return_counts=True)
     counts = np.bincount(keys, minlength=span)
-    used = np.flatnonzero(counts)
-    return used, counts[used]
+    cells = np.flatnonzero(counts)
+    return cells, counts[cells]

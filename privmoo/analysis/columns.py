@@ -43,10 +43,10 @@ def read_roles(
         names = data.qi_names if quasi_identifiers is None else names
         if sensitive is None:
             secrets = [name for name in data.sensitive if name not in names]
-    repeated = [name for name in secrets if name in names]
-    if repeated:
+    overlap = [name for name in secrets if name in names]
+    if overlap:
         raise TableError(
-            f"sensitive: column {repeated[0]!r} is among the quasi-identifiers; give it one role"
+            f"sensitive: column {overlap[0]!r} is among the quasi-identifiers; give it one role"
         )
     columns = encode(frame, names, "quasi_identifiers")
     return columns, encode(frame, secrets, "sensitive") if secrets else {}
@@ -81,7 +81,7 @@ def encode(frame: pd.DataFrame, names: Sequence[str], what: str) -> dict[str, Co
     ([0, 1], 2)
     """
     if not names:
-        raise TableError(f"{what}: none given; name at least one column")
+        raise TableError(f"{what}: there are none; name at least one column")
     columns: dict[str, Column] = {}
     for name in names:
         if name not in frame.columns:

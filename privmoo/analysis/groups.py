@@ -184,10 +184,10 @@ def leave_one_out(
         )
     frame = pd.DataFrame(rows)
     frame.insert(2, "rise", frame["groups"].iloc[0] / frame["groups"])
-    ranked = frame.iloc[1:].sort_values(
+    ranking = frame.iloc[1:].sort_values(
         ["groups", "uniques", "mean_k_records"], ascending=[True, True, False], kind="stable"
     )
-    frame = pd.concat([frame.iloc[:1], ranked], ignore_index=True)
+    frame = pd.concat([frame.iloc[:1], ranking], ignore_index=True)
     frame.insert(0, "rank", np.arange(len(frame)))
     return frame
 

@@ -68,10 +68,10 @@ class ValueCounts:
         if not self.texts:
             return self
         code = self.texts[0] if self.missing is None else self.missing
-        renamed = np.arange(self.n_values)
-        renamed[list(self.texts)] = code
+        new_codes = np.arange(self.n_values)
+        new_codes[list(self.texts)] = code
         entries = (
-            pd.DataFrame({"group": self.group, "value": renamed[self.value], "count": self.count})
+            pd.DataFrame({"group": self.group, "value": new_codes[self.value], "count": self.count})
             .groupby(["group", "value"], sort=True)["count"]
             .sum()
             .reset_index()
@@ -79,7 +79,7 @@ class ValueCounts:
         original = None
         if self.original is not None:
             original = np.zeros(self.n_values, dtype=np.int64)
-            np.add.at(original, renamed, self.original)
+            np.add.at(original, new_codes, self.original)
         return replace(
             self,
             alike=self.alike_unknown,
@@ -108,13 +108,13 @@ class ValueCounts:
         unknown = self.value == self.missing
         n_missing = np.zeros(len(self.sizes), dtype=np.int64)
         n_missing[self.group[unknown]] = self.count[unknown]
-        known = self.sizes > n_missing
+        has_values = self.sizes > n_missing
         # the last of each group by count, missing values below all
         order = np.lexsort((np.where(unknown, 0, self.count), self.group))
         most_frequent = order[np.append(np.flatnonzero(np.diff(self.group[order])), len(order) - 1)]
         count = self.count.copy()
-        count[most_frequent[known]] += n_missing[known]
-        stays = ~unknown | ~known[self.group]
+        count[most_frequent[has_values]] += n_missing[has_values]
+        stays = ~unknown | ~has_values[self.group]
         return replace(
             self,
             group=self.group[stays],

@@ -213,7 +213,7 @@ def value_counts(
         rank = np.append(rank, len(values))
         values.append(None)
     codes = rank[codes]
-    ordered: list[object] = [values[i] for i in np.argsort(rank)]
+    in_order: list[object] = [values[i] for i in np.argsort(rank)]
     audit_codes, rest = codes[: len(column)], codes[len(column) :]
     row_records = np.ones(len(audit_codes), dtype=np.int64) if records is None else records
     entries = (
@@ -231,8 +231,8 @@ def value_counts(
                 f"original: column {str(name)!r} lacks the value that row {int(lacking.argmax())} "
                 f"of the audited table has; give the table the release was made from"
             )
-    occurring = [ordered[i] for i in np.unique(audit_codes)]
-    known = [value for value in occurring if not stands_for_missing(value)]
+    occurring = [in_order[i] for i in np.unique(audit_codes)]
+    present = [value for value in occurring if not stands_for_missing(value)]
     return ValueCounts(
         name,
         sizes,
@@ -243,13 +243,13 @@ def value_counts(
         original,
         None
         if rows is None
-        else node_ids(ordered, rows, name, np.unique(codes, return_index=True)[1]),
+        else node_ids(in_order, rows, name, np.unique(codes, return_index=True)[1]),
         len(values) - 1 if values[-1] is None else None,
         number_alike(occurring),
         tuple(
-            i for i, value in enumerate(ordered) if value is not None and stands_for_missing(value)
+            i for i, value in enumerate(in_order) if value is not None and stands_for_missing(value)
         ),
-        number_alike([*known, None] if len(known) < len(occurring) else known),
+        number_alike([*present, None] if len(present) < len(occurring) else present),
     )
 
 

@@ -205,9 +205,9 @@ def labels_before(columns: list[Column]) -> list[IntArray] | None:
     for column in columns:
         number = {text: i for i, text in enumerate(column.meaning)}
         owner = {leaf: number[text] for text in column.labels for leaf in column.meaning[text]}
-        used = frozenset(owner)
+        released_leaves = frozenset(owner)
         for text, meaning in column.meaning.items():
-            if used.isdisjoint(meaning):
+            if released_leaves.isdisjoint(meaning):
                 for leaf in set(meaning):
                     owner[leaf] = -1 if leaf in owner else number[text]
         codes = np.array([owner.get(leaf, -1) for leaf in column.leaves], dtype=np.int64)

@@ -300,11 +300,11 @@ def _ordered_distance(values: ValueCounts, q: FloatArray) -> FloatArray:
     cumulative_q = np.cumsum(q[present])
     area = np.concatenate([[0.0], np.cumsum(cumulative_q)])
     starts = values.starts
-    cumulated = np.cumsum(values.count)
-    before_group = cumulated[starts] - values.count[starts]
+    running_sum = np.cumsum(values.count)
+    before_group = running_sum[starts] - values.count[starts]
     # between two of its values a group's cumulative share is a constant a, and cumulative_q rises:
     # Σ|a − Q| splits at the place where Q passes a
-    a = (cumulated - before_group[values.group]) / values.sizes[values.group]
+    a = (running_sum - before_group[values.group]) / values.sizes[values.group]
     stop = np.append(position[1:], m)
     stop[np.append(starts[1:], len(position)) - 1] = m
     cross = np.clip(np.searchsorted(cumulative_q, a), position, stop)

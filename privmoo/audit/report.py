@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import html
 import inspect
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy.typing as npt
 import pandas as pd
 
 from privmoo.audit import risk
 from privmoo.audit.counts import Counts, ValueCounts
+from privmoo.audit.figure_words import words_for
 from privmoo.audit.formulas import OF_GROUPS, OF_VALUES
 from privmoo.audit.frame import Roles, count_frame
 from privmoo.audit.values import factorize
@@ -21,6 +22,16 @@ from privmoo.errors import AuditError, ColumnError, nearest
 __all__ = ["Audit", "audit", "is_nearly_unique", "nearly_unique"]
 
 _ATTRIBUTE_TABLE = ("distinct_l", "entropy_l", "l", "alpha", "t", "beta", "delta")
+_KINDS = {"max": "largest", "average": "average", "records": "records", "share": "share"}
+
+
+class _Row(NamedTuple):
+    """One line of a report: the measure with its parameters, its words for people, and its value."""
+
+    measure: str
+    words: str
+    value: float
+    attribute: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -183,29 +194,32 @@ class Audit:
         >>> float(result.to_frame().set_index("measure").loc["k", "value"])
         1.0
         """
-        rows = [(measure, attribute, float(value)) for measure, attribute, value in self._rows()]
+        rows = [(row.measure, row.attribute, float(row.value)) for row in self._rows()]
         return pd.DataFrame(rows, columns=["measure", "attribute", "value"])
 
-    def _rows(self) -> list[tuple[str, str, float]]:
-        rows: list[tuple[str, str, float]] = []
+    def _rows(self) -> Iterator[_Row]:
         for name, value in self.to_dict().items():
+            words = words_for(name)
             if name == "at_risk":
                 for entry in value:
-                    rows.append((f"at_risk(tau={entry['tau']:g})", "", entry["share"]))
-                    rows.append((f"at_risk(tau={entry['tau']:g}, count)", "", entry["records"]))
+                    tau = f"tau={entry['tau']:g}"
+                    yield _Row(f"{name}({tau})", f"{words} ({tau}), share", entry["share"])
+                    yield _Row(f"{name}({tau}, count)", f"{words} ({tau})", entry["records"])
             elif name == "sensitive":
                 for attribute, measures in value.items():
-                    rows += [(measure, attribute, number) for measure, number in measures.items()]
+                    for measure, number in measures.items():
+                        words = words_for(measure, of_attribute=True)
+                        yield _Row(measure, words, number, attribute)
             elif isinstance(value, dict):
-                rows += [(f"{name}({kind})", "", number) for kind, number in value.items()]
+                for kind, number in value.items():
+                    yield _Row(f"{name}({kind})", f"{words}, {_KINDS[kind]}", number)
             else:
-                rows.append((name, "", value))
-        return rows
+                yield _Row(name, words, value)
 
     def __str__(self) -> str:
         rows = [
-            (f"{measure} of {attribute}" if attribute else measure, _number(value))
-            for measure, attribute, value in self._rows()
+            (f"{row.attribute}: {row.words}" if row.attribute else row.words, _number(row.value))
+            for row in self._rows()
         ]
         label_width = max(len(label) for label, _ in rows)
         number_width = max(len(number) for _, number in rows)
@@ -220,9 +234,9 @@ class Audit:
 
     def _repr_html_(self) -> str:
         body = "".join(
-            f"<tr><td>{html.escape(measure)}</td><td>{html.escape(attribute)}</td>"
-            f"<td>{html.escape(_number(value))}</td></tr>"
-            for measure, attribute, value in self._rows()
+            f"<tr><td>{html.escape(row.words)}</td><td>{html.escape(row.attribute)}</td>"
+            f"<td>{html.escape(_number(row.value))}</td></tr>"
+            for row in self._rows()
         )
         head = "<tr><th>measure</th><th>attribute</th><th>value</th></tr>"
         return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"

@@ -141,13 +141,13 @@ def skewness(values: ValueCounts, factor: float) -> float:
     """
     if not factor > 0:
         raise AuditError(f"factor: expected a number above 0, got {factor!r}")
-    known = values.present
-    sizes = known.sizes
+    present = values.present
+    sizes = present.sizes
     # whole numbers up to the one division, so that equal ratios compare as equal
-    gain = (known.count * sizes.sum()) / (sizes[known.group] * known.released[known.value])
+    gain = (present.count * sizes.sum()) / (sizes[present.group] * present.released[present.value])
     if not len(gain):
         return 0.0
-    skewed = np.logical_or.reduceat(gain > factor, known.starts)
+    skewed = np.logical_or.reduceat(gain > factor, present.starts)
     n_present = np.bincount(
         values.group[values.value != values.missing], minlength=len(values.sizes)
     )

@@ -73,16 +73,16 @@ def fewest_unique(
 
     if len(spread) < 2 or not differ(list(spread)):
         return []
-    needed: list[Name] = []
+    columns_left: list[Name] = []
     for name in sorted(spread, key=lambda name: -spread[name]):
-        needed.append(name)
-        if len(needed) == len(spread) or differ(needed):
+        columns_left.append(name)
+        if len(columns_left) == len(spread) or differ(columns_left):
             break
-    for name in reversed(needed.copy()):  # those with the fewest values first
-        fewer = [other for other in needed if other != name]
+    for name in reversed(columns_left.copy()):  # those with the fewest values first
+        fewer = [other for other in columns_left if other != name]
         if differ(fewer):
-            needed = fewer
-    return [name for name in spread if name in needed]
+            columns_left = fewer
+    return [name for name in spread if name in columns_left]
 
 
 def _hashes(column: pd.Series[Any], name: Hashable, place: int) -> HashArray:

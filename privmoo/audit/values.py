@@ -123,8 +123,8 @@ def number_alike(values: Iterable[object]) -> int:
     6
     """
     texts = [value for value in values if value is None or isinstance(value, str)]
-    counted = collections.Counter(map(_bare, texts))
-    return sum(number for number in counted.values() if number > 1)
+    frequency = collections.Counter(map(_bare, texts))
+    return sum(number for number in frequency.values() if number > 1)
 
 
 def stands_for_missing(value: object) -> bool:
@@ -137,7 +137,7 @@ def stands_for_missing(value: object) -> bool:
     """
     if not isinstance(value, str):
         return value is None
-    text = _seen(value)
+    text = _visible_text(value)
     return bool(_EMPTY.fullmatch(text)) and (text == "None" or text.casefold() != "none")
 
 
@@ -145,13 +145,13 @@ def _bare(value: str | None) -> object:
     """Return what is left of a text without case, spaces and spelling; None if it reads as missing."""
     if value is None:
         return None
-    text = _seen(value).casefold()
+    text = _visible_text(value).casefold()
     if _EMPTY.fullmatch(text):
         return None
     return decimal.Decimal(text).normalize() if _NUMBER.fullmatch(text) else text
 
 
-def _seen(value: str) -> str:
+def _visible_text(value: str) -> str:
     """Return a text without invisible format characters and with single spaces between words."""
     letters = unicodedata.normalize("NFKC", value)
     return " ".join("".join(c for c in letters if unicodedata.category(c) != "Cf").split())
@@ -220,6 +220,6 @@ def node_ids(
         paths.append(rows.get(leaf, missing))
     ids = np.empty((len(any_path), len(paths)), dtype=np.int64)
     for level in range(len(any_path)):
-        seen: dict[object, int] = {}
-        ids[level] = [seen.setdefault(path[level], len(seen)) for path in paths]
+        code_of: dict[object, int] = {}
+        ids[level] = [code_of.setdefault(path[level], len(code_of)) for path in paths]
     return ids

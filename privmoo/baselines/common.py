@@ -199,22 +199,22 @@ def classes_of(
             for j in np.flatnonzero(numeric)
         ]
     )
-    priced = [(labels, points[:, j].astype(np.int64), sizes) for j in np.flatnonzero(~numeric)]
-    n_columns = len(priced) + len(attributes)
+    columns = [(labels, points[:, j].astype(np.int64), sizes) for j in np.flatnonzero(~numeric)]
+    n_columns = len(columns) + len(attributes)
     starts = np.zeros((n_classes, n_columns), np.int64)
     n_values, modes = starts.copy(), starts.copy()
-    codes, counts, used = [], [], 0
-    for j, (of_class, values, records) in enumerate([*priced, *attributes]):
+    codes, counts, end = [], [], 0
+    for j, (of_class, values, records) in enumerate([*columns, *attributes]):
         span = int(values.max()) + 1
         cells, place = np.unique(of_class * span + values, return_inverse=True)
         cell_records = np.bincount(place, weights=records).astype(np.int64)
         n_values[:, j] = np.bincount(cells // span, minlength=n_classes)
-        starts[:, j] = used + np.cumsum(n_values[:, j]) - n_values[:, j]
+        starts[:, j] = end + np.cumsum(n_values[:, j]) - n_values[:, j]
         np.maximum.at(modes[:, j], cells // span, cell_records)
         codes.append(cells % span)
         counts.append(cell_records)
-        used += len(cells)
-    room = [np.zeros(used, np.int64)]
+        end += len(cells)
+    room = [np.zeros(end, np.int64)]
     return MergingClasses(
         totals.astype(np.int64),
         np.ascontiguousarray(means),
@@ -223,8 +223,8 @@ def classes_of(
         modes,
         np.concatenate(codes + room),
         np.concatenate(counts + room),
-        np.array([used]),
-        len(priced),
+        np.array([end]),
+        len(columns),
     )
 
 

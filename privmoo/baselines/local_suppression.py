@@ -60,8 +60,8 @@ def local_suppression(table: Table, k: int) -> PartitionRecoding:
     for _, sets in groupby(_sets_of_columns(weights), key=lambda columns: _cost(weights, columns)):
         if not len(rest):
             break
-        settled = [(_records(table, rest[_is_common(table, rest, s, k)]), s) for s in sets]
-        for _, blank in sorted((s for s in settled if s[0]), key=lambda s: (-s[0], s[1])):
+        gains = [(_records(table, rest[_is_common(table, rest, s, k)]), s) for s in sets]
+        for _, blank in sorted((s for s in gains if s[0]), key=lambda s: (-s[0], s[1])):
             is_common = _is_common(table, rest, blank, k)
             blanks[np.ix_(rest[is_common], np.array(blank, np.int64))] = True
             rest = rest[~is_common]
@@ -94,13 +94,13 @@ def _records(table: Table, tuples: NDArray[np.int64]) -> int:
 
 def _is_common(table: Table, rest: NDArray[np.int64], blank: Columns, k: int) -> NDArray[np.bool_]:
     """Return which of the remaining tuples k records share, without the columns that are blank."""
-    kept = [j for j in range(table.n_qis) if j not in blank]
+    places = [j for j in range(table.n_qis) if j not in blank]
     if not len(rest):
         return np.zeros(0, np.bool_)
     numbers, _ = number_rows(
         np.zeros(len(rest), np.int64),
-        [table.tuples[rest, j] for j in kept],
-        [table.qis[j].n_leaves for j in kept],
+        [table.tuples[rest, j] for j in places],
+        [table.qis[j].n_leaves for j in places],
     )
     return np.asarray(np.bincount(numbers, table.weights[rest])[numbers] >= k)
 

@@ -57,9 +57,9 @@ def univariate(
     keys = intervals.keys(0) if column is None else units.points[:, names.index(column)]
     order = np.argsort(keys, kind="stable")
     starts = np.arange(len(order) + 1)
-    measured = intervals.measure(order, starts, most=2 * k - 1)
+    spreads = intervals.measure(order, starts, most=2 * k - 1)
     demands = Demands(k, 1, np.zeros(len(table.sensitive)))
-    labels = intervals.best(order, starts, measured, demands, table.n_records)
+    labels = intervals.best(order, starts, spreads, demands, table.n_records)
     if labels is None:  # impossible: a class of 2k - 1 or fewer records always is
         raise ProblemError(f"k: no classes of {k} records are possible")
     return published(table, labels[view.row_tuple], release, by="records")

@@ -1,1 +1,1 @@
-"""The command line: one module per verb in `commands`, and what the verbs share."""
+"""The command line: one module per verb in `commands`, and the code that they share."""

@@ -29,7 +29,7 @@ def say_choices(front: Front) -> None:
     try:
         choices = front.choices()
     except ProblemError:  # nothing to choose by: k is not recorded, and nothing is maximised
-        say("This front does not record k; list its solutions with --all, or look at front.csv.")
+        say("This front does not record k; list its solutions with --all, or open front.csv.")
         return
     if not len(choices):
         say(

@@ -20,7 +20,7 @@ class State:
 
     Attributes:
         show_values: Whether messages may show the value that they are about.
-        data: A function that returns the records that the command works on.
+        data: A function that returns the records that the command reads.
     """
 
     show_values: bool = False
@@ -40,7 +40,7 @@ def printable(text: object) -> str:
 
 
 def command_line(*words: object) -> str:
-    """Return a privmoo command that can be typed, with quotes around names that have spaces.
+    """Return a privmoo command to type, with quotes around names that contain spaces.
 
     >>> command_line("check", "my data/privmoo.toml")
     "privmoo check 'my data/privmoo.toml'"
@@ -59,7 +59,7 @@ def complain(text: object) -> None:
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table that fits the terminal; a file or pipe gets 200 columns of text.
+    """Print a table that fits the terminal; in a file or pipe it is 200 characters wide.
 
     Args:
         head: The names of the columns.

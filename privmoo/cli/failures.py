@@ -23,7 +23,7 @@ INTERNAL, WRONG_INPUT, INFEASIBLE, INTERRUPTED = 1, 2, 3, 130
 
 
 class StoppedError(Exception):
-    """The command was interrupted by Ctrl-C; the message says how to go on."""
+    """The command was interrupted by Ctrl-C; the message says how to continue."""
 
 
 def report_failure(error: Exception) -> int:
@@ -57,7 +57,7 @@ def report_failure(error: Exception) -> int:
 
 
 def _usage(error: Any) -> str:
-    """Return what is wrong with what was typed; typer quotes pydantic about numbers."""
+    """Return what is wrong with the typed command; for numbers, typer quotes pydantic."""
     details: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()
     rule = _NUMBERS.get(details[0]["type"]) if details else None
     if rule is None:
@@ -88,7 +88,7 @@ def _report_internal_error(error: Exception) -> int:
     place = f"{os.path.basename(last.filename)}, line {last.lineno}"
     complain(
         f"internal error ({type(error).__name__} in {place}); please report it without your data; "
-        "--show-values prints all of it, which may quote values"
+        "--show-values prints the whole error, which may quote values"
     )
     if state.show_values:
         traceback.print_exception(error)

@@ -26,13 +26,13 @@ _BY_PARAMETER = {
 }
 _BY_CALL = {
     "measure.named(...)": 'name one in the job, such as { measure = "k", name = "k_2" }',
-    "table.sample(n)": "read them into memory: leave out scan in [data]",
+    "table.sample(n)": "remove scan from [data], so that they are read into memory",
     "write(path)": "write it with privmoo release",
 }
 
 
 def sentence(error: PrivmooError) -> str:
-    """Return the message of an error with its hint for somebody who types commands.
+    """Return the message of an error with its hint in the words of the command line.
 
     >>> error = PrivmooError("a.csv exists already", hint=Hint("choose another name", "force", True))
     >>> sentence(error)
@@ -44,7 +44,7 @@ def sentence(error: PrivmooError) -> str:
 
 
 def advice(hint: Hint) -> str:
-    """Return a hint in the words of the command line, or of Python if there are none.
+    """Return a hint in the words of the command line, or in those of Python if it has no others.
 
     >>> advice(Hint(parameter="target", call="Table"))
     'name a column as target in [data]'

@@ -31,7 +31,7 @@ def read_data(
 
     Args:
         path: The file.
-        separator: The character between cells; detected if not given.
+        separator: The character between cells; detected by default.
         encoding: The encoding of the text.
     """
     from privmoo._util.reading import read_records

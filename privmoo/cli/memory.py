@@ -27,7 +27,7 @@ def estimate_memory(path: Path) -> int:
 
 
 def _parquet_content(path: Path, size: int) -> float:
-    """Estimate the memory for a Parquet file from its cells, as its compressed size says little."""
+    """Estimate the memory for a Parquet file from its cells, because its compressed size says little."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -49,7 +49,7 @@ def _unpacked_size(path: Path, size: int) -> int:
 
 
 def available() -> int | None:
-    """Return the free memory for this process in bytes; None if the system does not say."""
+    """Return the memory that is free for this process in bytes; None if the system does not say."""
     limits = []
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
@@ -68,7 +68,7 @@ def available() -> int | None:
 
 
 def warn_if_too_large(path: Path) -> None:
-    """Say how much memory a run will take if it is more than is free."""
+    """Warn if a run needs more memory than is free."""
     if not path.is_file():
         return  # reading it will say what is wrong
     demand, free = estimate_memory(path), available()

@@ -23,10 +23,10 @@ __all__ = [
 Job = Annotated[Path, typer.Argument(help="The job: a TOML file such as privmoo.toml.")]
 Results = Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")]
 RunPath = Annotated[
-    Path, typer.Argument(metavar="folder", help="The folder that privmoo run has written.")
+    Path, typer.Argument(metavar="folder", help="The folder that privmoo run wrote.")
 ]
 Separator = Annotated[
-    str | None, typer.Option(help="The character between cells; detected if not given.")
+    str | None, typer.Option(help="The character between cells; detected by default.")
 ]
 Encoding = Annotated[str, typer.Option(help="The encoding of the text.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]

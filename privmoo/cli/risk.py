@@ -11,12 +11,12 @@ __all__ = ["describe_risk"]
 
 
 def describe_risk(report: Audit, *, persons: bool = False, most: int | None = None) -> str:
-    """Describe the risks that a publisher has to know, one sentence per line.
+    """Describe the risks that a publisher should know about, one sentence per line.
 
     Args:
         report: The audit of the table.
         persons: Whether k counts persons, who may have several rows.
-        most: The largest number of sensitive columns to speak of, the worst first; all by default.
+        most: The largest number of sensitive columns to describe, the worst first; all by default.
 
     >>> import pandas as pd
     >>> from privmoo.audit import audit
@@ -61,7 +61,7 @@ def describe_risk(report: Audit, *, persons: bool = False, most: int | None = No
                 "spaces or spelling, or read as missing; they count as different."
             )
     if most is not None and len(columns) > most:
-        sentences.append(f"{len(columns) - most} more sensitive columns are at less risk.")
+        sentences.append(f"{len(columns) - most} more sensitive columns have a lower risk.")
     return "\n".join(sentences)
 
 

@@ -1,4 +1,4 @@
-"""RunFolder: the results of `privmoo run`, written completely or not at all, and read again."""
+"""RunFolder: the results of `privmoo run`, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _FILES = ("front.npz", "front.csv", "front.png", "front.html")
 _PRIVATE = """This folder is for the publisher only: do not pass it on.
 
 Its files describe every solution of the front, including those that protect nobody, and hold a
-fingerprint of the table. Whoever has them as well as a release learns more about people than its
+fingerprint of the table. Anyone who has them and a release learns more about people than its
 certificate says.
 
-What may be passed on is what "privmoo release" writes: the rows, the certificate, and with --report a page
-about them.
+You may pass on what "privmoo release" writes: the rows, the certificate, and with --report a page about
+them.
 """
 _MAX_BYTES = 64 * 1024 * 1024
 
@@ -54,8 +54,8 @@ class RunFolder:
     @property
     def checkpoints(self) -> list[Path]:
         """The existing logs; a search of several families has one for each."""
-        numbered = self.path.glob(f"{self.checkpoint.name}.*")
-        logs = [path for path in numbered if path.suffix[1:].isdecimal()]
+        numbered_logs = self.path.glob(f"{self.checkpoint.name}.*")
+        logs = [path for path in numbered_logs if path.suffix[1:].isdecimal()]
         return sorted([self.checkpoint, *logs] if self.checkpoint.exists() else logs)
 
     def _remove_checkpoints(self) -> None:
@@ -75,22 +75,22 @@ class RunFolder:
             CheckpointError: If there are earlier results or no run to resume, or if the folder cannot
                 be written.
         """
-        finished, begun = self._facts.exists(), bool(self.checkpoints)
-        if resume and not begun:
-            reason = "its run is finished" if finished else "start it without --resume"
+        has_results, has_checkpoint = self._facts.exists(), bool(self.checkpoints)
+        if resume and not has_checkpoint:
+            reason = "its run is finished" if has_results else "start it without --resume"
             raise CheckpointError(f"{self.path} contains no run to resume; {reason}")
-        if finished and not force and not resume:
+        if has_results and not force and not resume:
             raise CheckpointError(
                 f"{self.path} contains the results of a run; choose another folder, or replace them "
                 "with --force"
             )
-        if begun and not resume and not force:
+        if has_checkpoint and not resume and not force:
             raise CheckpointError(
                 f"{self.path} contains an interrupted run; continue it with --resume, or start again "
                 "with --force"
             )
         try:
-            # Fronts and checkpoints are computed from the data: nobody else may read them.
+            # Fronts and checkpoints are computed from the data, so nobody else may read them.
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not resume:
                 self._remove_checkpoints()
@@ -205,13 +205,14 @@ class RunFolder:
         config = Config.load(self.path / facts["config"])
         now = hashes(config)
         if now != facts["inputs"]:
-            changed = sorted(
+            changed_files = sorted(
                 name
                 for name in {*now, *facts["inputs"]}
                 if now.get(name) != facts["inputs"].get(name)
             )
             raise CheckpointError(
-                f"{changed[0]} has changed since the run, so its solutions no longer apply; run it again"
+                f"{changed_files[0]} has changed since the run, so its solutions no longer apply; run it "
+                "again"
             )
         return config, Front.load(self.path / "front.npz", problem=config.problem)
 
@@ -232,7 +233,7 @@ class RunFolder:
 
     @property
     def front_hash(self) -> str:
-        """The hash of the front; without it, the number of a solution means nothing."""
+        """The hash of the front; the number of a solution has no meaning without it."""
         return str(self.facts()["files"].get("front.npz"))
 
     def releases(self) -> list[dict[str, Any]]:
@@ -259,7 +260,7 @@ class RunFolder:
         numbers.discard(str(number))
         sources = [f"solution {', '.join(sorted(numbers))} of this run"] if numbers else []
         if any(entry.get("front") != current for entry in releases):
-            # The numbers of another front mean nothing here.
+            # The numbers of another front have no meaning here.
             sources.append("a solution of an earlier run in this folder")
         if not sources:
             return []
@@ -267,17 +268,17 @@ class RunFolder:
 
     @staticmethod
     def description_of(table: Table) -> dict[str, Any]:
-        """Return the facts to remember about a table whose release was written.
+        """Return the facts to store about a table whose release was written.
 
         It is as private as the fingerprint in front.npz: only the publisher can read it.
         """
-        from privmoo.data.likeness import Likeness
+        from privmoo.data.table_sketch import TableSketch
 
-        likeness = Likeness.of(table).to_json() if table.has_records else {}
-        return {"content": table.content, **likeness}
+        sketch = TableSketch.of(table).to_json() if table.has_records else {}
+        return {"content": table.content, **sketch}
 
     def remember_release(self, entry: dict[str, Any]) -> None:
-        """Add a release to the list of those that were written."""
+        """Add a release to the list of written releases."""
         text = json.dumps([*self.releases(), entry], indent=2, ensure_ascii=False) + "\n"
         write_text(self._released, text, force=True, private=True)
 
@@ -294,17 +295,17 @@ class RunFolder:
 
 def _notes_on_similar_tables(releases: list[dict[str, Any]], table: Table) -> list[str]:
     """Return a warning if another table with nearly the same records was released."""
-    from privmoo.data.likeness import Likeness
+    from privmoo.data.table_sketch import TableSketch
     from privmoo.release.certificate import release_of_similar_table
 
     if not table.has_records:
         return []
-    described = [e["table"] for e in releases if isinstance(e.get("table"), dict)]
-    others = [Likeness.from_json(d) for d in described if d.get("content") != table.content]
+    descriptions = [e["table"] for e in releases if isinstance(e.get("table"), dict)]
+    others = [TableSketch.from_json(d) for d in descriptions if d.get("content") != table.content]
     if not others:
         return []
-    likeness = Likeness.of(table)
-    alike = any(like is not None and likeness.resembles(like) for like in others)
+    sketch = TableSketch.of(table)
+    alike = any(like is not None and sketch.resembles(like) for like in others)
     return [release_of_similar_table()] if alike else []
 
 

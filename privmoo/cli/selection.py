@@ -72,7 +72,7 @@ class Selection:
 
     @property
     def is_open(self) -> bool:
-        """Whether the options leave open which of the solutions within the limits to choose."""
+        """Whether the options do not say which of the solutions within the limits to choose."""
         return self.solution is None and self.best is None and not self.knee
 
     def number(self) -> int:

@@ -23,11 +23,11 @@ _SAMPLE = Hint(call="table.sample(n)")
 
 @dataclass(frozen=True, kw_only=True)
 class QuasiIdentifier:
-    """The description of one quasi-identifier; also known as `QI`.
+    """The description of one quasi-identifier; `QI` is a short name for it.
 
     Args:
         hierarchy: How its values may be generalised; cuts and levels need one, clusters do not.
-        weight: How much its loss counts in weighted utility measures.
+        weight: The weight of its loss in utility measures.
         min_level: The lowest generalization level a search may use.
         max_level: The highest one; the hierarchy's top by default.
         fixed_cuts: Values at which a new block always begins, such as `(18, 65)` for an age.
@@ -70,7 +70,7 @@ class QIColumn:
     as_is: bool = True
     """Whether an ungeneralised column can be released as it is: each value has one spelling."""
     of_data: bool = False
-    """Whether the leaves were taken from the data: then the ends of the domain are values of people."""
+    """Whether the leaves come from the data, so that the ends of the domain are values of real people."""
 
     @property
     def n_leaves(self) -> int:
@@ -81,7 +81,7 @@ class QIColumn:
     def origin(self) -> int:
         """The number of the first leaf, counted in steps from leaf to leaf; 0 if these differ in width.
 
-        It tells which cuts between leaves are at round numbers.
+        It shows which cuts between leaves are at round numbers.
         """
         numbers = np.empty(0) if self.numbers is None else self.numbers[~np.isnan(self.numbers)]
         steps = np.diff(numbers)
@@ -104,11 +104,11 @@ class QIColumn:
 
         Args:
             name: The column.
-            description: The description by the user.
+            description: The description that the user passed.
             domain: The hierarchy, bound to the values.
             exact: Whether every leaf is one value of the data.
             as_is: Whether every value has one spelling.
-            of_data: Whether the leaves were taken from the data.
+            of_data: Whether the leaves come from the data.
         """
         height = domain.height
         top = height if description.max_level is None else description.max_level
@@ -159,19 +159,19 @@ class Attribute:
     codes_of_rows: NDArray[Any] | None
     """The code of each row's value; None if only counts are known."""
     kind: str = "text"
-    """What the values are: "number", "text", "bool", "date" or "other"."""
+    """The type of the values: "number", "text", "bool", "date" or "other"."""
     ordered: bool = False
     """Whether the column has an order of its own."""
     has_missing: bool = False
     unknown: int | None = None
-    """The code of missing values where one could be any value; None if it is a value of its own."""
+    """The code of missing values if they could be any value; None if missing is a value of its own."""
     missing_texts: int = 0
-    """How many texts of the data count as missing because programs read them so, such as "NA"."""
+    """The number of texts that count as missing because programs read them so, such as "NA"."""
     missing_spellings: int = 0
-    """In how many ways unknown values are spelled: these texts, and no value at all."""
+    """The number of spellings of unknown values: these texts, and an empty cell."""
 
     def with_unknown(self) -> Attribute:
-        """Return the same attribute, in which a missing value could be any value.
+        """Return the same attribute, but with missing values that could be any value.
 
         The same holds for a text that programs read as missing. All of these share one code.
         """
@@ -183,30 +183,30 @@ class Attribute:
         codes = sorted({*texts, *missing})
         if not codes:
             return self
-        changed = replace(
+        attribute = replace(
             self,
             has_missing=True,
             unknown=codes[0],
             missing_texts=len({*texts} - {*missing}),
             missing_spellings=len(codes),
         )
-        return changed if len(codes) == 1 else changed._merge_codes(codes, codes[0])
+        return attribute if len(codes) == 1 else attribute._merge_codes(codes, codes[0])
 
     def _merge_codes(self, codes: Sequence[int], code: int) -> Attribute:
         """Return the same attribute, with one code instead of several."""
-        renamed = np.arange(self.n_values)
-        renamed[list(codes)] = code
+        new_codes = np.arange(self.n_values)
+        new_codes[list(codes)] = code
         owners = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
         offsets, values, counts = sparse_counts(
             owners.astype(np.int32),
-            renamed[self.codes],
+            new_codes[self.codes],
             len(self.offsets) - 1,
             self.n_values,
             self.counts,
         )
         rows = self.codes_of_rows
         if rows is not None:
-            rows = renamed[rows].astype(rows.dtype)
+            rows = new_codes[rows].astype(rows.dtype)
             rows.setflags(write=False)
         for array in (offsets, values, counts):
             array.setflags(write=False)
@@ -214,7 +214,7 @@ class Attribute:
 
     @property
     def alike(self) -> tuple[tuple[str, ...], ...]:
-        """The values that a reader may take for the same value; see `privmoo.data.spelling_variants`."""
+        """The values that look the same to a reader; see `privmoo.data.spelling_variants`."""
         if self.kind not in ("text", "other"):
             return ()
         present = np.flatnonzero(self.totals)
@@ -234,7 +234,7 @@ class Attribute:
 
     @property
     def totals(self) -> NDArray[np.int64]:
-        """Records of the original table that have each value."""
+        """The number of records of the original table with each value."""
         return np.bincount(self.codes, weights=self.counts, minlength=self.n_values).astype(
             np.int64
         )

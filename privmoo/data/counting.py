@@ -77,7 +77,7 @@ def sum_tallies(
 
     Args:
         tallies: At least one, with the same columns.
-        concat: Joins frames.
+        concat: A function that joins frames.
         max_rows: The largest number of combinations of a part.
 
     Returns:
@@ -87,9 +87,9 @@ def sum_tallies(
     for pieces in zip(*(single.parts for single in tallies), strict=True):
         frame = pieces[0]
         if len(pieces) > 1:
-            # A piece without rows would only blur types.
-            filled = [piece for piece in pieces if len(piece)] or [pieces[0]]
-            frame = concat(filled).reset_index(drop=True) if len(filled) > 1 else filled[0]
+            # A frame without rows would only obscure the types of columns.
+            with_rows = [piece for piece in pieces if len(piece)] or [pieces[0]]
+            frame = concat(with_rows).reset_index(drop=True) if len(with_rows) > 1 else with_rows[0]
             names = [str(name) for name in frame if name != WEIGHT]
             numbers, _ = number_rows(frame, names)
             first, weights = _first_and_weight(numbers, frame[WEIGHT].to_numpy(np.int64))
@@ -113,7 +113,7 @@ def counts_of(
         total: The tally of all records.
         keys: Its keys.
         attributes: Its attributes.
-        concat: Joins frames.
+        concat: A function that joins frames.
     """
     frames = list(total.parts)
     stops = np.cumsum([len(frame) for frame in frames])
@@ -134,7 +134,7 @@ def counts_of(
 
 
 def number_rows(frame: pd.DataFrame, names: Sequence[str]) -> tuple[IntArray, int]:
-    """Return a number for every row, equal where all values are, and a limit above all numbers.
+    """Return a number for every row, the same for equal rows, and a limit above all numbers.
 
     Args:
         frame: The rows.
@@ -150,7 +150,7 @@ def number_rows(frame: pd.DataFrame, names: Sequence[str]) -> tuple[IntArray, in
 
 
 def _row_numbers(frame: pd.DataFrame, names: Sequence[str]) -> IntArray:
-    """Return a number for every row, equal where all values are."""
+    """Return a number for every row, the same for equal rows."""
     return number_rows(frame, names)[0]
 
 

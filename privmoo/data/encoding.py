@@ -29,9 +29,10 @@ class Rows:
     Attributes:
         columns: The values of quasi-identifiers, and of sensitive and target attributes. An attribute
             that is in `parts` has the values of its part only.
-        numbers: Returns the row numbers of a column for messages, where they are not the positions.
+        numbers: A function that returns the row numbers of a column for messages, if they differ from the
+            positions.
         weights: The number of records of every row; None if every row is one record.
-        parts: The rows that count an attribute, where every attribute has its own; every part counts all
+        parts: The rows that count an attribute, if every attribute has its own; every part counts all
             records.
     """
 
@@ -109,7 +110,8 @@ def encode(
         sensitive: The hierarchy of every sensitive attribute, or None.
         target: The name of the attribute to predict.
         domain: `"hierarchy"` keeps all leaves of a hierarchy, `"observed"` those in the data.
-        missing: `"unknown"` if a missing sensitive value could be any value; else it is one of its own.
+        missing: `"unknown"` if a missing sensitive value could be any value; otherwise it is a value of its
+            own.
 
     >>> frame = pd.DataFrame({"age": [31, 45, 31]})
     >>> rows = Rows(frame, weights=np.array([2, 1, 4]))
@@ -121,9 +123,9 @@ def encode(
     for name, qi in quasi_identifiers.items():
         values = rows.quasi_identifier(name)
         check_missing(values)
-        described = qi.hierarchy or Hierarchy.flat()
-        of_data = described.takes_domain_of_data or domain == "observed"
-        hierarchy = described.bind(values)
+        definition = qi.hierarchy or Hierarchy.flat()
+        of_data = definition.takes_domain_of_data or domain == "observed"
+        hierarchy = definition.bind(values)
         if domain == "observed":
             hierarchy = hierarchy.observed(values)
         leaves = set(hierarchy.leaves)
@@ -133,7 +135,7 @@ def encode(
         codes.append(hierarchy.encode(values).astype(small_uint(column.n_leaves)))
         columns.append(column)
     if not any(qi.weight for qi in columns):
-        raise TableError("quasi_identifiers: all weights are 0; at least one must count")
+        raise TableError("quasi_identifiers: all weights are 0; at least one must be above 0")
     # The attribute with most leaves leads the order: its blocks are then runs of tuples.
     sort_order = tuple(np.argsort([-c.n_leaves for c in columns], kind="stable").tolist())
     tuples, row_tuple, weights = distinct_tuples(codes, [c.n_leaves for c in columns], sort_order)
@@ -210,12 +212,12 @@ def _attribute(
 
 
 def sums_by_owner(owners: NDArray[Any], numbers: IntArray, n_owners: int) -> IntArray:
-    """Return the sum of numbers of every owner; it is exact, unlike a sum of floats.
+    """Return the sum of the numbers of every owner; it is exact, unlike a sum of floats.
 
     Args:
         owners: The owner of every number.
         numbers: The numbers.
-        n_owners: How many owners there are.
+        n_owners: The number of owners.
 
     >>> sums_by_owner(np.array([1, 0, 1]), np.array([2, 3, 4]), 2).tolist()
     [3, 6]

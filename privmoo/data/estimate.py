@@ -21,7 +21,7 @@ _BYTES = 250
 
 
 def default_max_tuples(n_qis: int) -> int:
-    """Return how many distinct tuples a quarter of the machine's memory holds.
+    """Return the number of distinct tuples that fit into a quarter of the machine's memory.
 
     >>> default_max_tuples(4) > default_max_tuples(20) > 10_000
     True
@@ -54,7 +54,7 @@ def estimate_distinct(codes: NDArray[np.int64], n_rows: int) -> int:
 def check_fits(
     source: Source, quasi_identifiers: Mapping[str, QuasiIdentifier], max_tuples: int
 ) -> None:
-    """Raise if the distinct tuples will not fit, and say which column to granulate.
+    """Raise if the distinct tuples will not fit into memory, and name the column to granulate.
 
     Args:
         source: The records.
@@ -71,7 +71,7 @@ def check_fits(
     if sample.complete or not len(sample.frame):
         n_rows = len(sample.frame)
     elif n_rows is None:
-        # Where the number of rows is not known (packed CSV), the sample is taken for a hundredth of them.
+        # If the number of rows is unknown (packed CSV), the sample counts as a hundredth of them.
         n_rows = sample.n_rows or 100 * len(sample.frame)
     if n_rows <= max_tuples:
         return

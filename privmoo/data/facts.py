@@ -1,4 +1,4 @@
-"""Facts of a table that several rooms need, each computed once per table."""
+"""Facts about a table that several rooms need, each computed once per table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def leaf_offsets(table: Table) -> NDArray[np.int64]:
 def mean_digits(table: Table) -> FloatArray:
     """Return the power of ten to which released means are rounded, per quasi-identifier; 1 for categories.
 
-    Means have nine digits of the column's range, as far as a float has them: two classes whose means
+    Means have nine digits of the column's range, or as many as a float has. So two classes whose means
     differ only by the order of a sum release the same value.
     """
     digits = np.ones(table.n_qis)
@@ -76,7 +76,7 @@ def no_distance(name: str, values: FloatArray) -> str | None:
 
 @per_table
 def value_numbers(table: Table) -> tuple[int, ...]:
-    """Return the number of distinct values of every sensitive attribute; unknown ones add none."""
+    """Return the number of distinct values of every sensitive attribute, without unknown ones."""
     return tuple(
         int((attribute.totals > 0).sum()) - (attribute.unknown is not None)
         for attribute in table.sensitive.values()

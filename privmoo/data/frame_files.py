@@ -22,7 +22,7 @@ __all__ = ["FrameFile", "decode_dictionary", "drop_unused_categories", "read_fra
 
 @dataclass(frozen=True)
 class FrameFile:
-    """A written frame, with what is needed to read it back.
+    """A written frame, with the facts needed to read it back.
 
     Attributes:
         frame: The rows that were written.
@@ -36,7 +36,7 @@ class FrameFile:
 def write_frame(frame: pd.DataFrame, path: Path, *, spreadsheets: bool = False) -> FrameFile:
     """Write a frame as one file.
 
-    Parquet files hold values only: a dictionary could name values that no row has.
+    Parquet files are written without dictionaries, which could name values that no row has.
 
     Args:
         frame: The rows.
@@ -61,7 +61,7 @@ def read_frame(path: Path, file: FrameFile, names: Sequence[str]) -> pd.DataFram
 
     Args:
         path: The file.
-        file: What `write_frame` returned.
+        file: The result of `write_frame`.
         names: The columns.
 
     Raises:
@@ -152,14 +152,14 @@ def _cells_as_values(
     row_numbers = cells.map(places)
     if row_numbers.isna().any():
         raise AuditError(
-            f"release: the written file has a text in column {original.name!r} that was not to be "
-            "written; nothing is released"
+            f"release: the written file has a text in column {original.name!r} that should not be there; "
+            "nothing is released"
         )
     return distinct.iloc[row_numbers.to_numpy(np.int64)].reset_index(drop=True)
 
 
 def _texts(values: pd.Series[Any], spreadsheets: bool) -> list[str]:
-    """Return how a CSV file spells values; a column of numbers keeps lines from being blank."""
+    """Return the spelling of values in a CSV file; a column of numbers prevents blank lines."""
     frame = pd.DataFrame({"number": range(len(values)), "value": values.reset_index(drop=True)})
     buffer = io.StringIO(newline="")
     write_csv(spreadsheet_safe(frame) if spreadsheets else frame, buffer)

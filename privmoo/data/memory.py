@@ -34,8 +34,8 @@ class CopiedFrame:
     """A copy of records in memory.
 
     Attributes:
-        file: What is needed to read it back.
-        subject: Whose record every row is, where persons are counted.
+        file: The facts needed to read it back.
+        subject: The person of every row, if persons are counted.
     """
 
     file: FrameFile
@@ -83,7 +83,7 @@ class MemorySource:
 
         Args:
             columns: The columns to read.
-            n_rows: About how many records.
+            n_rows: The approximate number of records.
         """
         rows = np.unique(np.linspace(0, len(self.frame) - 1, n_rows).astype(np.int64))
         frame = self.frame[list(columns)].iloc[rows].reset_index(drop=True)
@@ -142,7 +142,7 @@ class MemorySource:
             counts: What was counted.
             columns: The columns of the records.
             n: The number of records; all records if there are fewer.
-            secret: Determines the choice.
+            secret: The secret that determines the choice.
             complete: Columns in which no value may be missing.
         """
         records = self._complete_rows(complete)
@@ -165,8 +165,8 @@ class MemorySource:
             )
         columns = {}
         for name in plan.columns:
-            released = plan.values.get(name)
-            column = self.frame[name].iloc[plan.rows] if released is None else released
+            values = plan.values.get(name)
+            column = self.frame[name].iloc[plan.rows] if values is None else values
             columns[name] = drop_unused_categories(column).reset_index(drop=True)
         return pd.DataFrame(columns)
 
@@ -193,7 +193,7 @@ class MemorySource:
 
         Args:
             path: The copy.
-            handle: What `copy` returned.
+            handle: The result of `copy`.
             keys: The quasi-identifiers.
             attributes: The sensitive attributes and the target.
             others: Further columns of the copy.
@@ -212,7 +212,7 @@ class MemorySource:
         """Count these records as a copy.
 
         Args:
-            subject: Whose record every row is, where persons are counted.
+            subject: The person of every row, if persons are counted.
             keys: The quasi-identifiers.
             attributes: The sensitive attributes and the target; `SUBJECT` for persons.
             others: Further columns.
@@ -222,15 +222,15 @@ class MemorySource:
         if subject is not None:
             if len(subject) != len(frame):
                 raise AuditError(
-                    f"release: {len(subject):,} rows were to be written, {len(frame):,} can be read; "
-                    "nothing is released"
+                    f"release: {len(subject):,} rows should be in the file, but {len(frame):,} can be "
+                    "read; nothing is released"
                 )
             frame = frame.assign(**{SUBJECT: subject.to_numpy(dtype=object)})
         counts = counts_of(tally(frame, keys, attributes), keys, attributes, _concat)
         return CopyCounts(counts, spread, self.combinations)
 
     def combinations(self, columns: Sequence[str]) -> tuple[int, int]:
-        """Return how many combinations of values some columns have, and how many rows there are."""
+        """Return the number of combinations of values of some columns, and the number of rows."""
         return len(np.unique(number_rows(self.frame, columns)[0])), len(self.frame)
 
     def group_sizes(
@@ -240,7 +240,7 @@ class MemorySource:
 
         Args:
             path: The copy.
-            handle: What `copy` returned.
+            handle: The result of `copy`.
             keys: The columns whose equal values form a group.
         """
         counts = self.recount(path, handle, keys, [], []).counts

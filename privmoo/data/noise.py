@@ -22,8 +22,8 @@ class RowNoise:
 
     Attributes:
         scales: The scale of the Laplace distribution of every row.
-        salts: A secret number of every row's original values. Two rows with different values must not
-            get the same noise at the same place: the difference would reveal that of their values.
+        salts: A secret number of every row's original values. Two rows with different values must not get
+            the same noise at the same place, because their difference would then be that of their values.
         step: The unit to which noise is rounded.
         low: The smallest number of the domain.
         high: The largest number of the domain.
@@ -56,10 +56,10 @@ class RowNoise:
         >>> noise.add(np.array([5.0, 8.0]), np.array([0, 1, 0]), np.array([0.6, 3.0, -1.2])).tolist()
         [6, 9, 3]
         """
-        shifted = values[rows] + np.rint(draws * (self.scales[rows] / self.step)) * self.step
-        # Sums of fractions have digits that nobody wrote.
-        noised = np.clip(np.round(shifted, self.digits), self.low, self.high) + 0.0
-        return noised.astype(np.int64) if self.whole else noised
+        sums = values[rows] + np.rint(draws * (self.scales[rows] / self.step)) * self.step
+        # A sum of fractions has extra digits from rounding.
+        numbers = np.clip(np.round(sums, self.digits), self.low, self.high) + 0.0
+        return numbers.astype(np.int64) if self.whole else numbers
 
 
 def partition_draws(
@@ -78,8 +78,8 @@ def partition_draws(
     True
     """
     key = hashlib.shake_256(f"{secret}|{column}|{partition}".encode()).digest(8 * len(salts))
-    mixed = _mix(np.frombuffer(key, "<u8") ^ salts)
-    uniform = ((mixed >> np.uint64(64 - BITS)) + 0.5) / 2.0**BITS
+    bits = _mix(np.frombuffer(key, "<u8") ^ salts)
+    uniform = ((bits >> np.uint64(64 - BITS)) + 0.5) / 2.0**BITS
     return np.asarray(np.where(uniform < 0.5, np.log(2 * uniform), -np.log(2 * (1 - uniform))))
 
 

@@ -16,16 +16,16 @@ __all__ = ["Originals"]
 
 @dataclass(frozen=True)
 class Originals:
-    """Rows of original values, and the tuple that each row is.
+    """Rows of original values, with the tuple of each row.
 
-    Where single records are in memory, every row is one record. Of a scanned table, every distinct
+    If single records are in memory, every row is one record. For a scanned table, every distinct
     combination of original values is one row.
 
     Attributes:
-        frame: The values; in memory of all columns, of a scanned table of the quasi-identifiers.
+        frame: The values of all columns in memory, or of the quasi-identifiers of a scanned table.
         tuples: The tuple of every row.
         weights: The number of records of every row; None if every row is one record.
-        rows: The number by which the source knows every row; see `CopyPlan.rows`.
+        rows: The number of every row in the source; see `CopyPlan.rows`.
     """
 
     frame: pd.DataFrame
@@ -68,7 +68,7 @@ class Originals:
 
     @property
     def row_weights(self) -> NDArray[np.int64]:
-        """The number of records of every row, even if it is one."""
+        """The number of records of every row, also if every row is one record."""
         return np.ones(len(self), np.int64) if self.weights is None else self.weights
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""The roles of a table's columns, read from what a user passes, and checked."""
+"""The roles of a table's columns, read from a user's arguments and checked."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def read_quasi_identifiers(spec: QISpec) -> dict[str, QuasiIdentifier]:
     items: list[tuple[str, Any]]
     items = list(spec.items()) if isinstance(spec, Mapping) else [(name, None) for name in spec]
     if not items:
-        raise TableError("quasi_identifiers: none given; name the columns an attacker may know")
+        raise TableError(
+            "quasi_identifiers: there are none; name the columns that an attacker may know"
+        )
     if len({name for name, _ in items}) < len(items):
         raise TableError("quasi_identifiers: a column is named twice; name each once")
     result = {}
@@ -147,14 +149,14 @@ class Roles:
 
     @property
     def attributes(self) -> list[str]:
-        """The sensitive attributes, and the target where it has no other role that is counted."""
+        """The sensitive attributes, and the target if it has no other role that is counted."""
         names = list(self.hierarchies)
         if self.target is not None and self.target not in {*names, *self.qis}:
             names.append(self.target)
         return names
 
     @property
-    def used(self) -> list[str]:
+    def read_columns(self) -> list[str]:
         """The columns whose values are read: those with a role that is counted."""
         names = [*self.qis, *self.attributes]
         if self.subject is not None and self.subject not in names:
@@ -183,7 +185,7 @@ class Roles:
                 _check_column(argument, name, columns)
                 if roles.get(name, role) != role:
                     raise TableError(
-                        f"{argument}: column {name!r} already is {roles[name]}; give it one role"
+                        f"{argument}: column {name!r} is already {roles[name]}; give it one role"
                     )
                 roles[name] = role
         target, subject = self.target, self.subject
@@ -206,10 +208,10 @@ def _check_column(argument: str, name: str, columns: list[str]) -> None:
 
 
 def one_spelling(column: pd.Series[Any], values: Distinct) -> bool:
-    """Return whether a column's values are written as the audit reads them: one spelling per value.
+    """Return whether every value of a column has one spelling, the one that the audit reads.
 
-    That fails for 39 beside 39.0 in a column of objects, for floats of less than 64 bits, and for very
-    large ones.
+    This is not the case for 39 and 39.0 in one column of objects, for floats of fewer than 64 bits, and for
+    very large ones.
 
     Args:
         column: The column.
@@ -233,8 +235,9 @@ def check_missing(values: Distinct) -> None:
         if text in values.values:
             row = values.row(values.values.index(text))
             raise TableError(
-                f"column {values.column!r}, row {row} (counted from 0): the text {text!r} stands beside "
-                "missing values, and a release could not tell them apart; make them one of the two"
+                f"column {values.column!r}, row {row} (counted from 0): the text {text!r} looks like the "
+                "missing values of the column, and a release could not tell them apart; use only one of "
+                "the two"
             ).at(values.column, row)
 
 
@@ -248,7 +251,7 @@ def check_texts(
     Args:
         frame: The records, or rows that stand for them.
         columns: The columns that are released.
-        numbers: Returns the record of every row of a column; None if rows are records.
+        numbers: A function that returns the record of every row of a column; None if rows are records.
     """
     for name in columns:
         column = frame[name]
@@ -303,8 +306,8 @@ def warn_of_values(sensitive: Mapping[str, Attribute]) -> None:
         if attribute.missing_texts:
             warnings.warn(
                 f"sensitive: column {name!r} has texts that programs read as missing, such as 'NA', '?' or "
-                "an empty one; they count as missing and add no diversity: if they are values, write them "
-                "differently, or count them with missing='value'",
+                "an empty one; they count as missing and add no diversity; if they are values, write them "
+                "differently, or pass missing='value'",
                 TableWarning,
                 stacklevel=3,
             )
@@ -312,8 +315,8 @@ def warn_of_values(sensitive: Mapping[str, Attribute]) -> None:
         if number:
             warnings.warn(
                 f"sensitive: column {name!r} has {number:,} values that differ from another one only in "
-                "letter case, spaces or spelling, or read as missing; they count as different, but readers "
-                f"take them for the same: spell them alike (table.sensitive[{name!r}].alike lists them)",
+                "letter case, spaces or spelling, or read as missing; they count as different, but look "
+                f"the same to readers; spell them alike (table.sensitive[{name!r}].alike lists them)",
                 TableWarning,
                 stacklevel=3,
             )
@@ -333,8 +336,7 @@ def check_rows(
     if n < 2:
         after = f" after dropping {dropped} with missing values" if dropped else ""
         raise TableError(
-            f"data: {n} row{'' if n == 1 else 's'}{after}; "
-            "at least two records are needed to hide one among others"
+            f"data: {n} row{'' if n == 1 else 's'}{after}; at least two records are needed"
         )
     for name in used:
         if columns[name].isna().all():

@@ -1,4 +1,4 @@
-"""Counting a source that stays where it is, as a table in memory would be counted."""
+"""Counting a source that stays where it is, with the same result as a table in memory."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ def count_source(
     max_rows = whole_number("max_tuples", max_rows, error=TableError)
     check_fits(source, roles.qis, max_rows)
     public_columns = [name for name, role in by_column.items() if role != "identifying"]
-    complete = roles.used if roles.missing == "drop" else []
+    complete = roles.read_columns if roles.missing == "drop" else []
     counts = source.count(
         list(roles.qis),
         roles.attributes,
         complete=complete,
-        others=[name for name in public_columns if name not in roles.used],
+        others=[name for name in public_columns if name not in roles.read_columns],
         max_rows=max_rows,
     )
     columns = {**counts.keys, **counts.attributes}
-    check_rows(columns, roles.used, n=counts.n_records, dropped=counts.n_dropped)
+    check_rows(columns, roles.read_columns, n=counts.n_records, dropped=counts.n_dropped)
     rows = Rows(columns, weights=counts.weights, parts=counts.parts)
     try:
         return counts, _encode_rows(rows, roles)
@@ -77,7 +77,7 @@ def count_source(
 
 
 def _encode_rows(rows: Rows, roles: Roles) -> Encoded:
-    check_texts(rows.columns, roles.used, rows.numbers)
+    check_texts(rows.columns, roles.read_columns, rows.numbers)
     return encode(
         rows,
         roles.qis,

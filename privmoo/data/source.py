@@ -58,18 +58,19 @@ class SourceSample:
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of records with each combination of keys, and of keys with the values of an attribute.
+    """The number of records with each combination of keys, and of keys with the values of an attribute.
 
     The rows form one part per attribute: first the combinations with the first attribute, then those with
     the second, and so on. Every part counts all records. Without attributes there is one part, named "".
 
     Attributes:
-        keys: Per key column the values of all rows, as a table in memory would have them.
+        keys: For each key column, the values of all rows as in a table in memory.
         engine_keys: These values as the engine holds them, of any type; only the engine reads them.
-        attributes: Per attribute the values of the rows of its part.
+        attributes: For each attribute, the values of the rows of its part.
         weights: The number of records of every row.
         parts: The rows of every attribute's part.
-        combinations: Returns a number for every row, equal where the engine's keys are equal.
+        combinations: A function that returns a number for every row, the same where the engine's keys are
+            equal.
         n_dropped: The number of records that were left out because a value is missing.
         column_kinds: Further facts about columns that the engine needs for a copy.
     """
@@ -114,16 +115,16 @@ class CopyPlan:
 
     Attributes:
         rows: The kept rows, as numbers of `Originals.rows`.
-        values: Per quasi-identifier the released value of each of these rows.
+        values: For each quasi-identifier, the released value of each of these rows.
         columns: The columns of the copy, in their order.
         complete: Columns in which no value may be missing; other records are left out.
-        secret: Determines the random order of the copy; None keeps the order of the records, in memory
-            that of `rows`.
+        secret: The secret that determines the random order of the copy; None keeps the order of the
+            records, and in memory that of `rows`.
         spreadsheets: Whether texts that a spreadsheet would execute as a formula get an apostrophe.
         noise: The noise of every quasi-identifier whose numbers get noise.
-        noise_secret: Determines the draws of the noise.
-        subject: The person of every row, where persons are counted: it is counted under the name
-            `SUBJECT` with the rows of the copy, and not copied.
+        noise_secret: The secret that determines the draws of the noise.
+        subject: The person of every row, if persons are counted. It is counted with the rows of the copy,
+            under the name `SUBJECT`, and not copied.
     """
 
     rows: IntArray
@@ -143,12 +144,12 @@ class CopyCounts:
 
     Attributes:
         counts: The combinations of quasi-identifiers, and of these with each attribute.
-        spread: Per further column about how many distinct values and how many present values it has.
-        combinations: Returns about how many combinations of values some further columns have, and how
-            many rows; it reads the copy once more.
-        sha256: The hash of every file by its name, where the copy is a folder of parts.
-        sizes: The sizes that groups by all quasi-identifiers have, and how many groups have each, where
-            the combinations are too many to be counted.
+        spread: For each further column, the approximate numbers of distinct values and of present values.
+        combinations: A function that returns the approximate number of combinations of values of some
+            further columns, and the number of rows; it reads the copy once more.
+        sha256: The hash of every file by its name, if the copy is a folder of parts.
+        sizes: The sizes of the groups by all quasi-identifiers, and the number of groups of each size, if
+            there are too many combinations to count.
     """
 
     counts: Counts
@@ -179,7 +180,7 @@ class Source(Protocol):
 
     @property
     def paths(self) -> Sequence[Path]:
-        """The files that are read, as far as they are known; a release must not overwrite them."""
+        """The files that are read, if they are known; a release must not overwrite them."""
 
     @property
     def n_rows(self) -> int | None:
@@ -190,7 +191,7 @@ class Source(Protocol):
 
         Args:
             columns: The columns to read.
-            n_rows: About how many rows.
+            n_rows: The approximate number of rows.
         """
 
     def count(
@@ -239,7 +240,7 @@ class Source(Protocol):
             counts: What was counted.
             columns: The columns of the records.
             n: The number of records; all records if there are fewer.
-            secret: Determines the choice.
+            secret: The secret that determines the choice.
             complete: Columns in which no value may be missing.
         """
 
@@ -267,7 +268,7 @@ class Source(Protocol):
 
         Args:
             path: The copy.
-            handle: What `copy` returned.
+            handle: The result of `copy`.
             keys: The quasi-identifiers.
             attributes: The sensitive attributes and the target.
             others: Further columns of the copy.
@@ -276,11 +277,11 @@ class Source(Protocol):
     def group_sizes(
         self, path: Path, handle: Any, keys: Sequence[str]
     ) -> tuple[IntArray, IntArray]:
-        """Return the sizes that groups of a copy have, and how many groups have each.
+        """Return the sizes of the groups of a copy, and the number of groups of each size.
 
         Args:
             path: The copy.
-            handle: What `copy` returned.
+            handle: The result of `copy`.
             keys: The columns whose equal values form a group; there may be any number of groups.
         """
 
@@ -298,10 +299,10 @@ class ScanOptions:
     progress: bool = False
 
     @property
-    def changed(self) -> list[str]:
+    def changed_options(self) -> list[str]:
         """The names of the options that differ from their defaults.
 
-        >>> ScanOptions(threads=2, missing_values=[""]).changed
+        >>> ScanOptions(threads=2, missing_values=[""]).changed_options
         ['threads']
         """
         return [
@@ -336,7 +337,7 @@ class ScanEngine(ABC):
 
     Attributes:
         name: The name in the registry.
-        reads: What it reads, for messages, such as "a Dask DataFrame".
+        reads: The kind of source for messages, such as "a Dask DataFrame".
     """
 
     name: ClassVar[str] = ""
@@ -365,5 +366,5 @@ def too_many_combinations(name: str, max_rows: int) -> TableError:
     """
     return TableError(
         f"{name} has more than {max_rows:,} distinct combinations of quasi-identifiers (with values of an "
-        "attribute); round or shorten the columns with most values, or give a larger max_tuples"
+        "attribute); round or shorten the columns with the most values, or pass a larger max_tuples"
     )

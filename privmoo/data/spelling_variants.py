@@ -37,7 +37,7 @@ def alike(values: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     and all texts that are read as missing are alike.
 
     Args:
-        values: Distinct values as text, the name of missing ones included.
+        values: Distinct values as text, including the name of missing ones.
 
     >>> alike(["HIV", "hiv", "flu", "HIV ", "1", "01", "2.5", "NA", "missing"])
     (('HIV', 'hiv', 'HIV '), ('1', '01'), ('NA', 'missing'))
@@ -68,7 +68,7 @@ def _words(value: str) -> str:
 
 
 def _plain(value: str) -> str:
-    """Return the text that is left of a value where spelling does not count."""
+    """Return a value as text without the differences in spelling."""
     words = _words(value).casefold()
     if words in READ_AS_MISSING:
         return "missing"

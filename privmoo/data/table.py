@@ -54,14 +54,14 @@ class Table:
         insensitive: Columns that are released as they are.
         target: The column that classification measures and learners predict.
         subject: The column that identifies persons who have several rows; k then counts persons.
-        missing: How missing values count. `"unknown"`: in a quasi-identifier a value of its own, in a
-            sensitive column something that could be any value and adds no diversity (see
-            `privmoo.groups.missing`); a sensitive text that programs read as missing, such as `"NA"`,
-            `"?"` or an empty one, counts as missing too. `"value"`: a value like any other there too,
-            as in ARX. `"drop"` leaves out rows that miss a quasi-identifier, sensitive or target value
-            (`n_dropped` says how many).
-        others: The role of columns not named: `"identifying"` (not released) or `"insensitive"`.
-        domain: `"hierarchy"` counts all leaves of a hierarchy, `"observed"` those in the data.
+        missing: How missing values count. `"unknown"`: in a quasi-identifier, missing is a value of its
+            own; in a sensitive column it could be any value and adds no diversity (see
+            `privmoo.groups.missing`). A sensitive text that programs read as missing, such as `"NA"`, `"?"`
+            or an empty one, counts as missing too. `"value"`: missing is a value like any other in
+            sensitive columns too, as in ARX. `"drop"`: rows without a quasi-identifier, sensitive or target
+            value are left out (`n_dropped` is their number).
+        others: The role of all other columns: `"identifying"` (not released) or `"insensitive"`.
+        domain: `"hierarchy"` counts all leaves of a hierarchy, `"observed"` only those in the data.
 
     >>> from privmoo.hierarchy import Hierarchy
     >>> df = pd.DataFrame({"age": [31, 31, 45, 52], "sex": list("FFMM"), "ill": list("abab")})
@@ -104,12 +104,12 @@ class Table:
         frame = data.copy(deep=False)
         complete_rows: NDArray[np.int64] | None = None
         if missing == "drop":
-            complete_rows = np.flatnonzero(~frame[roles.used].isna().any(axis=1))
+            complete_rows = np.flatnonzero(~frame[roles.read_columns].isna().any(axis=1))
             frame = frame.iloc[complete_rows]
         frame = frame.reset_index(drop=True)
         self.n_dropped = len(data) - len(frame)
         self.n_records = len(frame)
-        check_rows(frame, roles.used, n=self.n_records, dropped=self.n_dropped)
+        check_rows(frame, roles.read_columns, n=self.n_records, dropped=self.n_dropped)
         self.source: Source = MemorySource(frame)
         check_texts(frame, self.released_columns)
         self._adopt(
@@ -143,7 +143,9 @@ class Table:
         self.subjects = None
         self.domain = roles.domain
         self.missing: Missing = roles.missing
-        self.complete: tuple[str, ...] = tuple(roles.used) if roles.missing == "drop" else ()
+        self.complete: tuple[str, ...] = (
+            tuple(roles.read_columns) if roles.missing == "drop" else ()
+        )
         """Columns in which no value may be missing."""
 
     @property
@@ -165,7 +167,7 @@ class Table:
 
     @property
     def has_records(self) -> bool:
-        """Whether single records are in memory; of a scanned table, only counts are."""
+        """Whether single records are in memory; a scanned table has only counts."""
         return self._records is not None
 
     @property
@@ -189,7 +191,7 @@ class Table:
 
     @cached_property
     def originals(self) -> Originals:
-        """The original values of every record; of a scanned table, every combination once."""
+        """The original values of every record; for a scanned table, every combination once."""
         return self._records or Originals.of_counts(self.counts, self._encoded_rows)
 
     @cached_property
@@ -198,7 +200,7 @@ class Table:
         return self.source.count(self.qi_names, self.attributes, max_rows=self.n_records)
 
     def need_records(self, what: str, instead: str | None = None) -> None:
-        """Raise if the table has only counts, as a scanned one, and no single records.
+        """Raise if the table has no single records but only counts, like a scanned table.
 
         Args:
             what: What needs them, for the message.
@@ -214,12 +216,12 @@ class Table:
     def sample(self, n: int, *, seed: int | None = None) -> Table:
         """Draw records at random, as a table in memory with the same hierarchies.
 
-        Use it for what needs single records; parameters found on a sample can then be used on all records.
-        Identifying columns are left out.
+        Use a sample for methods that need single records; parameters found on it can then be used on all
+        records. Identifying columns are left out.
 
         Args:
             n: The number of records; all records if there are fewer.
-            seed: Seeds the choice; by default it is random and cannot be repeated.
+            seed: The seed of the choice; by default it is random and cannot be repeated.
         """
         n = whole_number("n", n, error=TableError)
         if seed is not None:
@@ -250,12 +252,12 @@ class Table:
         )
 
     def audit(self) -> Audit:
-        """Measure what the original records reveal as they are."""
+        """Measure the privacy and risk of the original records."""
         report: Audit = registry.load("views", "audit_table")(self)
         return report
 
     def split(self, parts: NDArray[Any]) -> Table:
-        """Return the records with more tuples: those of one tuple stay together only within a part.
+        """Return a table with more tuples, in which equal records of different parts have different tuples.
 
         This is for recodings that publish equal records differently; only groupings use such a table.
 
@@ -308,7 +310,7 @@ class Table:
         encoding: str = "utf-8-sig",
         **roles: Any,
     ) -> Table:
-        """Read a CSV file; leading zeros (ZIP codes) are kept, only `missing_values` are missing.
+        """Read a CSV file; leading zeros (ZIP codes) are kept, and only `missing_values` count as missing.
 
         Args:
             path: The file; `.gz` is unpacked.
@@ -349,7 +351,7 @@ class Table:
     ) -> Table:
         """Count a table that does not fit into memory; it stays where it is (needs DuckDB or Dask).
 
-        Problems and measures work as on a table in memory; what needs single records raises an error.
+        Problems and measures work as on a table in memory; methods that need single records raise an error.
         `Solution.write` releases it batch by batch.
 
         Args:
@@ -360,14 +362,14 @@ class Table:
                 header uses most.
             missing_values: The texts that stand for a missing value in CSV.
             encoding: The encoding of CSV; UTF-8 by default.
-            max_tuples: How many distinct tuples may be held; by default what a quarter of the machine's
-                memory holds.
-            memory: How much memory the engine may use; the process itself needs about 300 MB more.
+            max_tuples: The largest number of distinct tuples; by default, as many as fit into a quarter of
+                the machine's memory.
+            memory: The memory that the engine may use; the process itself needs about 300 MB more.
             threads: The number of threads of the engine; all cores by default.
             temporary: A folder for original records that do not fit into memory, or are on their way
                 from Dask's partitions to a release; the system's by default. Nothing stays there. All
                 Dask workers must be able to reach it.
-            progress: Whether progress is shown.
+            progress: Whether to show a progress bar.
             **roles: The roles of the columns, as for `Table`.
         """
         options = ScanOptions(
@@ -381,11 +383,11 @@ class Table:
         )
         table = object.__new__(cls)
         table.source = open_source(source, options)
-        parsed = Roles(**roles)
-        table._assign(parsed, table.source.columns)
-        counts, encoded = count_source(table.source, parsed, table.roles, max_tuples)
+        column_roles = Roles(**roles)
+        table._assign(column_roles, table.source.columns)
+        counts, columns = count_source(table.source, column_roles, table.roles, max_tuples)
         table.n_dropped, table.n_records = counts.n_dropped, counts.n_records
-        table._adopt(encoded)
+        table._adopt(columns)
         table._records = None
         table.counts = counts
         table._is_frozen = True
@@ -414,7 +416,7 @@ class Table:
 
     def columns_of(self, role: str) -> list[str]:
         """Return the columns with a role: identifying, quasi-identifying, sensitive or insensitive."""
-        return [name for name, assigned in self.roles.items() if assigned == role]
+        return [name for name, own_role in self.roles.items() if own_role == role]
 
     @property
     def n_persons(self) -> int:

@@ -1,4 +1,4 @@
-"""From rows to distinct tuples with weights: what the optimiser works on."""
+"""Distinct tuples with weights, which the optimiser works on."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def sparse_counts(
 
 @dataclass(frozen=True)
 class SubjectLinks:
-    """The tuples of every person, where a person has several rows.
+    """The tuples of every person, if persons have several rows.
 
     A group's persons are the sum of its tuples' persons, minus the repetitions of those who have rows
     in several tuples of the group. Only these `links` must be checked for every candidate.
@@ -129,8 +129,8 @@ def subject_links(
     owner, where = pairs // n_tuples, (pairs % n_tuples).astype(np.int32)
     persons = np.bincount(where, minlength=n_tuples).astype(np.int64)
     several = np.bincount(owner, minlength=n_subjects) > 1
-    linked = several[owner]
-    lengths = np.bincount(owner[linked], minlength=n_subjects)[several]
+    has_links = several[owner]
+    lengths = np.bincount(owner[has_links], minlength=n_subjects)[several]
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
-    return SubjectLinks(n_subjects, persons, offsets, where[linked], codes)
+    return SubjectLinks(n_subjects, persons, offsets, where[has_links], codes)

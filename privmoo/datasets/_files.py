@@ -21,8 +21,8 @@ def read_bundled(name: str) -> pd.DataFrame:
     >>> read_bundled("german_credit.csv.gz").shape
     (1000, 21)
     """
-    packed = resources.files("privmoo.datasets").joinpath(name).read_bytes()
-    return pd.read_csv(io.BytesIO(gzip.decompress(packed)), na_filter=False)
+    content = resources.files("privmoo.datasets").joinpath(name).read_bytes()
+    return pd.read_csv(io.BytesIO(gzip.decompress(content)), na_filter=False)
 
 
 def files_in(folder: str | Path) -> list[Path]:

@@ -132,8 +132,8 @@ def adult(
         question_marks="missing" if definition.complete else "value",
     )
     if not definition.others:
-        used = {*definition.quasi_identifiers, *definition.sensitive}
-        frame = frame[[name for name in frame.columns if name in used]]
+        columns = {*definition.quasi_identifiers, *definition.sensitive}
+        frame = frame[[name for name in frame.columns if name in columns]]
     return Table(
         frame,
         quasi_identifiers={name: hierarchies[name] for name in definition.quasi_identifiers},

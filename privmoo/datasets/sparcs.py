@@ -151,8 +151,8 @@ def load_sparcs(path: str | Path, *, columns: Sequence[str] | None = None) -> pd
             raise ColumnError(f"{path} has no column {name!r}{nearest(name, frame.columns)}")
     if columns is not None:
         frame = frame[list(columns)]
-    cleaned = {name: clean_column(path, frame[name], str(name)) for name in frame.columns}
-    return pd.DataFrame(cleaned)
+    clean_columns = {name: clean_column(path, frame[name], str(name)) for name in frame.columns}
+    return pd.DataFrame(clean_columns)
 
 
 def clean_column(path: str | Path, cells: pd.Series[str], name: str) -> pd.Series[Any]:

@@ -69,13 +69,13 @@ def sparcs_case(number: int, data: pd.DataFrame | Table | None = None, *, seed: 
     for name in names:
         if name not in frame.columns:
             raise ColumnError(f"data: there is no column {name!r}{nearest(name, frame.columns)}")
-    needed = size * (part + 1)
-    if len(frame) < needed:
+    n_rows = size * (part + 1)
+    if len(frame) < n_rows:
         raise TableError(
-            f"data: {len(frame):,} records are too few for T{number}, which needs {needed}"
+            f"data: {len(frame):,} records are too few for T{number}, which needs {n_rows}"
         )
     order = np.random.default_rng(seed).permutation(len(frame))
-    rows = np.sort(order[size * part : needed])
+    rows = np.sort(order[size * part : n_rows])
     case = frame.iloc[rows][names].reset_index(drop=True)
     days = case["Length of Stay"]
     if not pd.api.types.is_numeric_dtype(days):  # as in the export, where '120 +' occurs

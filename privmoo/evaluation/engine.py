@@ -111,15 +111,15 @@ class Engine:
         def both(part: Candidates, memory: Workspace) -> tuple[Result, Steps, int]:
             before = self.grouper.group(part, memory)
             steps = climb(before)
-            known = steps if self.staircase is self.suppression else None
-            return function(*self._suppress(part, before, memory, known)), steps, len(part)
+            known_steps = steps if self.staircase is self.suppression else None
+            return function(*self._suppress(part, before, memory, known_steps)), steps, len(part)
 
-        results, climbed, begin = [], [], 0
+        results, staircases, begin = [], [], 0
         for result, steps, length in self._map(candidates, both):
             results.append(result)
-            climbed.append(steps._replace(owners=steps.owners + begin))
+            staircases.append(steps._replace(owners=steps.owners + begin))
             begin += length
-        return results, Steps.join(climbed)
+        return results, Steps.join(staircases)
 
     def _map(
         self, candidates: Candidates, run_part: Callable[[Candidates, Workspace], Result]

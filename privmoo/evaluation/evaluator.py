@@ -215,8 +215,8 @@ class Evaluator:
         stair_keys = self.formulation.stair_keys(X)
         new = climb.new(stair_keys, valid)
         fresh = [i for i in new if stair_keys[i] not in climb.logged]
-        logged = {stair_keys[i] for i in new} & climb.logged.keys()
-        measured = {key: climb.logged[key] for key in logged}
+        logged_keys = {stair_keys[i] for i in new} & climb.logged.keys()
+        stairs_of = {key: climb.logged[key] for key in logged_keys}
         step = self.formulation.chunk or max(len(fresh), 1)
         for begin in range(0, len(fresh), step):
             part = fresh[begin : begin + step]
@@ -227,14 +227,14 @@ class Evaluator:
                 observer.on_stairs(stairs_by_key)
             missing = [j for j, i in enumerate(part) if keys[i] not in self.cache]
             self._store([keys[part[j]] for j in missing], values[missing])
-            measured |= stairs_by_key
+            stairs_of |= stairs_by_key
         evaluation = self._evaluation(X, self.values(X), valid)
         climb.add(evaluation)
-        owners = np.repeat(new, [len(measured[stair_keys[i]][0]) for i in new]).astype(np.int64)
+        owners = np.repeat(new, [len(stairs_of[stair_keys[i]][0]) for i in new]).astype(np.int64)
         if not len(owners):
             return evaluation
-        thresholds = np.concatenate([measured[stair_keys[i]][0] for i in new])
-        values = np.concatenate([measured[stair_keys[i]][1] for i in new])
+        thresholds = np.concatenate([stairs_of[stair_keys[i]][0] for i in new])
+        values = np.concatenate([stairs_of[stair_keys[i]][1] for i in new])
         rows, unsaid = self.formulation.step_rows(X[owners], thresholds)
         steps = self._evaluation(rows, values, valid[owners])
         steps = replace(steps, origins=owners, thresholds=unsaid)

@@ -50,9 +50,10 @@ def cost_of_consistency(
     columns = {}
     for name, family in families.items():
         F = np.asarray(family["objectives"], dtype=np.float64)
-        reached = [F[F[:, 0] <= first.sign * level] for level in levels]
+        reachable = [F[F[:, 0] <= first.sign * level] for level in levels]
         columns[name] = [
-            float(second.sign * points[:, 1].min()) if len(points) else np.nan for points in reached
+            float(second.sign * points[:, 1].min()) if len(points) else np.nan
+            for points in reachable
         ]
     table = pd.DataFrame(columns, index=pd.Index(levels, name=first.key))
     consistent = [name for name in columns if name != _LOCAL]
@@ -84,10 +85,10 @@ def consistency_in_words(front: Front) -> str:
             "compare."
         )
     first, second = front.objectives
-    reached = table.dropna(subset="consistency costs")
-    if reached.empty:
+    priced_levels = table.dropna(subset="consistency costs")
+    if priced_levels.empty:
         return "No value of the table is reached by regions and by a consistent family: nothing to compare."
-    dearer = reached[reached["consistency costs"] > 0]
+    dearer = priced_levels[priced_levels["consistency costs"] > 0]
     if dearer.empty:
         return (
             "Columns that are recoded the same way everywhere cost nothing here: at no value of "
@@ -103,6 +104,6 @@ def consistency_in_words(front: Front) -> str:
     ]
     return (
         f"Recoding every column the same way everywhere ({join_words(consistent)}) means "
-        f"{join_words(parts)}. Regions are better at {len(dearer)} of the {len(reached)} values of "
+        f"{join_words(parts)}. Regions are better at {len(dearer)} of the {len(priced_levels)} values of "
         f"{first.key} that were compared."
     )

@@ -18,7 +18,7 @@ from privmoo.errors import InfeasibleError, ProblemError, nearest
 from privmoo.exact import exact_front, lattice_cost
 from privmoo.front.front import Front, thresholds_of
 from privmoo.front.quantities import quantities_of
-from privmoo.front.representation import undivided
+from privmoo.front.representation import undivided_note
 from privmoo.problem import AnonymizationProblem
 from privmoo.problems.trade_off import TradeOff
 from privmoo.search.budgets import RunBudget, RunState, as_budget
@@ -58,8 +58,8 @@ def search_families(
     began = time.perf_counter()
     if seed is None:
         seeds = [RunLog.seed_in(path) for path in _checkpoints(problem, checkpoint)]
-        logged = [number for number in seeds if number is not None]
-        seed = logged[0] if logged else secrets.randbits(32)
+        logged_seeds = [number for number in seeds if number is not None]
+        seed = logged_seeds[0] if logged_seeds else secrets.randbits(32)
     seed = whole_number("seed", seed, at_least=0)
     is_exact = {name: _is_quick(part) for name, part in problem.space.parts.items()}
     purse = _Purse(
@@ -86,7 +86,9 @@ def search_families(
                         checkpoint=checkpoint_of(checkpoint, i),
                         focus=focus if can_focus(part) else None,
                     )
-                    purse.pay(fronts[name].run, seconds=_logged(checkpoint_of(checkpoint, i)))
+                    purse.pay(
+                        fronts[name].run, seconds=_logged_seconds(checkpoint_of(checkpoint, i))
+                    )
             except InfeasibleError as error:
                 reasons.append(error)
                 purse.pay(seconds=time.perf_counter() - start)
@@ -98,7 +100,7 @@ def search_families(
     if not fronts:
         raise reasons[0]
     facts = _facts(fronts, seed, budget, time.perf_counter() - began)
-    return _joined(problem, fronts, facts)
+    return _join_fronts(problem, fronts, facts)
 
 
 def checkpoint_of(checkpoint: str | Path | None, number: int) -> Path | None:
@@ -122,7 +124,7 @@ def _checkpoints(problem: TradeOff, checkpoint: str | Path | None) -> list[Path]
     return [path for path in paths if path is not None and path.exists()]
 
 
-def _logged(path: Path | None) -> float:
+def _logged_seconds(path: Path | None) -> float:
     """Return the seconds that a search has logged, including those of an interrupted part."""
     return 0.0 if path is None else RunLog.seconds_in(path)
 
@@ -173,7 +175,7 @@ class _Purse:
             self._rest = self._rest.rest(RunState(generations, evaluations, seconds, float))
 
 
-def _stated(budget: FamilyBudget) -> str:
+def _budget_text(budget: FamilyBudget) -> str:
     """Return a budget as the facts of a run state it."""
     if isinstance(budget, Mapping):
         return repr({name: as_budget(one) for name, one in budget.items()})
@@ -186,11 +188,11 @@ def _facts(
     runs = {name: dict(front.run) for name, front in fronts.items()}
     reasons = [run.get("why_not_reproducible") for run in runs.values()]
     reason = next((text for text in reasons if text), None)
-    remark = next((text for front in fronts.values() if (text := undivided(front))), None)
+    remark = next((text for front in fronts.values() if (text := undivided_note(front))), None)
     return {
         "algorithm": "trade-off",
         "seed": seed,
-        "budget": _stated(budget),
+        "budget": _budget_text(budget),
         "generations": sum(int(run.get("generations", 0)) for run in runs.values()),
         "evaluations": sum(int(run.get("evaluations", 0)) for run in runs.values()),
         "seconds": round(seconds, 3),
@@ -206,7 +208,7 @@ def _facts(
     }
 
 
-def _joined(problem: TradeOff, fronts: dict[str, Front], facts: dict[str, Any]) -> Front:
+def _join_fronts(problem: TradeOff, fronts: dict[str, Front], facts: dict[str, Any]) -> Front:
     """Join the fronts of the families, without solutions that another family dominates."""
     space = problem.space
     numbers = [space.names.index(name) for name in fronts]

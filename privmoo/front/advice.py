@@ -51,21 +51,21 @@ def remarks(
     start = suggested(front)
     if gain is None and cost is None:
         sentences = [*_choices(front, start), *sentences]
-    marked = marked_knee(front)
-    if marked is not None or start is None:
-        place = compromise(front) if marked is None else marked
-        title = "No knee, but in the middle" if marked is None else "The knee"
+    knee_place = marked_knee(front)
+    if knee_place is not None or start is None:
+        place = compromise(front) if knee_place is None else knee_place
+        title = "No knee, but in the middle" if knee_place is None else "The knee"
         step = front.next_step(front[place], gain=gain, cost=cost)
         text = f"solution {front[place].number}, {_objectives(front, place, join_words)}"
         sentences.append((title, f"{text}; from there {step}."))
         start = place if start is None else start
     sentences += _flat(pair, calls)
-    others = [i for i in _local_knees(front) if i != marked][:_KNEES]
+    others = [i for i in _local_knees(front) if i != knee_place][:_KNEES]
     if others:
         texts = (f"{front[i].number} ({_objectives(front, i)})" for i in others)
         what = "solution" if len(others) == 1 else "solutions"
         suffix = f"every step away from {what} {join_words(texts)} loses more than it gains."
-        sentences.append(("Local knees" if marked is None else "Other knees", suffix))
+        sentences.append(("Local knees" if knee_place is None else "Other knees", suffix))
     return [*sentences, ("To ask", _questions(front, pair, start))] if calls else sentences
 
 
@@ -117,11 +117,13 @@ def _questions(front: Front, pair: Pair, place: int) -> str:
     values = front[place].values
     if "k" in values and values["k"] >= 2:
         values["k"] = min(values["k"], least_k(front))  # people ask for round numbers
-    paid, gained = pair.paid, pair.gained
-    limit, demand = (f"{'max' if q.sense == 'min' else 'min'}_{q.key}" for q in (paid, gained))
-    cost, gain = (_round(values[q.key]) for q in (paid, gained))
+    paid, gain_quantity = pair.paid, pair.gained
+    limit, demand = (
+        f"{'max' if q.sense == 'min' else 'min'}_{q.key}" for q in (paid, gain_quantity)
+    )
+    cost, gain = (_round(values[q.key]) for q in (paid, gain_quantity))
     calls = ["choices()"]
-    if gained.sense == "max":
+    if gain_quantity.sense == "max":
         calls.append(f"best_within({limit}={cost})")
     if paid.sense == "min":
         calls.append(f"cheapest_with({demand}={gain})")

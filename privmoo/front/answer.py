@@ -1,4 +1,4 @@
-"""Answer: a sentence about a front, with the solutions that it speaks of."""
+"""Answer: a sentence about a front, with the solutions that it is about."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["Answer"]
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer in a sentence, with its solutions; it is false if there is no solution.
+    """A sentence with the solutions that it is about; the answer is false if there is no solution.
 
     Attributes:
         sentence: The answer.
         solution: The solution within the limits; None if there is none.
-        runners_up: The next better solution just outside each limit, by limit.
+        runners_up: For each limit, the next better solution just outside it.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),

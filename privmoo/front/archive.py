@@ -17,10 +17,10 @@ _REMEMBERED = 200_000
 
 
 class Archive(Observer):
-    """A collection of what a problem evaluates; unbounded, so no non-dominated candidate is lost.
+    """A collection of evaluated candidates; it is unbounded, so no non-dominated candidate is lost.
 
-    It observes the problem's evaluator. Of dominated and infeasible candidates it remembers
-    only objective values, for the picture.
+    It observes the problem's evaluator. For dominated and infeasible candidates it stores only objective
+    values, for the picture.
 
     >>> archive = Archive(2)
     >>> archive.add(np.arange(3)[:, None], {"F": np.array([[1.0, 2.0], [2.0, 1.0], [2.0, 2.0]])})
@@ -74,10 +74,10 @@ class Archive(Observer):
         if keep[-1] < old:  # nothing new: what was non-dominated still is
             return
         rows = [self.rows[i] if i < old else _copy_row(X[feasible[i - old]]) for i in keep]
-        for name, listed in self._further.items():
+        for name, values in self._further.items():
             brought = out.get(name)
             self._further[name] = [
-                listed[i]
+                values[i]
                 if i < old
                 else None
                 if brought is None
@@ -119,7 +119,7 @@ class Archive(Observer):
         return self._forbidden
 
     def dominated(self) -> NDArray[np.float64]:
-        """Return minimised objective values of some thousands of the dominated candidates."""
+        """Return minimised objective values of a sample of the dominated candidates."""
         if not self._seen:
             return np.empty((0, self.n_obj))
         points = np.unique(np.concatenate(self._seen), axis=0)

@@ -45,7 +45,7 @@ def best(front: Front, name: str) -> int:
 
 
 def compromise(front: Front, weights: Mapping[str, float] | None = None) -> int:
-    """Return the place of the least augmented weighted Chebyshev distance, for `Front.compromise`.
+    """Return the place of the solution nearest to the ideal point, for `Front.compromise`.
 
     Args:
         front: The front.
@@ -91,10 +91,10 @@ def nearest_ideal(
         quantities: The quantities that count.
         weights: Their weights; all 1 by default.
     """
-    weighted = scale_quantities(front, quantities) * (
+    distances = scale_quantities(front, quantities) * (
         1.0 if weights is None else np.asarray(weights)
     )
-    return int(np.argmin(weighted.max(axis=1) + _AUGMENTATION * weighted.sum(axis=1)))
+    return int(np.argmin(distances.max(axis=1) + _AUGMENTATION * distances.sum(axis=1)))
 
 
 def scale_quantities(front: Front, quantities: Sequence[Quantity]) -> NDArray[np.float64]:
@@ -114,7 +114,7 @@ def place_of(front: Front, solution: Solution | int, method: str, what: str = "s
         front: The front.
         solution: A solution, or its number.
         method: The method that was called, for errors.
-        what: How the error calls the solution.
+        what: What the error calls the solution.
     """
     if not isinstance(solution, Solution):
         if is_number(solution) and int(solution) == solution:

@@ -42,9 +42,9 @@ class Choice:
     Attributes:
         demand: The demand, such as k ≥ 5.
         solution: The solution; None if no solution of the front meets the demand.
-        facts: Its figures in words, by name: recorded quantities, people left out, family …
-        columns: What becomes of every quasi-identifier, in a few words; empty without the table.
-        next_step: What the next choice costs more.
+        facts: Its figures as text, by name: recorded quantities, people left out, family …
+        columns: What happens to every quasi-identifier, in a few words; empty without the table.
+        next_step: What the next choice costs in addition.
     """
 
     demand: Limit
@@ -100,7 +100,7 @@ class Choices(Sequence[Choice]):
         return frame.astype({"solution": "Int64"}) if len(frame) else frame
 
     def to_text(self, width: int = _WIDTH) -> str:
-        """Return the table as text: a column per choice, as wide as there is room.
+        """Return the table as text, with a column per choice.
 
         Args:
             width: The most characters in a line.
@@ -114,10 +114,10 @@ class Choices(Sequence[Choice]):
         rest = min(longest, max(_LEAST_WIDTH, (width - first) // n - 2))
         text = []
         for name, cells in lines:
-            wrapped = [textwrap.wrap(name, first) or [""]]
-            wrapped += [textwrap.wrap(cell, rest) or [""] for cell in cells]
-            for i in range(max(map(len, wrapped))):
-                parts = [cell[i] if i < len(cell) else "" for cell in wrapped]
+            columns = [textwrap.wrap(name, first) or [""]]
+            columns += [textwrap.wrap(cell, rest) or [""] for cell in cells]
+            for i in range(max(map(len, columns))):
+                parts = [cell[i] if i < len(cell) else "" for cell in columns]
                 widths = [first, *[rest] * n]
                 pairs = zip(parts, widths, strict=True)
                 text.append("  ".join(f"{part:<{w}}" for part, w in pairs).rstrip())
@@ -157,7 +157,8 @@ def choices(front: Front, steps: Mapping[str, Sequence[float] | float]) -> Choic
 
     Args:
         front: The front.
-        steps: The steps of one quantity by its key; empty for k, or what the front has instead.
+        steps: The steps of one quantity by its key; if empty, the steps are those of k, or of what the
+            front records instead.
 
     Raises:
         ProblemError: The front has no quantity to choose by.
@@ -220,10 +221,10 @@ def least_k(front: Front) -> float:
 
 def _stated_k(front: Front) -> float | None:
     """Return the k that a constraint of the problem asks for; None if there is none."""
-    described = front.description.get("constraints") or ()
+    constraints = front.description.get("constraints") or ()
     bounds = [
         float(entry["bound"])
-        for entry in described
+        for entry in constraints
         if isinstance(entry, Mapping)
         and isinstance(entry.get("measure"), Mapping)
         and (entry["measure"].get("key"), entry.get("relation")) == ("k", ">=")
@@ -244,11 +245,11 @@ def _cheapest(front: Front, demand: Limit, cost: Quantity) -> int | None:
 
 
 def cost_of(front: Front, quantity: Quantity) -> Quantity:
-    """Return what is paid for a quantity: the first other objective that is minimised, or any other one.
+    """Return the cost of a quantity: the first other objective that is minimised, or any other one.
 
     Args:
         front: The front.
-        quantity: What is gained.
+        quantity: The quantity that is gained.
     """
     others = [q for q in front.objectives if q != quantity]
     for candidate in (*(q for q in others if q.sense == "min"), *others):
@@ -280,18 +281,18 @@ def _usual_steps(front: Front) -> tuple[Quantity, list[float]]:
     for key, levels in _STEPS.items():
         if key in by_key:
             quantity = by_key[key]
-            offered = [s for s in levels if Limit.wish(quantity, s).holds(front).any()]
+            steps = [s for s in levels if Limit.wish(quantity, s).holds(front).any()]
             least = _stated_k(front) if key == "k" else None
             if least is not None:
-                offered = [least, *(s for s in offered if s > least)]
-            if not offered and key == "k":
-                offered = [s for s in (2.0,) if front.column("k").max() >= s]
-            return quantity, sorted(offered, reverse=quantity.sense == "min")
+                steps = [least, *(s for s in steps if s > least)]
+            if not steps and key == "k":
+                steps = [s for s in (2.0,) if front.column("k").max() >= s]
+            return quantity, sorted(steps, reverse=quantity.sense == "min")
     for quantity in front.objectives:
         if quantity.sense == "max":
             column = front.column(quantity.key)
-            rounded = (float(f"{q:.2g}") for q in np.quantile(column, [0.1, 0.3, 0.5, 0.7, 0.9]))
-            return quantity, sorted({level for level in rounded if level <= column.max()})
+            quantiles = (float(f"{q:.2g}") for q in np.quantile(column, [0.1, 0.3, 0.5, 0.7, 0.9]))
+            return quantity, sorted({level for level in quantiles if level <= column.max()})
     raise ProblemError(
         f"choices: this front has no k, and none of {', '.join(q.key for q in front.objectives)} is "
         "maximised; name steps of one of them, as in "
@@ -303,16 +304,16 @@ def _facts(front: Front, quantity: Quantity, solution: Solution | None) -> dict[
     """Return the figures of a solution in words."""
     if solution is None:
         column = front.column(quantity.key)
-        reached = column.max() if quantity.sense == "max" else column.min()
-        return {"solution": f"none: the front ends at {quantity.phrase(float(reached))}"}
+        best = column.max() if quantity.sense == "max" else column.min()
+        return {"solution": f"none: the front ends at {quantity.phrase(float(best))}"}
     values = solution.values
     facts = {"solution": f"{solution.number}"}
     for q in front.quantities:
         if q in front.objectives or q in (quantity, *_of_privacy(front)):
             facts[q.label.removesuffix(" (%)")] = q.write(float(f"{values[q.key]:.3g}"))
-    left_out = int(values[RECORDS_SUPPRESSED])
-    share = "" if front.table is None else f" ({100 * left_out / front.table.n_records:.2g} %)"
-    facts["left out"] = f"{left_out:,}{share}" if left_out else "nobody"
+    n_suppressed = int(values[RECORDS_SUPPRESSED])
+    share = "" if front.table is None else f" ({100 * n_suppressed / front.table.n_records:.2g} %)"
+    facts["left out"] = f"{n_suppressed:,}{share}" if n_suppressed else "nobody"
     error = None if front.table is None else _query_error(solution)
     if error is not None:
         facts["error of counts"] = f"{100 * error:.2g} %"
@@ -327,7 +328,7 @@ def _of_privacy(front: Front) -> list[Quantity]:
 
 
 def _query_error(solution: Solution) -> float | None:
-    """Return the mean error of counting queries; None where what is published is no range of values."""
+    """Return the mean error of counting queries; None if a published value is not a range of values."""
     try:
         return solution.measure(QueryError())
     except MeasureError:
@@ -346,7 +347,7 @@ def _next_step(
     places: tuple[int | None, int | None],
     following: Limit | None,
 ) -> str:
-    """Return what the next demand costs beyond this one."""
+    """Return what the next demand costs in addition to this one."""
     place, after = places
     if place is None or after is None or following is None:
         return ""
@@ -355,4 +356,5 @@ def _next_step(
     column = front.column(cost.key)
     price = float(column[after] - column[place])
     sign = "+" if price >= 0 else "−"
-    return f"{following}: {sign}{cost.write(float(f'{abs(price):.2g}'))} {cost.words}"
+    amount = cost.write_difference(float(f"{abs(price):.2g}"))
+    return f"{following}: {sign}{amount} {'of ' if cost.percent else ''}{cost.words}"

@@ -1,4 +1,4 @@
-"""The description of a front's problem: complete in files, and without secrets for others."""
+"""The description of a front's problem: complete in files, without secrets everywhere else."""
 
 from __future__ import annotations
 

@@ -37,16 +37,16 @@ def flat_regions(
         min_gain: The least gain of a region, as a share of the front's whole range.
     """
     pair = pair_of(front, gain, cost)
-    paid, gained = pair.scaled()
+    costs, gains = pair.scaled()
     columns = [f"{q.key}_{end}" for end in ("from", "to") for q in (pair.paid, pair.gained)]
     rows = [
         [
             *(column[end] for end in (i, j) for column in (pair.costs, pair.gains)),
             front.numbers[pair.rows[i]],
             front.numbers[pair.rows[j]],
-            (gained[j] - gained[i]) / (paid[j] - paid[i]),
+            (gains[j] - gains[i]) / (costs[j] - costs[i]),
         ]
-        for i, j in _regions(paid, gained, steepness, min_gain)
+        for i, j in _regions(costs, gains, steepness, min_gain)
     ]
     names = [*columns, "solution_from", "solution_to", "steepness"]
     frame = pd.DataFrame(rows, columns=pd.Index(names))
@@ -59,15 +59,15 @@ def largest_regions(pair: Pair, number: int) -> tuple[list[tuple[int, int]], int
 
     Args:
         pair: The trade-off.
-        number: How many regions to return at most.
+        number: The largest number of regions to return.
 
     Returns:
         First and last place along the pair of each region, in the order of the cost; and the number
         of all flat regions.
     """
-    paid, gained = pair.scaled()
-    regions = _regions(paid, gained, _STEEPNESS, _MIN_GAIN)
-    bargain = [gained[j] - gained[i] - (paid[j] - paid[i]) for i, j in regions]
+    costs, gains = pair.scaled()
+    regions = _regions(costs, gains, _STEEPNESS, _MIN_GAIN)
+    bargain = [gains[j] - gains[i] - (costs[j] - costs[i]) for i, j in regions]
     return sorted(regions[i] for i in np.argsort(bargain)[::-1][:number]), len(regions)
 
 

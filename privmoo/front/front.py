@@ -19,12 +19,12 @@ from privmoo.data.table import Table
 from privmoo.errors import InfeasibleError, ProblemError, nearest
 from privmoo.evaluation.evaluator import Evaluation, join_evaluations
 from privmoo.front import (
+    affordable_columns,
     choice,
     flat_regions,
     hypervolume,
     knees,
     limits,
-    little_more,
     marginal_rates,
     pseudo_weights,
     questions,
@@ -55,11 +55,11 @@ __all__ = ["Front", "thresholds_of"]
 class Front:
     """The feasible, non-dominated, distinct solutions of a problem, sorted by the first objective.
 
-    A front is immutable. It is made by `optimize`, `Front.of` (decision vectors), `Front.from_result`
-    (pymoo) or `Front.load`.
+    A front is immutable. `optimize`, `Front.of` (from decision vectors), `Front.from_result` (from pymoo)
+    and `Front.load` return one.
 
     Attributes:
-        quantities: What is recorded of every solution: objectives first.
+        quantities: The quantities that are recorded for every solution, objectives first.
         n_objectives: How many of them are objectives.
         values: Solutions × quantities, in their natural sense (k up, loss down).
         X: The decision vectors.
@@ -73,12 +73,11 @@ class Front:
         infeasible: Minimised objective values of candidates that broke a constraint; not saved.
         thresholds: Solutions × thresholds if a solution is a step of the staircase of its decision
             vector; NaN if the policy decides. None if no solution is a step.
-        filters: What decided which solutions of a larger front are left: the names of limited
-            quantities, `"family"`, or `"choice"` if they were chosen by their places. A public report
-            needs them.
+        filters: How these solutions were selected from a larger front: the names of limited quantities,
+            `"family"`, or `"choice"` if they were selected by their places. A public report needs them.
         numbers: The number of every solution: its place on the whole front. A part of a front keeps
-            the numbers, so that they are names; a front that is not a part counts from 0.
-        n_whole: How many solutions the whole front has.
+            the numbers, so they identify solutions; a front that is not a part counts from 0.
+        n_whole: The number of solutions of the whole front.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -132,14 +131,14 @@ class Front:
         dominated: NDArray[np.float64] | None = None,
         stairs: bool = False,
     ) -> Front:
-        """Evaluate candidates, and make a front of the feasible, non-dominated and distinct ones.
+        """Evaluate candidates, and make a front from the feasible, non-dominated and distinct ones.
 
         Args:
             problem: The problem that the candidates solve.
             X: Decision vectors, one row per candidate.
-            known: Recodings from elsewhere, such as those of baselines, as further candidates.
-            run: Facts about the search that found the candidates. Without any, a public report has no
-                curve: the candidates may have been chosen by their sensitive values.
+            known: Recodings from elsewhere, such as those of baselines, to add as candidates.
+            run: Facts about the search that found the candidates. Without them, a public report has no
+                curve, because the candidates may have been selected by their sensitive values.
             dominated: Minimised objective values of other candidates, for the picture.
             stairs: Whether all thresholds of every decision vector are candidates too.
 
@@ -160,12 +159,12 @@ class Front:
         run: Mapping[str, Any] | None = None,
         dominated: NDArray[np.float64] | None = None,
     ) -> Front:
-        """Make a front of candidates that were already evaluated.
+        """Make a front from candidates that were already evaluated.
 
         Args:
             problem: The problem that the candidates solve.
             evaluation: The evaluated candidates; None if there are none.
-            known: Recodings from elsewhere, such as those of baselines, as further candidates.
+            known: Recodings from elsewhere, such as those of baselines, to add as candidates.
             run: Facts about the search.
             dominated: Minimised objective values of other candidates, for the picture.
 
@@ -176,16 +175,16 @@ class Front:
             evaluation = join_evaluations(evaluation, evaluation.companions)
         rows: NDArray[Any] = np.empty(0) if evaluation is None else evaluation.X
         steps = None if evaluation is None else evaluation.thresholds
-        adopted = [problem.adopt(recoding) for recoding in known]
-        if not len(rows) + len(adopted):
+        further = [problem.adopt(recoding) for recoding in known]
+        if not len(rows) + len(further):
             raise ProblemError("front: no candidates were given")
         quantities = quantities_of(problem)
         keys = problem.evaluator.names
         parts = [] if evaluation is None else [evaluation]
-        recodings = [None] * len(rows) + [r.to_json() for r in adopted]
-        if adopted:
-            parts.append(problem.evaluator.judge_recodings(adopted))
-            vectors = np.stack([problem.encode(recoding) for recoding in adopted])
+        recodings = [None] * len(rows) + [r.to_json() for r in further]
+        if further:
+            parts.append(problem.evaluator.judge_recodings(further))
+            vectors = np.stack([problem.encode(recoding) for recoding in further])
             rows = np.concatenate([rows, vectors]) if len(rows) else vectors
         F, G, all_values = (
             np.concatenate([getattr(part, name) for part in parts]) for name in ("F", "G", "values")
@@ -208,13 +207,13 @@ class Front:
             dominated=beside,
             problem=problem,
             table=problem.table,
-            recodings=tuple(recodings[i] for i in best) if adopted else None,
+            recodings=tuple(recodings[i] for i in best) if further else None,
             thresholds=None if steps is None else _thresholds(steps, len(rows))[best],
         )
 
     @classmethod
     def from_result(cls, problem: AnonymizationProblem, res: Any) -> Front:
-        """Make a front of a plain pymoo result.
+        """Make a front from a plain pymoo result.
 
         Args:
             problem: The problem that was solved.
@@ -408,10 +407,10 @@ class Front:
     ) -> Choices:
         """Return what k = 3, 5, 10, 20 and 50 would cost, side by side: the place to begin.
 
-        Each choice is the cheapest solution that has at least that k: its number, its figures, how many
-        people are left out, the error of counts that are taken from it, what happens to each column in
-        a few words, and what the next step costs. A front that does not record k is divided by ℓ, by t
-        or by its first objective that is maximised.
+        Each choice is the cheapest solution with at least that k. The table shows its number, its figures,
+        how many people are left out, the error of counts made on it, what happens to each column in a few
+        words, and what the next step costs. If a front does not record k, the steps are those of ℓ, of t,
+        or of its first maximised objective.
 
         Args:
             k: Other values of k, such as `[5, 25]`.
@@ -430,7 +429,7 @@ class Front:
         left out         nobody              nobody
         error of counts  0 %                 0 %
         age              ranges of 3 to 21   *
-        next step        k ≥ 5: +60 % loss
+        next step        k ≥ 5: +60 points of loss
         >>> front.choices().suggested, front.choices(k=4)[0].solution
         (Solution 2 of 3: k = 6, 100 % loss, Solution 2 of 3: k = 6, 100 % loss)
         """
@@ -485,10 +484,10 @@ class Front:
         return np.flatnonzero(inside)
 
     def best(self, name: str) -> Solution:
-        """Return the best solution in one recorded quantity.
+        """Return the solution that is best in one recorded quantity.
 
         Args:
-            name: The quantity; of equal solutions the best in the other objectives is returned.
+            name: The quantity; the other objectives decide between equal solutions.
         """
         return self[choice.best(self, name)]
 
@@ -496,11 +495,11 @@ class Front:
         """Return the solution that bulges most towards the ideal point, among those that protect people.
 
         Objectives are scaled from 0 (best of the front) to 1 (worst), on the axes of `plot`: by their
-        logarithm where they spread over more than two decades. The knee is farthest below the plane
-        through the extremes, that is, it has the least sum of scaled objectives (for two objectives
-        Das 1999's characterisation). Solutions with k = 1 are left out, unless there are no others. A
-        knee depends on the range of the front, so ask for it within limits: `front.where(max_k=50).knee()`.
-        It is a property of the curve, not a recommendation; see `choices`.
+        logarithm if they spread over more than two decades. The knee is farthest below the plane through
+        the extremes, that is, it has the smallest sum of scaled objectives (for two objectives, this is the
+        characterisation of Das 1999). Solutions with k = 1 are left out, unless there are no others. A knee
+        depends on the range of the front, so ask for it within limits: `front.where(max_k=50).knee()`. It
+        is a property of the curve, not a recommendation; see `choices`.
         """
         return self[knees.knee(self)]
 
@@ -541,7 +540,7 @@ class Front:
         return pseudo_weights.pseudo_weights(self)
 
     def best_by_weights(self, weights: Mapping[str, float]) -> Solution:
-        """Return the solution whose pseudo-weights are nearest to some weights.
+        """Return the solution whose pseudo-weights are nearest to the given weights.
 
         The distance is the sum of the differences. Unlike a weighted sum, it finds solutions in every
         part of a front, even where the front is not convex.
@@ -567,15 +566,15 @@ class Front:
         seed: int | None = None,
         progress: bool = True,
     ) -> Front:
-        """Search on near some values, and return the joint front of old and new solutions.
+        """Continue the search near some values, and return the joint front of old and new solutions.
 
-        The search starts from the solutions that are nearest, and looks most at values around the wishes.
-        This front stays as it is, so that nothing has to be undone.
+        The search starts from the nearest solutions, and concentrates on the values around the wishes. This
+        front stays as it is, so there is nothing to undo.
 
         Args:
             near: Values by objective, such as `{"k": 10, "loss": 0.2}`.
             seconds: How long to search.
-            budget: Another budget instead, as for `optimize`, with which a seeded search can be repeated.
+            budget: A budget to use instead, as for `optimize`, so that a seeded search can be repeated.
             seed: Makes the search repeatable; drawn if not given.
             progress: Whether to show a progress bar.
 
@@ -586,16 +585,16 @@ class Front:
         >>> front.refine({"k": 3}, budget=5, seed=1, progress=False).cheapest_with(min_k=3).solution
         Solution 2 of 4: k = 3, 40 % loss
         """
-        refined: Front = registry.load("views", "refine")(
+        front: Front = registry.load("views", "refine")(
             self, near, seconds=seconds, budget=budget, seed=seed, progress=progress
         )
-        return refined
+        return front
 
     # Quality
 
     @property
     def proven(self) -> bool:
-        """Whether no solution can be missing, because `exact_front` made the front and ran to its end."""
+        """Whether no solution can be missing, because an exact search ran to its end."""
         return self.run.get("proven") is True
 
     @overload
@@ -606,8 +605,8 @@ class Front:
         """Return how far this front is from an exact one, or from a bound.
 
         Args:
-            exact: What `exact_front` or `lower_bound` returned. Without it, the answer is what the exact
-                search that made this front has proven: for every k, the best value that was found, and the
+            exact: The result of `exact_front` or `lower_bound`. Without it, the answer is what the exact
+                search behind this front has proven: for every k, the best value that was found, and the
                 best that is still possible.
 
         >>> import pandas as pd, privmoo as pm
@@ -635,15 +634,15 @@ class Front:
     def best_within(
         self, *, maximise: str | Sequence[str] | None = None, **bounds: float
     ) -> Answer:
-        """Answer how much privacy some limits allow (questions 1, 2 and 4 of the paper).
+        """Answer how much privacy is possible within limits (questions 1, 2 and 4 of the paper).
 
         `front.best_within(max_loss=0.25, maximise="k")` answers with numbers and with the runner-up just
         outside the limit: "k = 14 at 24.9 % loss; allowing 26 % loss would give k = 17". With several
         names the answer is the solution within the limits that balances them (see `compromise`).
 
         Args:
-            maximise: What to get as much of as possible; the first objective that is maximised by
-                default. For as little as possible of something, see `cheapest_with`.
+            maximise: The quantity to maximise; by default, the first objective that is maximised. To
+                minimise a quantity, see `cheapest_with`.
             bounds: Limits such as `max_loss=0.25`, as for `where`.
         """
         return questions.best_within(self, maximise, bounds)
@@ -654,8 +653,7 @@ class Front:
         `front.cheapest_with(min_k=5, min_l=3)` answers "possible: k = 6 and ℓ = 3.2 at 18 % loss; …".
 
         Args:
-            minimise: What to pay as little of as possible; the first objective that is minimised by
-                default.
+            minimise: The quantity to minimise; by default, the first objective that is minimised.
             bounds: Demands such as `min_k=5`, as for `where`.
         """
         return questions.cheapest_with(self, minimise, bounds)
@@ -665,10 +663,9 @@ class Front:
 
         Wishes are a reference point. The answer minimises the achievement scalarising function
         maxᵢ (fᵢ - zᵢ) / rᵢ (Wierzbicki 1980) of the wishes zᵢ, on the axes of `plot`, where rᵢ is the range
-        of the front; among equal solutions, it has the least sum, which is the augmented function with a
-        vanishing factor. So the solution exceeds all wishes as far as possible if they can be met
-        together, and otherwise falls short of them evenly. Objectives without a wish are as good as the
-        wishes allow.
+        of the front; among equal solutions, the smallest sum decides, which is the augmented function with
+        a vanishing factor. If all wishes can be met together, the solution exceeds them as far as possible;
+        otherwise it falls short of them evenly. Objectives without a wish are as good as the wishes allow.
 
         Args:
             wishes: Values by recorded quantity, such as `k=20, loss=0.2`.
@@ -685,8 +682,8 @@ class Front:
         >>> front.near(k=2, loss=0.5)
         reached: k = 3 and 40 % loss
         >>> front.near(k=4, loss=0.3)
-        not reached: the closest is k = 3 (1 too low) and 40 % loss (10 % too high); with k ≥ 4 it would
-        be k = 6 and 100 % loss; with loss ≤ 30 % it would be k = 1 and 0 % loss
+        not reached: the closest is k = 3 (1 too low) and 40 % loss (10 points too high); with k ≥ 4 it
+        would be k = 6 and 100 % loss; with loss ≤ 30 % it would be k = 1 and 0 % loss
         """
         return reference_point.near(self, wishes)
 
@@ -701,8 +698,8 @@ class Front:
         """Return where much is gained for little loss (Dewri et al. 2011, section 7.2).
 
         On the axes of `plot`, gain and cost go from 0 to 1 over the front, so that the gain per cost is
-        1 on average. A region is flat while gain exceeds `steepness` times the cost. On a front of
-        three objectives, only solutions count that are not dominated in the two chosen ones.
+        1 on average. A region is flat while gain exceeds `steepness` times the cost. On a front of three
+        objectives, only solutions that are not dominated in gain and cost count.
 
         Args:
             gain: What is gained; the first objective that is maximised by default.
@@ -723,18 +720,18 @@ class Front:
 
         Going from a solution to another loses Σ max(0, Δfᵢ) and gains Σ max(0, -Δfᵢ), over objectives
         scaled as in `knee`. The worth of a solution is the least loss per gain among its neighbours
-        (Rachmawati and Srinivasan 2009, IEEE Trans. Evol. Comput. 13(4), the trade-off metric µ; the
-        idea of preferring such solutions is Branke et al. 2004's). Neighbours are all solutions within
-        `radius`, and for every objective the nearest one that is better in it. Solutions that are the
-        best in some objective are ends of the front and are left out. If all solutions are neighbours,
-        only the knee loses more than it gains in every direction.
+        (Rachmawati and Srinivasan 2009, IEEE Trans. Evol. Comput. 13(4), the trade-off metric µ; Branke et
+        al. 2004 proposed to prefer such solutions). The neighbours are all solutions within `radius` and,
+        for every objective, the nearest solution that is better in it. Solutions that are best in some
+        objective are ends of the front and are left out. If all solutions are neighbours, only the knee
+        loses more than it gains in every direction.
 
         Args:
             radius: How far neighbours may differ in any scaled objective.
             min_worth: The worth above which a solution is listed.
 
         Returns:
-            A row per such solution, by its number: its objectives and its `worth`, the largest first.
+            A row per local knee, by its number: its objectives and its `worth`, the largest first.
 
         >>> import pandas as pd, privmoo as pm
         >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -753,12 +750,12 @@ class Front:
         Steps go from each solution to the next more expensive one, among those that no other beats in
         gain and cost. The rate of a step is |Δ gain| / |Δ cost| (Miettinen 1999, Nonlinear Multiobjective
         Optimization: the trade-off of two objectives, with the front's own neighbours for the
-        derivative), counted as axes are: per 1 % where the cost is a fraction.
+        derivative), counted as axes are: per percentage point if the cost is a fraction.
 
         Args:
             gain: What is bought; the first objective that is maximised by default.
             cost: What is paid; the first objective that is minimised by default.
-            step: The amount of cost that the sentences speak of; see `next_step`.
+            step: The amount of cost that the sentences are about; see `next_step`.
 
         Returns:
             A row per step, by the number of its first solution: `next_solution`, cost and gain before
@@ -787,15 +784,15 @@ class Front:
     ) -> Answer:
         """Answer what a little more of the cost buys, seen from one solution.
 
-        The answer is the best solution that costs at most `step` more: "the next 1 % of loss buys k +6".
-        Where there is none, it is the next better one, whatever it costs.
+        The answer is the best solution that costs at most `step` more: "the next 1 point of loss buys k
+        +6". If there is none, it is the next better one, whatever it costs.
 
         Args:
             solution: A solution of the front, or its number.
             gain: What is bought; the first objective that is maximised by default.
             cost: What is paid; the first objective that is minimised by default.
-            step: The amount of cost, 0.01 by default where it is a fraction (1 % as it is written: a
-                percentage point), else a round hundredth of the front's range.
+            step: The amount of cost, 0.01 by default if it is a fraction (one percentage point),
+                otherwise a round hundredth of the front's range.
 
         >>> import pandas as pd, privmoo as pm
         >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -803,9 +800,9 @@ class Front:
         >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
         >>> front = pm.Front.of(pm.problems.Cuts(table), cuts)
         >>> front.next_step(0)
-        the next 1 % of loss buys nothing; 40 % more loss buys k +2: k = 3 at 40 % loss
+        the next 1 point of loss buys nothing; 40 points more loss buys k +2: k = 3 at 40 % loss
         >>> front.next_step(0, step=0.5)
-        the next 50 % of loss buys k +2: k = 3 at 40 % loss
+        the next 50 points of loss buys k +2: k = 3 at 40 % loss
         >>> front.next_step(2)
         more loss buys nothing: k = 6 is the most
         """
@@ -814,14 +811,13 @@ class Front:
     def for_a_little_more(self, solution: Solution | int, *, at_most: float = 0.05) -> list[Answer]:
         """Answer which columns a little more of the cost would keep as they are.
 
-        "2 % more people left out keeps 'roof' as it is": each answer is a solution of this front that is
-        no worse in any other objective and costs at most `at_most` more. What the front does not show is
-        not promised.
+        "2 % more people left out keeps 'roof' as it is": each answer is a solution of this front that is no
+        worse in any other objective and costs at most `at_most` more.
 
         Args:
             solution: A solution of the front, or its number.
-            at_most: The most that may be paid more, 0.05 for five percentage points of a fraction; of
-                a cost without a unit, a share of the front's range.
+            at_most: The largest additional cost: 0.05 means five percentage points if the cost is a
+                fraction, and otherwise 5 % of the front's range.
 
         >>> import pandas as pd, privmoo as pm
         >>> frame = pd.DataFrame({"age": [20, 20, 30, 30, 40, 40, 50], "roof": list("ttttsst")})
@@ -832,14 +828,14 @@ class Front:
         >>> front.for_a_little_more(0, at_most=1.0)
         []
         """
-        return little_more.for_a_little_more(self, solution, at_most)
+        return affordable_columns.for_a_little_more(self, solution, at_most)
 
     def advice(self) -> str:
         """Describe what the front offers, where it is worth looking, and which questions to ask.
 
-        The sentences are those beside the picture of `plot_trade_off`: the choices and where to begin, the
-        range, the knee and the marginal rate there, flat regions, other solutions of high trade-off,
-        and the questions that fit this front.
+        `plot_trade_off` shows the same sentences next to its picture: the choices and where to begin, the
+        range, the knee and the marginal rate there, flat regions, other local knees, and questions that
+        fit this front.
 
         >>> import pandas as pd, privmoo as pm
         >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -863,15 +859,15 @@ class Front:
         *,
         objectives: Sequence[str] | None = None,
     ) -> Any:
-        """Draw the front, with dominated candidates in grey, and mark the knee and a pick.
+        """Draw the front with dominated candidates in grey, and mark the knee and one solution.
 
         Args:
-            pick: A solution to mark; without one, the suggested one of `choices` is marked.
+            pick: The solution to mark; by default, the one that `choices` suggests.
             ax: Where to draw; a new figure by default.
             objectives: The objectives to draw; all by default.
 
         Returns:
-            The axes; of three or more objectives an array of axes, one for each pair.
+            The axes; an array of axes, one per pair, if there are three or more objectives.
         """
         return registry.load("views", "plot_front")(self, pick=pick, ax=ax, objectives=objectives)
 
@@ -893,7 +889,7 @@ class Front:
         return axes
 
     def plot_trade_off(self, **options: Any) -> Axes:
-        """Draw what is gained for what, with flat regions magnified.
+        """Draw what is gained at which cost, with flat regions magnified.
 
         Args:
             options: Arguments of `privmoo.plot.plot_trade_off`.
@@ -943,9 +939,9 @@ class Front:
 
         Args:
             path: The file.
-            pick: The solution that was chosen: its rows and certificate go into the explorer; a public
-                report is about it alone.
-            release: The release of the pick; by default, one is made.
+            pick: The solution to publish: its rows and certificate go into the explorer; a public report is
+                about this solution only.
+            release: The release of the pick; by default, it is made now.
             public: Whether the report may be passed on.
             force: Whether a file that exists is replaced.
         """
@@ -966,7 +962,7 @@ def _thresholds(steps: NDArray[np.float64], n: int) -> NDArray[np.float64]:
 
 
 def thresholds_of(fronts: Sequence[Front], keep: NDArray[np.intp]) -> NDArray[np.float64] | None:
-    """Return the thresholds of solutions of several fronts, one after another; None if there are none.
+    """Return the thresholds of solutions of several fronts in a row; None if there are none.
 
     Args:
         fronts: The fronts.

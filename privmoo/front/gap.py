@@ -23,12 +23,12 @@ class Gap:
     """The distance of a front to an exact one.
 
     Attributes:
-        hypervolume_ratio: Hypervolume over that of the exact front, from the best possible values to the
-            worst; 1 if nothing is missing.
+        hypervolume_ratio: The hypervolume as a share of that of the exact front, between the best and the
+            worst possible values; 1 if nothing is missing.
         epsilon: The least share of the objectives' ranges by which all solutions would have to be better
             in every objective to be as good as the exact front (additive epsilon).
-        missed: Points of the exact front that no solution equals or dominates.
-        points: Points of the exact front.
+        missed: The number of points of the exact front that no solution equals or dominates.
+        points: The number of points of the exact front.
 
     >>> Gap(0.995, 0.01, 3, 40)
     Gap: 99.5 % of the hypervolume, epsilon 0.01, 3 of 40 points missed
@@ -51,7 +51,7 @@ def gap(front: Front, exact: Front | pd.DataFrame) -> Gap:
 
     Args:
         front: The front of a search.
-        exact: What `exact_front` or `lower_bound` returned.
+        exact: The result of `exact_front` or `lower_bound`.
     """
     names = [q.key for q in front.objectives]
     signs = np.array([q.sign for q in front.objectives])

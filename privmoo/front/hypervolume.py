@@ -40,7 +40,7 @@ def _reference_point(
             raise ProblemError(
                 f"hypervolume: {q.key!r} has no bounds; declare them in @measure(bounds=…)"
             )
-    # An objective that cannot vary takes no part: with any width, all solutions fill it.
+    # An objective that cannot vary is left out: whatever its width, every solution fills it.
     worst = {q.key: q.worst if q.worst != q.best else q.best + q.sign for q in objectives}
     if isinstance(ref, Mapping):
         for name in ref:

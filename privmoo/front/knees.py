@@ -49,8 +49,8 @@ def marked_knee(front: Front) -> int | None:
 def _is_end(front: Front, place: int) -> bool:
     """Return whether a solution is the best in some objective."""
     values = scale_quantities(front, front.objectives)
-    varied = np.ptp(values, axis=0) > 0  # where all are equal, nobody is the best
-    return bool((values[place, varied] == 0).any())
+    varies = np.ptp(values, axis=0) > 0  # where all are equal, nobody is the best
+    return bool((values[place, varies] == 0).any())
 
 
 def high_trade_off(front: Front, *, radius: float, min_worth: float) -> pd.DataFrame:

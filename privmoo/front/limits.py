@@ -59,7 +59,7 @@ class Limit:
         return column - self.bound if self.side == "max" else self.bound - column
 
     def holds(self, front: Front) -> NDArray[np.bool_]:
-        """Return which solutions are within the bound, up to rounding."""
+        """Return which solutions are within the bound, with a tolerance for rounding."""
         within_bound = self.excess(front) <= _ROUNDING * max(1.0, abs(self.bound))
         return np.asarray(within_bound)
 
@@ -82,14 +82,14 @@ def read_limits(front: Front, bounds: Mapping[str, float], method: str) -> dict[
         if side not in ("max", "min") or key not in quantities:
             raise ProblemError(
                 f"{method}: {name!r} is not max_ or min_ and a recorded quantity; recorded are "
-                f"{', '.join(quantities)}{_meant(name, quantities)}"
+                f"{', '.join(quantities)}{_suggestion(name, quantities)}"
             )
         check_value(quantities[key], name, bound, method)
         limits[name] = Limit(quantities[key], "max" if side == "max" else "min", bound)
     return limits
 
 
-def _meant(name: str, quantities: Mapping[str, Quantity]) -> str:
+def _suggestion(name: str, quantities: Mapping[str, Quantity]) -> str:
     if name in quantities:
         side = "min" if quantities[name].sense == "max" else "max"
         return f"; did you mean {f'{side}_{name}'!r}?"
@@ -103,7 +103,7 @@ def check_value(quantity: Quantity, name: str, value: Any, method: str) -> None:
     """Raise if a value is not a number, or is a percentage instead of a fraction.
 
     Args:
-        quantity: The quantity that the value is one of.
+        quantity: The quantity that has the value.
         name: The argument's name, for the error.
         value: What was passed.
         method: The method that was called, for the error.
@@ -114,7 +114,7 @@ def check_value(quantity: Quantity, name: str, value: Any, method: str) -> None:
     if not is_number(value):
         raise ProblemError(f"{method}: {name} must be a number, got {value!r}")
     low, high = sorted((quantity.best, quantity.worst))
-    # Someone who thinks in per cent would otherwise get everything, or nothing.
+    # A reader who thinks in percent would otherwise get everything, or nothing.
     if 0 <= low < high <= 1 < value < math.inf:
         hint = f"; did you mean {value / 100:g}?" if value <= 100 else ""
         raise ProblemError(

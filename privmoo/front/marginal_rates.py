@@ -110,13 +110,13 @@ def _step(front: Front, pair: Pair, place: int, amount: float) -> Answer:
     row = int(near[-1]) if len(near) else int(rows[0])
     bought = _change(gained, own_gain, float(pair.gains[row]))
     there = pair.phrase(float(pair.gains[row]), float(pair.costs[row]))
-    next_amount = f"{_next(paid)} {paid.write(amount)} of {paid.words}"
+    next_amount = f"{_next(paid)} {paid.write_difference(amount)} of {paid.words}"
     if paid.write(own_cost) == paid.write(float(pair.costs[row])):
         sentence = f"{bought} costs nothing in {paid.words}: {there}"
     elif len(near):
         sentence = f"{next_amount} buys {bought}: {there}"
     else:
-        price = f"{paid.write(float(dearer[row]))} {_more(paid)} {paid.words}"
+        price = f"{paid.write_difference(float(dearer[row]))} {_more(paid)} {paid.words}"
         sentence = f"{next_amount} buys nothing; {price} buys {bought}: {there}"
     return Answer(sentence, front[int(pair.rows[row])], {})
 
@@ -131,4 +131,4 @@ def _more(paid: Quantity) -> str:
 
 def _change(quantity: Quantity, before: float, after: float) -> str:
     sign = "+" if after > before else "−"
-    return f"{quantity.words} {sign}{quantity.write(abs(after - before))}"
+    return f"{quantity.words} {sign}{quantity.write_difference(abs(after - before))}"

@@ -74,9 +74,9 @@ def pair_of(front: Front, gain: str | None = None, cost: str | None = None) -> P
     paid = paid or _first(front, "min", gained, "cost")
     if gained == paid:
         raise ProblemError(f"cost: {paid.key!r} is the gain already; name another quantity")
-    minimised = np.column_stack([q.sign * front.column(q.key) for q in (paid, gained)])
-    rows = np.flatnonzero(non_dominated(minimised))
-    rows = rows[np.argsort(minimised[rows, 0], kind="stable")]
+    values = np.column_stack([q.sign * front.column(q.key) for q in (paid, gained)])
+    rows = np.flatnonzero(non_dominated(values))
+    rows = rows[np.argsort(values[rows, 0], kind="stable")]
     return Pair(gained, paid, rows, front.column(gained.key)[rows], front.column(paid.key)[rows])
 
 

@@ -22,14 +22,14 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProvenGap:
-    """How much better than a front the true one may be, for every k, as far as it is proven.
+    """How much better than this front the true one can be, for every k, according to what is proven.
 
     Attributes:
         k: Every k at which something changes, in ascending order.
         found: The best value that a solution with k or more has; NaN if there is none.
         possible: The best value that a release with k or more can have.
-        cost: What the values are of.
-        kind: What was searched, in a word or two, such as "recoding of this kind".
+        cost: The quantity that the values belong to.
+        kind: What was searched, in a few words, such as "recoding of this kind".
     """
 
     k: NDArray[np.int64]

@@ -20,9 +20,9 @@ def pseudo_weights(front: Front) -> pd.DataFrame:
     """Return the pseudo-weights of every solution, for `Front.pseudo_weights`."""
     need_solutions(front, "pseudo_weights")
     goodness = 1 - scale_quantities(front, front.objectives)
-    varied = np.ptp(goodness, axis=0) > 0
+    varies = np.ptp(goodness, axis=0) > 0
     # One solution, or all alike: nothing speaks for one objective more than for another.
-    goodness = goodness * varied if varied.any() else np.ones_like(goodness)
+    goodness = goodness * varies if varies.any() else np.ones_like(goodness)
     total = goodness.sum(axis=1, keepdims=True)
     equal = np.full_like(goodness, 1 / goodness.shape[1])
     return pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Quantities: the measures that a front records, and how people read them."""
+"""Quantities: the measures that a front records, and the words for their values."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Quantity:
         worst: The worst value possible on the table.
         stage: Whether it is measured `"before"` or `"after"` suppression.
         parameters: The measure's arguments.
-        wording: How people read its values; by default as the registered measure of that name says.
+        wording: The words for its values; by default those of the registered measure with that name.
 
     >>> loss = Quantity("loss", "loss", "min", best=0.0, worst=1.0)
     >>> loss.label, loss.write(0.2487), loss.phrase(0.2487)
@@ -105,6 +105,17 @@ class Quantity:
         if float(value).is_integer() and abs(value) < 1e15:
             return f"{int(value):,}"
         return f"{value:,.1f}" if 1000 <= abs(value) < 1e9 else f"{value:.4g}"
+
+    def write_difference(self, amount: float) -> str:
+        """Write the distance between two values: that of two percentages is in percentage points.
+
+        >>> Quantity("loss", "loss", "min", best=0.0, worst=1.0).write_difference(0.031)
+        '3.1 points'
+        """
+        if not self.percent:
+            return self.write(amount)
+        points = f"{amount * 100:.4g}"
+        return f"{points} {'point' if points == '1' else 'points'}"
 
     def phrase(self, value: float) -> str:
         """Write a value with its name, for sentences."""
@@ -229,7 +240,7 @@ def find(quantities: Iterable[Quantity], name: str, *, what: str = "measure") ->
     Args:
         quantities: The recorded quantities.
         name: The key of one of them.
-        what: What was asked for, for the error.
+        what: What the caller asked for, for the error.
 
     Raises:
         ProblemError: There is no such quantity; the nearest name is suggested.

@@ -39,8 +39,8 @@ def best_within(
     if not inside.any():
         return _closest(front, limits.values())
     rows = np.flatnonzero(inside)
-    allowed = front.rows(rows)
-    solution = front[int(rows[_choose(allowed, targets)])]
+    candidates = front.rows(rows)
+    solution = front[int(rows[_choose(candidates, targets)])]
     runners = _runners_up(front, limits, targets, solution)
     limit_quantities = [
         limit.quantity for limit in limits.values() if limit.quantity not in targets
@@ -49,7 +49,7 @@ def best_within(
     if limit_quantities:
         sentence += f" at {_phrases(dict.fromkeys(limit_quantities), solution)}"
     if len(targets) > 1:
-        texts = dict.fromkeys(_phrases(targets, allowed.best(q.key)) for q in targets)
+        texts = dict.fromkeys(_phrases(targets, candidates.best(q.key)) for q in targets)
         others = [text for text in texts if not sentence.startswith(text)]
         sentence += f" (or {' or '.join(others)})" if others else ""
     for name, runner in runners.items():

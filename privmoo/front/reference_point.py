@@ -101,8 +101,8 @@ def _closest(
     lack_keys = [lacks.max(axis=1), lacks.sum(axis=1)]
     beside = []
     if others:
-        scaled = scale_quantities(front, others)
-        beside = [scaled.max(axis=1), scaled.sum(axis=1)]
+        distances = scale_quantities(front, others)
+        beside = [distances.max(axis=1), distances.sum(axis=1)]
     if reached is None or not reached.any():
         return int(np.lexsort([*lack_keys, *beside][::-1])[0])
     return int(np.lexsort([~reached, *beside, *lack_keys][::-1])[0])
@@ -110,4 +110,4 @@ def _closest(
 
 def _off(quantity: Quantity, solution: Solution, wish: float) -> str:
     lacking = abs(solution.values[quantity.key] - wish)
-    return f" ({quantity.write(lacking)} too {'low' if quantity.sense == 'max' else 'high'})"
+    return f" ({quantity.write_difference(lacking)} too {'low' if quantity.sense == 'max' else 'high'})"

@@ -15,7 +15,7 @@ from privmoo._util.wording import count_noun
 if TYPE_CHECKING:
     from privmoo.front.front import Front
 
-__all__ = ["as_html", "summary", "undivided"]
+__all__ = ["as_html", "summary", "undivided_note"]
 
 _ROWS = 20
 
@@ -40,7 +40,7 @@ def summary(front: Front) -> str:
         if "generations" in run:
             how.append(f"{run['generations']:,} generations")
         text += f"\n{front.description.get('problem', '')} by {', '.join(how)}"
-    remark = run.get("remark") or undivided(front) or _gap(front)
+    remark = run.get("remark") or undivided_note(front) or _gap(front)
     return f"{text}\n{remark}" if remark else text
 
 
@@ -49,8 +49,8 @@ def _gap(front: Front) -> str | None:
     return None if front.proven or "bound" not in front.run else repr(front.gap())
 
 
-def undivided(front: Front) -> str | None:
-    """Return a sentence where a search for regions found no way to divide the table; otherwise None."""
+def undivided_note(front: Front) -> str | None:
+    """Return a sentence if a search for regions found no way to divide the table; otherwise None."""
     problem = front.problem
     if problem is None or "regions" not in problem.space.kinds or front.n_objectives < 2:
         return None

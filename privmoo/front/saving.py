@@ -1,4 +1,4 @@
-"""Fronts in files: arrays and JSON in a zip, no code; reading trusts nothing."""
+"""Fronts in files: a zip of arrays and JSON without code; reading checks everything."""
 
 from __future__ import annotations
 
@@ -120,8 +120,8 @@ def read(
     file = Path(path)
     if not file.is_file():
         raise CheckpointError(f"front: there is no file {str(file)!r}")
-    packed = Packed(file, where=repr(str(file)), what="front", form=_FORMAT, arrays=_ARRAYS)
-    content = _read_fields(packed)
+    content_file = Packed(file, where=repr(str(file)), what="front", form=_FORMAT, arrays=_ARRAYS)
+    content = _read_fields(content_file)
     table = table if problem is None else problem.table
     if table is not None and content["description"].get("table") != table.fingerprint:
         raise CheckpointError(
@@ -131,7 +131,7 @@ def read(
     if problem is None:
         measures_from(content["quantities"])
     else:
-        _check_problem(file, packed, content, problem)
+        _check_problem(file, content_file, content, problem)
         content["quantities"] = quantities_of(problem)
     content["problem"], content["table"] = problem, table
     return content
@@ -211,12 +211,12 @@ def _read_numbers(packed: Packed, n: int) -> _Numbers:
 
 def _read_thresholds(packed: Packed, n: int) -> NDArray[np.float64] | None:
     """Return the thresholds of the solutions that are steps of a staircase; None if the file has none."""
-    listed = packed.head.get("thresholds")
-    if listed is None or listed == [None] * n:
+    rows = packed.head.get("thresholds")
+    if rows is None or rows == [None] * n:
         return None
     width = 0
-    if isinstance(listed, list) and len(listed) == n:
-        width = max((len(row) for row in listed if isinstance(row, list)), default=0)
+    if isinstance(rows, list) and len(rows) == n:
+        width = max((len(row) for row in rows if isinstance(row, list)), default=0)
     good = width in (1, 2) and all(
         row is None
         or (
@@ -224,13 +224,11 @@ def _read_thresholds(packed: Packed, n: int) -> NDArray[np.float64] | None:
             and len(row) == width
             and all(type(number) in (int, float) and math.isfinite(number) for number in row)
         )
-        for row in listed
+        for row in rows
     )
     if not good:
         raise packed.damaged("its thresholds cannot be read")
-    return np.array(
-        [[math.nan] * width if row is None else row for row in listed], dtype=np.float64
-    )
+    return np.array([[math.nan] * width if row is None else row for row in rows], dtype=np.float64)
 
 
 def _check_problem(
@@ -243,8 +241,8 @@ def _check_problem(
             f"front: {str(file)!r} belongs to another problem "
             f"({description.get('problem')}); give the problem and parameters that it was computed with"
         )
-    recorded = [_essence(q) for q in content["quantities"]]
-    if recorded != [_essence(q) for q in quantities_of(problem)]:
+    quantities = [_essence(q) for q in content["quantities"]]
+    if quantities != [_essence(q) for q in quantities_of(problem)]:
         raise packed.damaged("its measures are not those of the problem")
     staircase, thresholds = problem.evaluator.engine.staircase, content["thresholds"]
     fits = thresholds is None or (
@@ -300,7 +298,7 @@ def policy_from(description: Any) -> Suppression:
 
 
 def measures_from(quantities: Iterable[Quantity]) -> list[Measure]:
-    """Make the registered measures among recorded quantities, so that a release checks their values.
+    """Make the registered measures among the recorded quantities, so that a release checks their values.
 
     A file is refused if it gives the name of such a measure to something else, which would not be
     checked. A measure of a plug-in that is not installed, or does not work, is left out.
@@ -309,11 +307,11 @@ def measures_from(quantities: Iterable[Quantity]) -> list[Measure]:
         CheckpointError: A quantity has the name of a measure but is not that measure.
     """
     names = registry.names("measures")
-    reserved = {name: (name, "after") for name in names}
-    reserved |= {f"{name}_before": (name, "before") for name in names}
+    stage_of = {name: (name, "after") for name in names}
+    stage_of |= {f"{name}_before": (name, "before") for name in names}
     measures: list[Measure] = []
     for q in quantities:
-        if reserved.get(q.key, (q.name, q.stage)) != (q.name, q.stage):
+        if stage_of.get(q.key, (q.name, q.stage)) != (q.name, q.stage):
             raise CheckpointError(
                 f"front: the file records {q.name!r} {q.stage} suppression under the name {q.key!r} of "
                 "another measure; use Front.load(path, problem=…)"
@@ -350,7 +348,7 @@ def recoding_from(table: Table, description: Mapping[str, Any], index: int) -> R
     """Return the recoding of a solution in a file.
 
     Args:
-        table: The table that the file is of.
+        table: The table that the file belongs to.
         description: What `Recoding.to_json` returned.
         index: The place of the solution.
 

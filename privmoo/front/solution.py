@@ -45,7 +45,7 @@ _RUN_FACTS = ("algorithm", "seed", "generations")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution:
-    """One solution of a front; every recorded measure is an attribute: `solution.k`.
+    """One solution of a front. Every recorded measure is an attribute, such as `solution.k`.
 
     Attributes:
         front: The front of the solution.
@@ -67,7 +67,7 @@ class Solution:
 
     @property
     def number(self) -> int:
-        """The number by which front, explorer and command line call it: its place on the whole front."""
+        """The number that front, explorer and command line use for it: its place on the whole front."""
         return int(self.front.numbers[self.index])
 
     @property
@@ -153,23 +153,23 @@ class Solution:
         if self.front.problem is not None:
             return self.front.problem.policy(self.x, self.thresholds)
         recoding_data = (self.front.recodings or [None] * len(self.front))[self.index] or {}
-        described = recoding_data.get("suppression", self.front.description.get("suppression"))
-        return policy_from(described)
+        policy = recoding_data.get("suppression", self.front.description.get("suppression"))
+        return policy_from(policy)
 
     def _published_records(self) -> NDArray[np.bool_] | None:
         return None if self.front.problem is None else self.front.problem.published(self.x)
 
     def groups(self) -> Grouping:
         """Return the QI-groups of the release, after suppression."""
-        return self._grouped({"labels"} | ({"counts"} if self.table.sensitive else set()))
+        return self._groups_with({"labels"} | ({"counts"} if self.table.sensitive else set()))
 
-    def _grouped(self, needs: AbstractSet[str]) -> Grouping:
+    def _groups_with(self, needs: AbstractSet[str]) -> Grouping:
         """Return the QI-groups with all that some measures need."""
-        table, published = self.table, self._published_records()
+        table, mask = self.table, self._published_records()
         view = self.recoding.view(table)
         candidate = self.recoding.candidate(view)
-        if published is not None:
-            candidate = replace(candidate, published=published[None])
+        if mask is not None:
+            candidate = replace(candidate, published=mask[None])
         engine = Engine(view, suppression=self.suppression, needs=set(needs), threads=1)
         return engine.groups(candidate)[1][0]
 
@@ -177,9 +177,9 @@ class Solution:
         """Return the loss of every quasi-identifier; suppressed records count as completely lost.
 
         A generalised value loses (leaves in its block - 1) / (leaves - 1) (Iyengar 2002); the mean over
-        attributes, by their weights, is the measure `loss`. A column of means and modes loses its
-        information loss: the distance to the released values over the column's own deviation; a number
-        with noise loses its distance from the original, over the width of the domain.
+        attributes, by their weights, is the measure `loss`. The loss of a column of means and modes is its
+        information loss: the distance to the released values, divided by the deviation of the column. A
+        number with noise loses its distance from the original, divided by the width of the domain.
         """
         recoding, table = self.recoding, self.table
         labels = _labels_of_values(recoding)
@@ -189,13 +189,13 @@ class Solution:
             if candidate.spans is not None and candidate.labels is not None:
                 return self._loss_of_ranges(view, candidate.spans[0], candidate.labels[0])
             rows = self.released_rows()
-            released = ReleasedRows(table, recoding.apply(table, rows), recoding, rows)
-            return released.loss_per_column()
-        published = self._published_records()
-        if published is None:
+            rows_and_originals = ReleasedRows(table, recoding.apply(table, rows), recoding, rows)
+            return rows_and_originals.loss_per_column()
+        mask = self._published_records()
+        if mask is None:
             released_records = np.where(self.groups().labels >= 0, table.weights, 0)
         else:
-            tuples = table.row_tuple[published]
+            tuples = table.row_tuple[mask]
             released_records = np.bincount(tuples, minlength=table.n_tuples)
         return loss_of_labels(table, labels, released_records)
 
@@ -205,12 +205,12 @@ class Solution:
         """Return the loss of every quasi-identifier by the widths of its ranges, without making rows."""
         leaves = np.array([max(qi.n_leaves - 1, 1) for qi in view.qis])
         widths = (spans[:, :, 1] - spans[:, :, 0] - 1) / leaves
-        released = np.where(self.groups().labels >= 0, view.weights, 0)
-        lost = released @ widths[labels] + view.n_records - released.sum()
-        return pd.Series(lost / view.n_records, index=view.qi_names, name="loss")
+        weights = np.where(self.groups().labels >= 0, view.weights, 0)
+        losses = weights @ widths[labels] + view.n_records - weights.sum()
+        return pd.Series(losses / view.n_records, index=view.qi_names, name="loss")
 
     def group_sizes(self) -> pd.DataFrame:
-        """Count the released records by the size of their QI-group: it shows how well people are hidden."""
+        """Count the released records by the size of their QI-group: larger groups hide people better."""
         groups = self.groups()
         sizes, place = np.unique(groups.sizes, return_inverse=True)
         return pd.DataFrame(
@@ -227,13 +227,13 @@ class Solution:
         """Make the anonymised table, audit it, and certify it.
 
         Args:
-            seed: Seeds the order of the rows; by default the order is random and cannot be repeated.
-            shuffle: Whether rows change their order.
+            seed: The seed of the order of the rows; by default the order is random and cannot be repeated.
+            shuffle: Whether to change the order of the rows.
         """
         return make_release(
             self.table,
             self.recoding,
-            suppression=self._left_out(),
+            suppression=self._policy_or_mask(),
             measures=self._measures(),
             origin=self._origin(),
             shuffle=shuffle,
@@ -251,32 +251,32 @@ class Solution:
         """Audit the release and write it with its certificate; a scanned table is copied batch by batch.
 
         Args:
-            path: Where the rows go, `.csv` or `.parquet`; the certificate goes beside them. For a Dask
-                DataFrame, a folder of parts, which all workers must be able to reach.
-            seed: Seeds the order of the rows; by default the order is random and cannot be repeated.
+            path: The file of the rows, `.csv` or `.parquet`; the certificate is written next to it. For a
+                Dask DataFrame, a folder of parts that all workers must be able to reach.
+            seed: The seed of the order of the rows; by default the order is random and cannot be repeated.
             force: Whether files that exist are replaced.
-            spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
+            spreadsheets: Whether texts that a spreadsheet would read as a formula get an apostrophe.
         """
         plan = ReleasePlan.of(
             self.table,
             self.recoding,
-            suppression=self._left_out(),
+            suppression=self._policy_or_mask(),
             measures=self._measures(),
             origin=self._origin(),
         )
         return write_copy(plan, path, seed=seed, force=force, spreadsheets=spreadsheets)
 
-    def _left_out(self) -> Suppression | NDArray[np.bool_]:
+    def _policy_or_mask(self) -> Suppression | NDArray[np.bool_]:
         """Return the policy, or a mask of the records that are published."""
-        published, policy = self._published_records(), self.suppression
-        if published is None:
+        mask, policy = self._published_records(), self.suppression
+        if mask is None:
             return policy
         if policy != ExplicitRecords():
             raise ReleaseError(
                 f"solution: it chooses the published records itself, so {type(policy).__name__} would not "
                 "be applied; use ExplicitRecords() as the suppression of its problem"
             )
-        return published
+        return mask
 
     def _measures(self) -> list[Measure]:
         if self.front.problem is not None:
@@ -303,34 +303,34 @@ class Solution:
     # In words and pictures
 
     def explain(self) -> str:
-        """Describe what the release publishes of every attribute, how private it is, and what it costs."""
+        """Describe what the release publishes for every attribute, how private it is, and what it costs."""
         return "\n".join(
             f"{title}\n" + "\n".join(f"  {name}: {text}" for name, text in rows)
             for title, rows in self._sections()
         )
 
     def _sections(self) -> list[tuple[str, list[tuple[str, str]]]]:
-        measured = [
+        figures = [
             (q.label.removesuffix(" (%)"), q.write(self.values[q.key]))
             for q in self.front.quantities
             if q.key != RECORDS_SUPPRESSED
         ]
-        suppressed = int(self.values[RECORDS_SUPPRESSED])
+        n_suppressed = int(self.values[RECORDS_SUPPRESSED])
         if self.front.table is None:
-            return [("Measured", [*measured, ("records suppressed", f"{suppressed:,}")])]
+            return [("Measured", [*figures, ("records suppressed", f"{n_suppressed:,}")])]
         table = self.table
-        share = suppressed / table.n_records
-        measured.append(
-            ("records suppressed", f"{suppressed:,} of {table.n_records:,} ({share:.2%})")
+        share = n_suppressed / table.n_records
+        figures.append(
+            ("records suppressed", f"{n_suppressed:,} of {table.n_records:,} ({share:.2%})")
         )
-        lost = self.lost_values()
-        published = [
-            (name, f"{text}; {lost[name]}" if name in lost else text)
+        lost_by_column = self.lost_values()
+        columns = [
+            (name, f"{text}; {lost_by_column[name]}" if name in lost_by_column else text)
             for name, text in self.describe_columns().items()
         ]
         if any(isinstance(column, Labels) and column.is_local for column in self.recoding.columns):
-            published.append(("note", f"{OVERLAP}; each label is right for its own group"))
-        sections = [("What is published", published), ("Measured", measured)]
+            columns.append(("note", f"{OVERLAP}; each label is right for its own group"))
+        sections = [("What is published", columns), ("Measured", figures)]
         loss_by_attribute = self.loss_per_attribute()
         rows = [(str(name), f"{value * 100:.4g} %") for name, value in loss_by_attribute.items()]
         sections += [("Loss per attribute", rows), ("QI-groups", self._group_rows())]
@@ -343,17 +343,17 @@ class Solution:
 
     def released_rows(self) -> NDArray[np.int64]:
         """Return the rows of `Table.originals` that are released."""
-        published = self._published_records()
-        if published is not None:
-            return np.flatnonzero(published)
+        mask = self._published_records()
+        if mask is not None:
+            return np.flatnonzero(mask)
         tuples = self.recoding.view(self.table).originals.tuples
         return np.flatnonzero(self.groups().labels[tuples] >= 0)
 
     def describe_columns(self) -> dict[str, str]:
-        """Describe what is published of every quasi-identifier.
+        """Describe what is published for every quasi-identifier.
 
-        Labels that occur only in suppressed records are left out; `lost_values` counts what is lost
-        with them.
+        Labels that occur only in suppressed records are left out; `lost_values` counts the values that are
+        lost with them.
         """
         recoding = self.recoding
         return recoding.describe(self._released_counts(recoding))
@@ -370,26 +370,26 @@ class Solution:
         ['unchanged', 'ranges of 3 to 21', '*']
         """
         recoding = self.recoding
-        released, lost = self._released_counts(recoding), self.lost_values()
+        label_counts, lost_by_column = self._released_counts(recoding), self.lost_values()
         words = {}
         for column in recoding.columns:
-            text = column.summarise(released[column.name])
-            if column.name in lost:
-                text += f"; {lost[column.name].remaining}"
+            text = column.summarise(label_counts[column.name])
+            if column.name in lost_by_column:
+                text += f"; {lost_by_column[column.name].remaining}"
             words[column.name] = text
         return words
 
     def kept_columns(self) -> list[str]:
         """Return the quasi-identifiers in which every released record has its original value."""
         recoding = self.recoding
-        released = self._released_counts(recoding)
-        return [c.name for c in recoding.columns if c.keeps_values(released[c.name])]
+        label_counts = self._released_counts(recoding)
+        return [c.name for c in recoding.columns if c.keeps_values(label_counts[c.name])]
 
     def lost_values(self) -> dict[str, LostValues]:
-        """Return per quasi-identifier the values that occur in the table and not in the release.
+        """Return, per quasi-identifier, the values that occur in the table but not in the release.
 
-        A column without lost values has no entry. For the publisher only: how many values single people
-        had may point at one of them.
+        A column without lost values has no entry. The result is for the publisher only: it may point to a
+        person who was the only one with a value.
 
         >>> import pandas as pd, privmoo as pm
         >>> table = pm.Table(pd.DataFrame({"age": [20, 20, 20, 40, 40, 60]}),
@@ -412,10 +412,10 @@ class Solution:
         >>> pm.Front.of(pm.problems.Cuts(table), [[0, 0, 1, 0, 0]])[0].measure(pm.Uniqueness())
         0.0
         """
-        return float(measure(self._grouped(measure.needs)))
+        return float(measure(self._groups_with(measure.needs)))
 
     def _released_counts(self, recoding: Recoding) -> dict[str, dict[str, int]]:
-        """Return per quasi-identifier the labels that are released, with the number of their records."""
+        """Return, per quasi-identifier, the released labels with the number of their records."""
         table = self.table
         columns = _labels_of_values(recoding)
         if columns is None:
@@ -424,13 +424,13 @@ class Solution:
         groups = self.groups()
         batch = groups.batch
         tuples = table.tuples[batch.firsts[batch.starts[0] : batch.stops[0]]]
-        released = {}
+        label_counts = {}
         for j, column in enumerate(columns):
             counts = np.bincount(column.codes[tuples[:, j]], groups.records, column.n_cells)
-            released[column.name] = {
+            label_counts[column.name] = {
                 column.labels[cell]: int(counts[cell]) for cell in np.flatnonzero(counts).tolist()
             }
-        return released
+        return label_counts
 
     def _group_rows(self) -> list[tuple[str, str]]:
         by_size = self.group_sizes()

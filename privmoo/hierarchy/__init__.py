@@ -1,4 +1,4 @@
-"""How the values of a quasi-identifier may be generalised: ordered leaves, a tree above, levels."""
+"""Hierarchies: how the values of a quasi-identifier may be generalised."""
 
 from __future__ import annotations
 

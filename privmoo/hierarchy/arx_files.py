@@ -1,4 +1,4 @@
-"""Hierarchies in ARX's file format; reading trusts nothing."""
+"""Hierarchies in ARX's file format; reading checks everything."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_csv(path: str | PathLike[str] | IO[Any]) -> Definition:
 
 
 def _content(path: str | PathLike[str] | IO[Any]) -> tuple[str, bytes | str]:
-    """Return a short name for messages, and what the file holds."""
+    """Return a short name for messages, and the content of the file."""
     place = path if isinstance(path, str | PathLike) else getattr(path, "name", None)
     name = Path(place).name if isinstance(place, str | PathLike) else "file"
     try:

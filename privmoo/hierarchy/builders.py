@@ -156,7 +156,8 @@ def from_rows(
         )
     width = len(rows[0])
     first: dict[str, int] = {}
-    seen: list[dict[str, int]] = [{} for _ in range(width)]  # label → the first row that has it
+    # per level, the first row of every label
+    first_rows: list[dict[str, int]] = [{} for _ in range(width)]
     for i, row in enumerate(rows):
         leaf = _check_row(row, i, width, where)
         if leaf in first:
@@ -167,7 +168,7 @@ def from_rows(
             continue
         first[leaf] = i
         for level in range(1, width - 1):
-            earlier = seen[level].setdefault(str(row[level]), i)
+            earlier = first_rows[level].setdefault(str(row[level]), i)
             if rows[earlier][level + 1] != row[level + 1]:
                 raise HierarchyError(
                     f"{where(i)}: the label at level {level} has another parent in {where(earlier)}; this "

@@ -182,9 +182,9 @@ def _factorize(series: pd.Series[Any]) -> tuple[NDArray[np.intp], list[Any]]:
     if isinstance(series.dtype, pd.CategoricalDtype):
         codes = series.cat.codes.to_numpy().astype(np.intp)
         uniques: list[Any] = list(series.cat.categories)
-        used = np.zeros(len(uniques) + 1, dtype=bool)
-        used[codes] = True
-        used[-1] = False
+        occurs = np.zeros(len(uniques) + 1, dtype=bool)
+        occurs[codes] = True
+        occurs[-1] = False
     else:
         raw, index = pd.factorize(series)
         # plain floats are fast, but a float32 must keep its own short spelling
@@ -194,11 +194,11 @@ def _factorize(series: pd.Series[Any]) -> tuple[NDArray[np.intp], list[Any]]:
             list(np.asarray(index)) if short else index.tolist(),
         )
         # a nullable float column can hold both NA and NaN
-        used = np.append(~np.asarray(pd.isna(index), dtype=bool), False)
-    if used[:-1].all():
+        occurs = np.append(~np.asarray(pd.isna(index), dtype=bool), False)
+    if occurs[:-1].all():
         return codes, uniques
-    renumber = np.where(used, np.cumsum(used) - 1, -1)
-    return renumber[codes], [value for value, keep in zip(uniques, used, strict=False) if keep]
+    renumber = np.where(occurs, np.cumsum(occurs) - 1, -1)
+    return renumber[codes], [value for value, keep in zip(uniques, occurs, strict=False) if keep]
 
 
 def _kind_of_column(series: pd.Series[Any], name: str, numbers: RowNumbers) -> str:

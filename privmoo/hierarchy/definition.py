@@ -118,8 +118,8 @@ def refuse_repeated(leaves: Sequence[str], where: str) -> None:
         leaves: The values.
         where: What lists them, for the error.
     """
-    seen: set[str] = set()
+    leaves_so_far: set[str] = set()
     for leaf in leaves:
-        if leaf in seen:
+        if leaf in leaves_so_far:
             raise HierarchyError(f"value {leaf!r} is twice in {where}; keep one of them")
-        seen.add(leaf)
+        leaves_so_far.add(leaf)

@@ -66,8 +66,8 @@ class Hierarchy(Structure):
     def tree(cls, spec: object, *, root: str = "*") -> Hierarchy:
         """Build a tree from nested dicts {label: children} and lists of leaves, sub-lists or dicts.
 
-        A list without a name is labelled by its leaves. In a tree of uneven depth a shallow leaf
-        stays itself up to the level below its parent.
+        A list without a name is labelled by its leaves. In a tree of uneven depth, a shallow leaf stays as
+        it is up to the level below its parent.
 
         Args:
             spec: The nested dicts and lists.
@@ -104,18 +104,18 @@ class Hierarchy(Structure):
     ) -> Hierarchy:
         """Build nested intervals of the numbers from `low` to `high`, both included; needs the data.
 
-        The leaves are the whole numbers from low to high if all data are whole (and at most
-        100,000 numbers lie between), else the values that occur.
+        The leaves are the whole numbers from low to high if all data are whole numbers and there are at
+        most 100,000 of them; otherwise they are the values that occur.
 
         Args:
             low: The smallest number.
             high: The largest number.
             widths: The width of the intervals at each level above the leaves; each divides the next.
-            edges: Instead of widths, per level the points between low and high at which intervals
-                begin; those of a level are among those of the level below.
+            edges: Instead of widths, for each level the points between low and high at which intervals
+                begin; the points of a level must be among those of the level below.
             origin: A point where an interval of every width begins; default 0: 15–19, 20–24.
-            open_ends: Whether smaller and larger values fall in the leaves "<low" and ">high"
-                instead of being refused.
+            open_ends: Whether smaller and larger values belong to the leaves "<low" and ">high"; otherwise
+                they are refused.
 
         >>> age = Hierarchy.intervals(17, 90, widths=[5, 10, 20]).bind([23, 41])
         >>> age.n_leaves, age.n_levels, age.label(0, 3)
@@ -200,7 +200,7 @@ class Hierarchy(Structure):
         Fields are separated by `;` or `,` and may be quoted; a file named .gz is decompressed.
 
         Args:
-            path: The file, or an open one.
+            path: The file, or an open file.
 
         >>> import io
         >>> Hierarchy.read_csv(io.StringIO("a;x;*\nb;x;*\nc;y;*\n")).label(0, 2)
@@ -212,8 +212,8 @@ class Hierarchy(Structure):
         """Write the hierarchy in ARX's format; an order without a tree becomes leaf and "*".
 
         Args:
-            path: The file, or an open one; a file named .gz is compressed.
-            delimiter: What separates the fields, `;` or `,`.
+            path: The file, or an open file; a file named .gz is compressed.
+            delimiter: The character between the fields, `;` or `,`.
 
         >>> import sys
         >>> Hierarchy.flat(["f", "m"]).to_csv(sys.stdout)
@@ -224,7 +224,7 @@ class Hierarchy(Structure):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Hierarchy:
-        """Return the hierarchy that `to_json` wrote, checked again.
+        """Return the hierarchy that `to_json` described, after checking it.
 
         >>> Hierarchy.from_json(Hierarchy.flat(["f", "m"]).to_json()).leaves
         ('f', 'm')
@@ -236,7 +236,7 @@ class Hierarchy(Structure):
     def bind(
         self, values: pd.Series[Any] | Iterable[Any] | Distinct, *, column: str | None = None
     ) -> Hierarchy:
-        """Return the concrete hierarchy for these data: all values covered, a leaf "missing" if needed.
+        """Return the concrete hierarchy of all values of these data, with a leaf "missing" if needed.
 
         Args:
             values: The values of a column.
@@ -268,8 +268,8 @@ class Hierarchy(Structure):
         missing = self._index.get(MISSING, -1)
         if missing < 0 and data.has_missing:
             raise HierarchyError(
-                f"{data.where(-1)}: the value is missing and {self._title()} has no leaf for it; "
-                "use bind first, it adds one"
+                f"{data.where(-1)}: the value is missing and {self._title()} has no leaf for it; call bind "
+                "first, which adds one"
             ).at(data.column, data.row(-1))
         # -1 marks a missing row and indexes the last entry
         lookup: NDArray[np.int32] = np.append(codes, missing).astype(np.int32)

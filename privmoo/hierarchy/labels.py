@@ -1,4 +1,4 @@
-"""Labels of nodes: one label never stands for two sets of leaves; and the numbers that leaves spell."""
+"""Labels of nodes, of which each stands for one set of leaves; and the numbers that leaves spell."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def unique_names(
     level_blocks: NDArray[np.int32],
     names: Sequence[Sequence[str]],
 ) -> tuple[tuple[str, ...], ...]:
-    """Return the labels per level from 1 up, changed so that each stands for one set of leaves.
+    """Return the labels of each level from 1 up, changed so that each stands for one set of leaves.
 
-    A label that is used twice gets the node's first and last leaf in parentheses, or a number if
-    the node has one leaf only (the label of a node must not disclose the value). Leaves and the root
-    keep theirs.
+    A label that is used twice gets the first and last leaf of its node in parentheses, or a number if the
+    node has only one leaf (the label of a node must not disclose the value). Leaves and the root keep their
+    labels.
 
     Args:
         leaves: The values, in order.

@@ -30,7 +30,7 @@ class Nodes(NamedTuple):
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the same array, closed for writing."""
+    """Return the same array, read-only."""
     array.setflags(write=False)
     return array
 
@@ -46,7 +46,7 @@ def spans(blocks: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 
 
 def checked_levels(n_leaves: int, blocks: npt.ArrayLike, where: str) -> NDArray[np.int32]:
-    """Return the levels as a read-only array, or raise unless they are nested ranges up to one root.
+    """Return the levels as a read-only array; raise unless they are nested ranges up to one root.
 
     Args:
         n_leaves: The number of leaves.
@@ -62,14 +62,14 @@ def checked_levels(n_leaves: int, blocks: npt.ArrayLike, where: str) -> NDArray[
     if levels.ndim != 2 or levels.shape[0] < 1 or levels.shape[1] != n_leaves:
         raise HierarchyError(f"{where} has levels of the wrong shape {levels.shape}")
     steps = np.diff(levels, axis=1)
-    nested = (
+    is_nested = (
         not levels[:, 0].any()
         and bool(((steps == 0) | (steps == 1)).all())
         and bool(steps[0].all())
         and not steps[-1].any()
         and not (steps[1:] > steps[:-1]).any()
     )
-    if not nested:
+    if not is_nested:
         raise HierarchyError(
             f"{where} is not a tree: its levels must be nested ranges of leaves up to one root"
         )
@@ -96,9 +96,9 @@ def nodes_of(level_blocks: NDArray[np.int32]) -> Nodes:
         if not n_new:
             continue
         ids = np.where(new, count + np.cumsum(new) - 1, above[start])[level_blocks[level]]
-        changed = ids != above
+        is_new = ids != above
         parents_so_far = np.concatenate(parent)
-        parents_so_far[above[changed]] = ids[changed]
+        parents_so_far[above[is_new]] = ids[is_new]
         parent = [parents_so_far, np.full(n_new, -1, dtype=np.int32)]
         parts.append((start[new], stop[new], np.full(n_new, level, dtype=np.int32)))
         size = (stop - start)[level_blocks[level]]

@@ -37,7 +37,7 @@ class Structure:
     """
 
     def __init__(self, definition: Definition) -> None:
-        """Check and store what a hierarchy consists of; users call the builders.
+        """Check and store the parts of a hierarchy; users call the builders instead.
 
         Args:
             definition: The leaves, levels and labels.
@@ -51,7 +51,7 @@ class Structure:
         self.level_blocks = checked_levels(len(self.leaves), definition.level_blocks, self._title())
         self._index = {leaf: code for code, leaf in enumerate(self.leaves)}
         if len(self._index) != len(self.leaves):
-            raise HierarchyError(f"{self._title()} has the same leaf twice; give every value once")
+            raise HierarchyError(f"{self._title()} has the same leaf twice; name every value once")
         widths = [int(row[-1]) + 1 for row in self.level_blocks[1:]]
         if [len(level) for level in definition.names] != widths:
             raise HierarchyError(f"{self._title()} needs one label for every node of every level")
@@ -130,7 +130,7 @@ class Structure:
         return level
 
     def label(self, start: int, stop: int) -> str:
-        """Return the label of the block of leaves [start, stop) of a cut; no two blocks share one.
+        """Return the label of the block of leaves [start, stop) of a cut; no two blocks share a label.
 
         A single leaf has its own name; `level_labels` has its names at higher levels.
 

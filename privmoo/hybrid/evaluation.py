@@ -51,15 +51,17 @@ def preservation(
         shares = pd.concat(values, axis=1).fillna(0.0).to_numpy()
         row: dict[str, Any] = {"distance": 0.5 * float(np.abs(shares[:, 0] - shares[:, 1]).sum())}
         if numbers is not None:
-            released = after.numbers()
+            released_numbers = after.numbers()
             domain = np.append(numbers, [*np.asarray(qi.numbers), *(bounds or {}).get(qi.name, ())])
             row |= {
                 "mean_before": numbers.mean(),
-                "mean_after": released.mean(),
+                "mean_after": released_numbers.mean(),
                 "std_before": numbers.std(),
-                "std_after": released.std(),
+                "std_after": released_numbers.std(),
             }
-            outside = (released < np.nanmin(domain)) | (released > np.nanmax(domain))
+            outside = (released_numbers < np.nanmin(domain)) | (
+                released_numbers > np.nanmax(domain)
+            )
             row["out_of_range"] = int(outside.sum())
         else:
             row["out_of_range"] = 0  # a label of its hierarchy, or it could not have been read
@@ -114,9 +116,9 @@ def by_partition(table: Table, release: Release, split: Split) -> pd.DataFrame:
         raise ReleaseError(
             f"split covers {len(split.violating):,} records, but the table has {table.n_records:,}"
         )
-    released = ReleasedRows(table, release.frame, recoding, release.rows)
-    unchanged = released.unchanged_cells().to_numpy()
-    risks = list(released.disclosure().values())
+    released_rows = ReleasedRows(table, release.frame, recoding, release.rows)
+    unchanged = released_rows.unchanged_cells().to_numpy()
+    risks = list(released_rows.disclosure().values())
     violating = split.violating[release.rows]
     weights = np.array([qi.weight for qi in table.qis])
     partitions = {}

@@ -78,13 +78,13 @@ def add_noise(
     positive("sensitivity", sensitivity)
     positive("step", step)
     scale = sensitivity / epsilon
-    shifted = values + np.rint(draws * (scale / step)) * step
+    sums = values + np.rint(draws * (scale / step)) * step
     if step < 1:  # sums of fractions have digits that nobody wrote
-        shifted = np.round(shifted, max(0, -math.floor(math.log10(step))))
-    noised = np.clip(shifted, *bounds)
-    unchanged = float((noised == values).mean()) if len(values) else 1.0
+        sums = np.round(sums, max(0, -math.floor(math.log10(step))))
+    numbers = np.clip(sums, *bounds)
+    share = float((numbers == values).mean()) if len(values) else 1.0
     expected = expected_unchanged(epsilon, sensitivity, step)
-    return Noise(noised, float(epsilon), float(sensitivity), expected, unchanged)
+    return Noise(numbers, float(epsilon), float(sensitivity), expected, share)
 
 
 def expected_unchanged(epsilon: float, sensitivity: float = 1.0, step: float = 1.0) -> float:

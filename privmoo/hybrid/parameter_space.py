@@ -155,8 +155,8 @@ def _parameters(
     scheme: HybridMechanism, k: tuple[int, int] | None, epsilon: tuple[float, float]
 ) -> list[Parameter]:
     if k is None:
-        clustered = [scheme.split.n_violating, *([scheme.split.n_other] if scheme.strict else [])]
-        k = 2, max(2, min([50, *(n for n in clustered if n)]))
+        sizes = [scheme.split.n_violating, *([scheme.split.n_other] if scheme.strict else [])]
+        k = 2, max(2, min([50, *(n for n in sizes if n)]))
     for name, ends in (("k", k), ("epsilon", epsilon)):
         check_pair(name, ends)
     for end in k:

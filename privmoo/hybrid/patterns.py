@@ -193,9 +193,11 @@ def _draw_records(
     units = units_of(table)
     entries = units.entries(attribute)
     entry = np.searchsorted(np.cumsum(entries.counts), rows, side="right")
-    drawn = entries.unit[entry]
+    drawn_units = entries.unit[entry]
     columns = [
-        table.tuples[units.tuples[drawn], j] if numbers is None else np.nan_to_num(numbers[drawn])
+        table.tuples[units.tuples[drawn_units], j]
+        if numbers is None
+        else np.nan_to_num(numbers[drawn_units])
         for j, numbers in enumerate(units.leaf_numbers())
     ]
     return np.column_stack(columns).astype(np.float64), entries.codes[entry]

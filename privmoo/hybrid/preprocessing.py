@@ -137,7 +137,7 @@ def _check(
             f"data: the column name {str(twice[0])!r} occurs more than once; rename it"
         )
     roles = {"quasi_identifiers": qis, "sensitive": secrets, "identifiers": names}
-    taken: dict[str, str] = {}
+    owner_of: dict[str, str] = {}
     for role, columns in roles.items():
         if role != "identifiers" and not columns:
             raise TableError(f"{role}: name at least one column")
@@ -146,8 +146,8 @@ def _check(
                 raise ColumnError(
                     f"{role}: column {name!r} is not in the data{nearest(name, data.columns)}"
                 )
-            if taken.setdefault(name, role) != role:
-                raise TableError(f"{role}: column {name!r} is named in {taken[name]} already")
+            if owner_of.setdefault(name, role) != role:
+                raise TableError(f"{role}: column {name!r} is named in {owner_of[name]} already")
     for name, ends in ranges.items():
         if name not in (*qis, *secrets):
             raise ColumnError(

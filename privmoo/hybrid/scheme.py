@@ -187,8 +187,8 @@ class HybridScheme:
         """Return what every record publishes with the noise of a seed; a secret one by default."""
         if seed is not None:
             whole_number("seed", seed, at_least=0)
-        mixed = self._mixed_seed(secrets.randbits(128) if seed is None else seed)
-        return self.space.recoding(self.parameters, mixed, cautions=of_seed(seed))
+        mixed_seed = self._mixed_seed(secrets.randbits(128) if seed is None else seed)
+        return self.space.recoding(self.parameters, mixed_seed, cautions=of_seed(seed))
 
     @classmethod
     def like(cls, table: Table, parameters: HybridParameters, **options: Any) -> HybridScheme:

@@ -93,7 +93,7 @@ class ForestAccuracy(Staged):
 
         table = groups.table
         recoding = _recoding(groups, c, self.name)
-        unaudited = Release(
+        bare_release = Release(
             released_frame(table, recoding, records),
             None,  # type: ignore[arg-type]  # it is only learned from, never released
             records,
@@ -102,7 +102,7 @@ class ForestAccuracy(Staged):
         try:
             learning = prepare(
                 table,
-                {"release": unaudited},
+                {"release": bare_release},
                 repeats=self.repeats,
                 test_size=self.test_size,
                 seed=self.seed,

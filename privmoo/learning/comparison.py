@@ -73,8 +73,8 @@ def compare_scores(
         if np.isfinite(values).all() and np.isfinite(reference).all():
             chance = a12(values, reference)
             # All scores equal: the test divides zero by zero.
-            tied = len(np.unique(np.concatenate([values, reference]))) == 1
-            test = None if tied else mannwhitneyu(values, reference, alternative="two-sided")
+            all_equal = len(np.unique(np.concatenate([values, reference]))) == 1
+            test = None if all_equal else mannwhitneyu(values, reference, alternative="two-sided")
             p = 1.0 if test is None else float(test.pvalue)
         spread = values.std(ddof=1) if len(values) > 1 else np.nan
         difference = float(values.mean() - reference.mean())

@@ -94,10 +94,13 @@ def _numbers(original: Reading, most_categories: int) -> tuple[NDArray[np.float6
     assert leaves is not None  # noqa: S101
     numbers = original.numbers()
     lacking = np.isnan(leaves)
-    filled = np.where(lacking, np.nanmedian(numbers) if lacking.any() else 0.0, leaves)
+    numbers_or_median = np.where(lacking, np.nanmedian(numbers) if lacking.any() else 0.0, leaves)
     if not lacking.any():
-        return filled[:, None], [name]
-    return np.column_stack([filled, lacking]).astype(np.float64), [name, f"{name}={MISSING}"]
+        return numbers_or_median[:, None], [name]
+    return np.column_stack([numbers_or_median, lacking]).astype(np.float64), [
+        name,
+        f"{name}={MISSING}",
+    ]
 
 
 def _categories(original: Reading, most_categories: int) -> tuple[NDArray[np.float64], list[str]]:

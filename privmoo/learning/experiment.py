@@ -174,8 +174,8 @@ def _splits(
     splitter = StratifiedShuffleSplit(repeats, test_size=test_size, random_state=seed)
     splits = []
     for repeat, (_, test) in enumerate(splitter.split(persons, y[first])):
-        tested = np.isin(unit, persons[test])
-        split = Split(repeat, np.flatnonzero(~tested), np.flatnonzero(tested))
+        in_test = np.isin(unit, persons[test])
+        split = Split(repeat, np.flatnonzero(~in_test), np.flatnonzero(in_test))
         for part, rows in (("training", split.train), ("test", split.test)):
             if len(np.unique(y[rows])) < len(sizes):
                 raise ProblemError(

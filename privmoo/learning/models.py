@@ -77,7 +77,7 @@ def choose_models(models: Mapping[str, Any] | Iterable[str] | None, seed: int) -
                 )
         choice = {name: built_in[name] for name in names}
     if not choice:
-        raise ProblemError("models: none given; name at least one")
+        raise ProblemError("models: there are none; name at least one")
     return choice
 
 

@@ -142,12 +142,12 @@ def score_split(
         One row of scores per test.
     """
     X, y = method.training(split)
-    fitted = with_seed(learner.model, learner.seed).fit(X, y)
+    model = with_seed(learner.model, learner.seed).fit(X, y)
     constant = X.min(axis=0) == X.max(axis=0)
     truth = original.y[split.test]
     shared_columns = {"method": method.name, "model": learner.name, "repeat": split.repeat}
     size = {"n_train": len(y), "n_test": len(truth)}
-    guess, rank = _predict(fitted, np.where(constant, X[0], original.X[split.test]), n_classes)
+    guess, rank = _predict(model, np.where(constant, X[0], original.X[split.test]), n_classes)
     rows = [
         {
             **shared_columns,
@@ -161,14 +161,14 @@ def score_split(
         guess = np.full(len(truth), int(shares.argmax()), dtype=np.intp)
         place = method.place[split.test]
         is_released = place >= 0
-        ranked: FloatArray | None = None
+        class_scores: FloatArray | None = None
         if is_released.any():
-            tested = np.where(constant, X[0], method.X[place[is_released]])
-            guess[is_released], ranked = _predict(fitted, tested, n_classes)
+            features = np.where(constant, X[0], method.X[place[is_released]])
+            guess[is_released], class_scores = _predict(model, features, n_classes)
         rank = None
-        if ranked is not None or not is_released.any():
+        if class_scores is not None or not is_released.any():
             rank = np.tile(shares, (len(truth), 1))
-            rank[is_released] = ranked if ranked is not None else shares
+            rank[is_released] = class_scores if class_scores is not None else shares
         values = _score_guess(truth, guess, rank, positive)
         rows.append({**shared_columns, "tested_on": "released", **values, **size})
     return rows

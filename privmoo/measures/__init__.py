@@ -1,4 +1,4 @@
-"""Measures of privacy, risk and utility: objectives, constraints and lines of reports alike."""
+"""Measures of privacy, risk and utility, for objectives, constraints and reports."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _Initialise = TypeVar("_Initialise", bound=Callable[..., None])
 
 
 def _explain_arguments(initialise: _Initialise) -> _Initialise:
-    """Make a constructor explain what to write when it gets arguments that it does not take."""
+    """Make a constructor explain what to write if it gets arguments that it does not accept."""
     signature = inspect.signature(initialise)
     kinds = [parameter.kind for parameter in signature.parameters.values()]
     if inspect.Parameter.VAR_POSITIONAL in kinds:
@@ -55,14 +55,14 @@ def _wrong_arguments(
     arguments: tuple[Any, ...],
     options: dict[str, Any],
 ) -> str:
-    """Say why a constructor does not take its arguments, and how to write a constraint."""
+    """Return why a constructor does not accept its arguments, and how to write a constraint."""
     name = type(measure).__name__
     constructor = list(signature.parameters.items())[1:]
     parameters = {key: p for key, p in constructor if p.kind is not p.VAR_KEYWORD}
     takes_any_option = len(parameters) < len(constructor)
     relation = ">=" if measure.sense == "max" else "<="
     positional = [p for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    accepted = ", ".join(map(repr, arguments[: len(positional)]))
+    argument_list = ", ".join(map(repr, arguments[: len(positional)]))
     parameter_list = (
         f"its parameters are {', '.join(parameters)}" if parameters else "it has no parameters"
     )
@@ -71,7 +71,7 @@ def _wrong_arguments(
         if isinstance(stray, int | float):
             return (
                 f"{name} does not take the bound {stray!r}; for a constraint write "
-                f"{name}({accepted}) {relation} {stray!r}"
+                f"{name}({argument_list}) {relation} {stray!r}"
             )
         return f"{name} does not take an argument of type {type(stray).__name__} here; {parameter_list}"
     for key, value in options.items():
@@ -79,7 +79,7 @@ def _wrong_arguments(
             continue
         suggestion = nearest(key, parameters)
         if not suggestion and isinstance(value, int | float):
-            suggestion = f"; for a constraint write {name}({accepted}) {relation} {value!r}"
+            suggestion = f"; for a constraint write {name}({argument_list}) {relation} {value!r}"
         return f"{name} has no parameter {key!r}{suggestion or f'; {parameter_list}'}"
     missing = [
         key
@@ -88,25 +88,25 @@ def _wrong_arguments(
     ]
     if missing:
         return f"{name} needs the parameter {missing[0]!r}; write {name}({missing[0]}=...)"
-    return f"{name} was given one parameter twice; {parameter_list}"
+    return f"{name} got one parameter twice; {parameter_list}"
 
 
 class Measure:
-    """Base of all measures: objective, constraint (`measure >= value`) and report line alike.
+    """Base of all measures: they are objectives, constraints (`measure >= value`) and lines of reports.
 
     A subclass sets the class attributes and defines `batch` and `range`.
 
     Attributes:
         name: Short name; the column of a front.
         sense: Whether less or more is better.
-        needs: What the measure reads of the groups: `sizes`, `loss`, `counts` (of the sensitive
+        needs: The parts of the groups that the measure reads: `sizes`, `loss`, `counts` (of the sensitive
             attributes), `target` (counts of the target), `labels` (the group of every tuple), `blocks`.
         stage: Whether it reads the groups after suppression (the release) or before.
         audited: Whether it is a function of the released rows alone, so that an auditor can check it.
         definition: The version of its formula. A file keeps it, so that values by an older formula are
             not taken for today's.
-        coarser: Whether merging groups can only make it better ("better"), only worse ("worse"), or
-            either (None); `privmoo.testing.check_measure` checks the claim.
+        coarser: "better" if merging groups can only improve the value, "worse" if it can only worsen it,
+            None if both can happen; `privmoo.testing.check_measure` checks this.
         label: The name on an axis or above a column; by default the name with spaces.
         symbol: The name in running text, such as ℓ; by default the name with spaces.
         unit: The unit of the values, such as "bits".
@@ -153,7 +153,7 @@ class Measure:
         raise TypeError(f"{type(self).__name__} must define range(table)")
 
     def check(self, table: Table) -> None:
-        """Raise a MeasureError if the measure makes no sense on this table, or cannot be audited."""
+        """Raise a MeasureError if the measure is not defined for this table, or cannot be audited."""
         if "counts" in self.needs and not table.sensitive:
             raise MeasureError(
                 f"{self.name}: the table has no sensitive attribute",
@@ -185,7 +185,7 @@ class Measure:
 
     @classmethod
     def qualifier(cls, parameters: Mapping[str, Any]) -> str:
-        """Return what a label adds in parentheses for these arguments; nothing by default.
+        """Return the text that a label adds in parentheses for these arguments; empty by default.
 
         It is a class method because a saved front knows only the name and the arguments of a measure.
 
@@ -200,7 +200,7 @@ class Measure:
 
     @classmethod
     def is_count(cls, parameters: Mapping[str, Any]) -> bool:
-        """Return whether values are counts with these arguments, so never percentages; False by default.
+        """Return whether the values with these arguments are counts, not percentages; False by default.
 
         Args:
             parameters: Arguments of the constructor by name; those of a file may be of any type.
@@ -215,7 +215,7 @@ class Measure:
         return self.name if self.stage == "after" else f"{self.name}_before"
 
     def named(self, name: str) -> Self:
-        """Return the same measure under another name, so that two of a kind fit in one front.
+        """Return the same measure under another name, so that a front can have it twice.
 
         >>> from privmoo.measures import RecordsAtRisk
         >>> RecordsAtRisk(tau=0.1).named("at_risk_10").key
@@ -223,9 +223,9 @@ class Measure:
         """
         if not name.isidentifier():
             raise MeasureError(f"named: {name!r} must be a word such as 'at_risk_10'")
-        renamed = copy.copy(self)
-        renamed._alias = name
-        return renamed
+        measure = copy.copy(self)
+        measure._alias = name
+        return measure
 
     def worst(self, table: Table) -> float:
         """Return the value of a release without records."""
@@ -233,7 +233,7 @@ class Measure:
         return high if self.sense == "min" else low
 
     def values(self, groups: GroupBatch) -> FloatArray:
-        """Return what `batch` returns; the worst value where nothing is released, never NaN or infinity."""
+        """Return the values of `batch`, and the worst value where nothing is released; all are finite."""
         with np.errstate(all="ignore"):
             result = np.asarray(self.batch(groups), dtype=np.float64).copy()
         if result.shape != (len(groups),):
@@ -243,10 +243,10 @@ class Measure:
             )
         low, high = self.range(groups.table)
         empty = groups.n_groups == 0
-        broken = np.isnan(result) & ~empty
-        if broken.any():
+        is_nan = np.isnan(result) & ~empty
+        if is_nan.any():
             raise MeasureError(
-                f"{self.name}: returned NaN for candidate {int(np.flatnonzero(broken)[0])} of a chunk; "
+                f"{self.name}: returned NaN for candidate {int(np.flatnonzero(is_nan)[0])} of a chunk; "
                 "a measure must be a finite number"
             )
         result[empty] = self.worst(groups.table)
@@ -302,7 +302,7 @@ class Constraint:
             )
 
     def violation(self, values: FloatArray) -> FloatArray:
-        """Return how far each value is on the wrong side; at most 0 where the constraint holds."""
+        """Return how far each value is beyond the bound; at most 0 if the constraint holds."""
         return self.bound - values if self.relation == ">=" else values - self.bound
 
     def describe(self) -> str | dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Privacy by how close the sensitive values of a QI-group are to those of the whole table."""
+"""Closeness: how near the sensitive values of a QI-group are to those of the whole table."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _Compared(ValueMeasure):
     def _by_kernel(
         self, kernel: Callable[..., None], groups: GroupBatch, attribute: Attribute, *arguments: Any
     ) -> FloatArray:
-        """Return what a kernel computes of the values that are present."""
+        """Return the result of a kernel on the values that are present."""
         out = np.empty(len(groups))
         present = present_values(groups, attribute)
         kernel(groups.starts, groups.stops, *present, *arguments, out)
@@ -61,10 +61,10 @@ class _Compared(ValueMeasure):
 class TCloseness(_Compared):
     """t-closeness: the largest earth mover's distance of a group's values. Less is better.
 
-    Li, Li & Venkatasubramanian 2007. With p a group's and q the reference's distribution:
+    Li, Li & Venkatasubramanian 2007. With the distributions p of a group and q of the reference:
     `equal`: `½ Σ|p - q|`; `ordered`: `Σᵢ |Σ_{j≤i} (pⱼ - qⱼ)| / (M - 1)` over the M values of the
-    reference in their order; `hierarchical`: what passes a node of level λ of the attribute's
-    hierarchy of height H costs λ/H.
+    reference in their order; `hierarchical`: moving mass across a node of level λ in a hierarchy of height
+    H costs λ/H.
 
     Args:
         distance: `"equal"`, `"ordered"` or `"hierarchical"`.
@@ -124,12 +124,12 @@ class TCloseness(_Compared):
 class BetaLikeness(_Compared):
     """β-likeness: the largest relative gain `(p - q)/q` of a value in a group. Less is better.
 
-    Cao & Karras 2012, Definition 2. `enhanced` also bounds the gain by -ln q (Definition 3); where a
-    gain is larger, no β holds, and the value is the number of reference records minus one, which
-    exceeds any gain.
+    Cao & Karras 2012, Definition 2. `enhanced` also bounds the gain by -ln q (Definition 3); if a gain is
+    larger, no β holds, and the value is the number of reference records minus one, which is more than any
+    gain.
 
     Args:
-        enhanced: Whether to demand the second bound.
+        enhanced: Whether to require the second bound.
         reference: Compare with the values of the `"released"` records or of the `"original"` table.
         stage: `"after"` or `"before"` suppression.
 
@@ -166,7 +166,7 @@ class BetaLikeness(_Compared):
         )
 
     def range(self, table: Table) -> tuple[float, float]:
-        """Return the range from equal distributions to a group of one record with a value of its own."""
+        """Return the range from equal distributions to a group of one record with a unique value."""
         return 0.0, table.n_records - 1.0
 
 
@@ -197,7 +197,7 @@ class DeltaDisclosure(_Compared):
         return self._by_kernel(kernels.disclosure, groups, attribute, domain, reference)
 
     def range(self, table: Table) -> tuple[float, float]:
-        """Return the range from equal distributions to a group of one record with a value of its own."""
+        """Return the range from equal distributions to a group of one record with a unique value."""
         return 0.0, math.log2(table.n_records)
 
 

@@ -1,4 +1,4 @@
-"""DR: what an attacker who knows some quasi-identifiers of a person learns about the sensitive value."""
+"""Disclosure risk: what an attacker who knows some quasi-identifiers learns about sensitive values."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class DisclosureRisk(Staged):
 
     @classmethod
     def qualifier(cls, parameters: Mapping[str, Any]) -> str:
-        """Return "largest" where the largest risk is measured instead of the mean."""
+        """Return "largest" if the largest risk is measured instead of the mean."""
         return "largest" if parameters.get("aggregate") == "max" else ""
 
     def check(self, table: Table) -> None:
@@ -159,10 +159,10 @@ def _by_cells(
     """Return shares and persons, for every group of persons of whom the same is known and true."""
     everyone = len(rows) == table.n_records
     asking = (attribute.name, *columns)
-    if everyone and asking in (remembered := _answers.setdefault(cells, {})):
-        return remembered[asking]  # the mean was asked before, now the largest is
-    labelled, numeric = _by_kind(cells, columns)
-    nodes = list(labelled)
+    if everyone and asking in (answers := _answers.setdefault(cells, {})):
+        return answers[asking]  # the mean was asked before, now the largest is
+    label_columns, numeric = _by_kind(cells, columns)
+    nodes = list(label_columns)
     # The kernel searches along the first.
     numbers = sorted(numeric, key=lambda j: -_selective(_numbers(table, j), numeric[j].noise))
     persons = _knowledge_of(table, rows, tuple(nodes), tuple(numbers))
@@ -179,7 +179,9 @@ def _by_cells(
             _starts(questions // n, len(persons.first)),
             questions % n,
         ),
-        _published_tuples([*labelled.values()], [numeric[j] for j in numbers], rows, secret, n),
+        _published_tuples(
+            [*label_columns.values()], [numeric[j] for j in numbers], rows, secret, n
+        ),
         np.bincount(secret, minlength=n) / len(rows),
         shares,
     )
@@ -192,12 +194,12 @@ def _by_kind(
     cells: Recoding, columns: list[int]
 ) -> tuple[dict[int, Labels], dict[int, Noised | Intervals]]:
     """Return the columns of labels and those of numbers, by place."""
-    labelled: dict[int, Labels] = {}
+    label_columns: dict[int, Labels] = {}
     numeric: dict[int, Noised | Intervals] = {}
     for j in columns:
         column = cells.columns[j]
         if isinstance(column, Labels):
-            labelled[j] = column
+            label_columns[j] = column
         elif isinstance(column, Noised | Intervals):
             numeric[j] = column
         else:
@@ -205,7 +207,7 @@ def _by_kind(
                 f"disclosure_risk: column {column.name!r} publishes values that are neither labels nor "
                 "numbers of its records; leave it out of known"
             )
-    return labelled, numeric
+    return label_columns, numeric
 
 
 def _published_tuples(
@@ -321,7 +323,7 @@ _knowledge: WeakKeyDictionary[Table, dict[tuple[tuple[int, ...], ...], _Distinct
 def _knowledge_of(
     table: Table, rows: IntArray, nodes: tuple[int, ...], numbers: tuple[int, ...]
 ) -> _Distinct:
-    """Return what an attacker can know of persons; for all persons it is the same in every candidate."""
+    """Return what an attacker can know about persons; it is the same in every candidate."""
     everyone = len(rows) == table.n_records
     cache = _knowledge.setdefault(table, {})
     if everyone and (nodes, numbers) in cache:

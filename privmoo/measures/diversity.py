@@ -1,4 +1,4 @@
-"""Privacy by the diversity of sensitive values within QI-groups."""
+"""Diversity of the sensitive values within QI-groups."""
 
 from __future__ import annotations
 
@@ -110,8 +110,8 @@ class EntropyDiversity(ValueMeasure):
 class FrequencyDiversity(ValueMeasure):
     """ℓ by frequency: the smallest `|g| / count of the most frequent value`. More is better.
 
-    Dewri et al. 2011, Section 4.2: no value has more than 1/ℓ of the records of a group. This only
-    counts values: somebody who knows how the recoding was chosen may infer more.
+    Dewri et al. 2011, Section 4.2: no value has more than 1/ℓ of the records of a group. This only counts
+    values: an attacker who knows how the recoding was chosen may infer more.
 
     >>> import pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"a": [1, 1, 1, 2, 2], "ill": list("xxyxy")})
@@ -180,8 +180,8 @@ class WeightedDiversity(ValueMeasure):
 class RecursiveDiversity(ValueMeasure):
     """Recursive (c,ℓ)-diversity: the largest ℓ with `r₁ < c(r_ℓ + … + r_m)` in every group.
 
-    Machanavajjhala et al. 2007, Definition 4.2, with r₁ ≥ r₂ ≥ … the counts of a group's values;
-    0 where not even ℓ = 1 holds. More is better.
+    Machanavajjhala et al. 2007, Definition 4.2, with the counts r₁ ≥ r₂ ≥ … of a group's values; 0 if not
+    even ℓ = 1 holds. More is better.
 
     Args:
         c: The factor, above 0.

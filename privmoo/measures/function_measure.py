@@ -50,7 +50,7 @@ class FunctionMeasure(Measure):
         return {}
 
     def batch(self, groups: GroupBatch) -> NDArray[np.float64]:
-        """Call the function once per chunk if it is batched, else once per candidate (slow)."""
+        """Call the function once per chunk if it is batched, otherwise once per candidate (slow)."""
         if self.batched:
             return np.asarray(self.function(groups), dtype=np.float64)
         worst = self.bounds[1] if self.sense == "min" else self.bounds[0]
@@ -87,20 +87,21 @@ def measure(
 ) -> Callable[[Callable[..., Any]], FunctionMeasure]:
     """Make a measure from a function of the QI-groups.
 
-    A plain function takes the groups of one candidate (`Grouping`) and returns a number. It is called
-    once per candidate, in Python: slow, but cached by problems. With `batched=True` the function takes
-    a chunk of candidates (`GroupBatch`) and returns an array with one number each; it may hand the
+    A plain function takes the groups of one candidate (`Grouping`) and returns a number. It is called once
+    per candidate, in Python. This is slow, but problems cache the values. With `batched=True` the function
+    takes a chunk of candidates (`GroupBatch`) and returns an array with one number each; it may hand the
     arrays to a function compiled by numba's `njit`.
 
     Args:
         sense: Whether small values (`"min"`) or large ones (`"max"`) are better.
-        needs: What the function reads: any of sizes, loss, counts, target, labels, blocks.
-        stage: Read the groups `"after"` or `"before"` suppression.
+        needs: The parts of the groups that the function reads: any of sizes, loss, counts, target, labels,
+            blocks.
+        stage: Whether to read the groups `"after"` or `"before"` suppression.
         bounds: The smallest and the largest value, both finite; a release without records gets the
             worse one.
         batched: Whether the function takes a chunk of candidates.
         name: The name of the measure; the function's by default.
-        wording: How people read the values: `label`, `symbol`, `unit` and `percent` as in `Measure`.
+        wording: The words for the values: `label`, `symbol`, `unit` and `percent` as in `Measure`.
 
     Returns:
         A decorator that turns the function into a measure.

@@ -33,8 +33,8 @@ _OF_BLOCKS = frozenset({"sizes", "blocks"})
 class Precision(Staged):
     """Precision as ARX reports it: mean of level / height over all cells. Less is better.
 
-    Sweeney 2002, whose Prec is 1 minus this. A suppressed cell counts 1, a label the lowest level at
-    which its leaves are under one node; weighted by the quasi-identifiers' weights.
+    Sweeney 2002, whose Prec is 1 minus this. A suppressed cell counts 1; a label counts the lowest level at
+    which one node covers its leaves. The columns are weighted by the weights of the quasi-identifiers.
 
     >>> import numpy as np, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1, 2], "b": [1, 2]}), quasi_identifiers=["a", "b"])
@@ -87,7 +87,7 @@ class Distortion(Staged):
 
 
 class Transparency(Staged):
-    """Transparency degree: sum over released cells of 1 / leaves under the label. More is better.
+    """Transparency degree: the sum over released cells of 1 / leaves under the label. More is better.
 
     TD of Jahan et al. 2025, as a raw sum: the number of cells if untouched.
 
@@ -113,7 +113,7 @@ class Transparency(Staged):
 
 
 class Ambiguity(Staged):
-    """Ambiguity: sum over records of the number of leaf combinations a row may stand for.
+    """Ambiguity: the sum over records of the number of leaf combinations that a row may stand for.
 
     Goldberger & Tassa 2010, as in ARX: `Σ Π_j b_j`, and all combinations for a suppressed record.
     Less is better.
@@ -153,11 +153,11 @@ class Ambiguity(Staged):
 
 
 class NonUniformEntropy(Staged):
-    """Non-uniform entropy: bits needed to get the original values back, over all cells.
+    """Non-uniform entropy: the bits needed to recover the original values of all cells.
 
     De Waal & Willenborg 1999; Gionis & Tassa 2009, as in ARX. A cell costs
-    `-log₂(count of its leaf / count of its label)`, counts of the whole table; a suppressed cell also
-    the bits that single out its label among the suppressed records. Less is better.
+    `-log₂(count of its leaf / count of its label)`, with the counts of the whole table; a suppressed cell
+    also costs the bits that single out its label among the suppressed records. Less is better.
 
     >>> import numpy as np, pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1, 2, 3, 3]}), quasi_identifiers=["a"])
@@ -196,7 +196,7 @@ class NonUniformEntropy(Staged):
 
 @per_table
 def leaf_totals(table: Table) -> NDArray[np.int64]:
-    """Return how many records of the table have every leaf of every quasi-identifier."""
+    """Return the number of records with each leaf of every quasi-identifier."""
     totals = [
         np.bincount(table.tuples[:, j], weights=table.weights, minlength=qi.n_leaves)
         for j, qi in enumerate(table.qis)

@@ -1,4 +1,4 @@
-"""IL of MO-OBAM: distance of records to the mean or mode of their cluster."""
+"""Information loss of MO-OBAM: the distance of records to the mean or mode of their cluster."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class InformationLoss(Staged):
     Wei et al. 2024 (MO-OBAM), Eqs. 10 and 11, for clusters: a group releases the mean of its numbers
     and the mode of its other values, or the centres that a candidate gives it. The distance is squared
     for numbers and 1 for a value that differs; a suppressed record counts its own distance to the
-    table's mean and mode, so releasing nothing is worth 1. Numbers are those of the leaves: an
-    interval's is its middle; a node of several categories differs from each. Less is better.
+    table's mean and mode, so the loss of an empty release is 1. A number is that of its leaf; the number of
+    an interval is its middle. A node of several categories differs from each of them. Less is better.
 
     Args:
         scale: `"raw"` numbers, or `"standard"`: in standard deviations of the original column.
@@ -139,7 +139,7 @@ class InformationLoss(Staged):
         return 0.0, max(1.0, facts.farthest / facts.total) if facts.total else 1.0
 
     def worst(self, table: Table) -> float:
-        """Return 1: a release without records loses all of the data's deviation."""
+        """Return 1, because a release without records loses the whole deviation of the data."""
         return 1.0
 
 
@@ -156,7 +156,7 @@ class _Deviations(NamedTuple):
 
 
 def _column_deviation(table: Table, j: int) -> tuple[float, FloatArray]:
-    """Return what a column loses if nothing is released, in total and per record, in raw numbers."""
+    """Return the loss of a column if nothing is released, in total and per record, in raw numbers."""
     return _column_deviations(table)[j]
 
 

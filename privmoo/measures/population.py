@@ -1,4 +1,4 @@
-"""Risk for an attacker who knows a population from which the table is a sample."""
+"""Risk from an attacker who knows the population of which the table is a sample."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ __all__ = ["JournalistRisk", "MarketerRisk"]
 class _PopulationRisk(Staged):
     """A risk that depends on F, the size of a group in the population.
 
-    F comes from a table of the population, which is grouped as the candidates are (so that it costs
-    what grouping the population costs, for every candidate), or as |g| / sampling fraction.
+    F is counted in a table of the population, which is grouped once for every candidate (this takes time),
+    or it is |g| / sampling fraction.
     """
 
     sense = "min"
@@ -84,11 +84,11 @@ class _PopulationRisk(Staged):
             self._of(table)
 
     def _of(self, table: Table) -> _Population:
-        grouped = self._grouped
-        if grouped is None or grouped.table is not table:
+        population = self._grouped
+        if population is None or population.table is not table:
             assert self.population is not None  # noqa: S101, the constructor has checked
-            grouped = self._grouped = _Population(table, self.population)
-        return grouped
+            population = self._grouped = _Population(table, self.population)
+        return population
 
     def _risks(self, groups: GroupBatch) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
         """Return the smallest F, the sum of F and the sum of |g|/F over each candidate's groups."""
@@ -102,7 +102,7 @@ class _PopulationRisk(Staged):
 
 
 class JournalistRisk(_PopulationRisk):
-    """Journalist risk: `1/F` with F a group's size in the population. Less is better.
+    """Journalist risk: `1/F`, where F is the size of a group in the population. Less is better.
 
     El Emam 2013. The attacker does not know whether the person is in the table. As in ARX, the average
     is the larger of `groups / ΣF` and `Σ(|g|/F) / n`.
@@ -153,7 +153,7 @@ class JournalistRisk(_PopulationRisk):
 class MarketerRisk(_PopulationRisk):
     """Marketer risk: the share of records that link correctly, `Σ(|g|/F) / n`. Less is better.
 
-    El Emam 2013, with F a group's size in the population.
+    El Emam 2013, where F is the size of a group in the population.
 
     Args:
         population: The quasi-identifiers of all persons, including those in the table; it is grouped
@@ -177,7 +177,7 @@ class MarketerRisk(_PopulationRisk):
 
 
 class _Population:
-    """A population in the leaves of a table, ready to be grouped as the table is."""
+    """A population in terms of the leaves of a table, ready to be grouped like the table."""
 
     def __init__(self, table: Table, frame: pd.DataFrame) -> None:
         self.table = table
@@ -250,7 +250,7 @@ def _places(table: Table, everyone: Table) -> NDArray[np.int32]:
     if short.any():
         row = int(short[table.row_tuple].argmax())
         raise MeasureError(
-            f"population: it holds fewer records like row {row} than the table itself; "
-            "give a population that contains the table"
+            f"population: it has fewer records like row {row} than the table itself; pass a population "
+            "that contains the table"
         )
     return places

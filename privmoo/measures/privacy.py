@@ -1,4 +1,4 @@
-"""Privacy by the sizes of QI-groups."""
+"""Sizes of QI-groups: k-anonymity and averages."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class WeightedK(Staged):
 
 
 class AverageK(Staged):
-    """Records (persons, with a subject column) per group, `n / groups`. More is better.
+    """Average number of records (persons, with a subject column) per group, `n / groups`. More is better.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"a": [1, 1, 1, 2, 2]}), quasi_identifiers=["a"])

@@ -48,9 +48,9 @@ def published_leaves(
             "query_error: these candidates publish ranges but do not say which; give Candidates(spans=...)"
         )
     if groups.centres is None:
-        used, classes = np.unique(clusters, return_inverse=True)
+        numbers, classes = np.unique(clusters, return_inverse=True)
         centres = class_means(groups.table, classes, by="tuples")[
-            np.searchsorted(used, clusters[firsts])
+            np.searchsorted(numbers, clusters[firsts])
         ]
     else:
         centres = groups.centres[candidate][clusters[firsts]]

@@ -1,4 +1,4 @@
-"""QueryError: the error of counts that are taken from a release."""
+"""QueryError: the error of counts that are estimated from a release."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class QueryError(Staged):
     to `most_columns` quasi-identifiers: a range of numbers or a set of categories. A released row is
     spread evenly over the leaves that its published values may stand for, as LeFevre, DeWitt &
     Ramakrishnan 2006 and Xiao & Tao 2006 do; the mean of a class stands for the nearest leaf. The error
-    of a query is `|estimate - count| / max(count, floor · n)`: so very small counts do not dominate the
-    mean.
+    of a query is `|estimate - count| / max(count, floor · n)`: the floor keeps very small counts from
+    dominating the mean.
 
     Args:
         queries: The number of queries.
         most_columns: The largest number of quasi-identifiers in a query.
         selectivity: The share of records that a query is meant to count.
-        floor: The share of records below which errors count in proportion to it.
-        seed: Seeds the draw of the queries.
+        floor: A share of the records; the errors of smaller counts are taken relative to it.
+        seed: The seed with which the queries are drawn.
         stage: `"after"` or `"before"` suppression.
 
     >>> import numpy as np, pandas as pd, privmoo as pm

@@ -23,7 +23,7 @@ __all__ = ["Originality", "count_unchanged", "released_records"]
 
 
 class Originality(Staged):
-    """Originality: share of quasi-identifier values that are published unchanged. More is better.
+    """Originality: the share of quasi-identifier values that are published unchanged. More is better.
 
     Majeed & Hwang 2023, Table III. A value is unchanged if the published label stands for it alone; a
     number is unchanged if it is the number of the record. Suppressed records publish no values.
@@ -71,7 +71,7 @@ def released_records(groups: GroupBatch, measure: str) -> list[NDArray[np.int64]
     """
     if groups.kept is not None:
         raise MeasureError(
-            f"{measure}: cannot be measured where candidates choose single records; use a policy such as "
+            f"{measure}: cannot be measured if candidates choose single records; use a policy such as "
             "BelowThreshold()"
         )
     labels = groups.need_labels(measure)

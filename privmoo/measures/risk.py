@@ -1,4 +1,4 @@
-"""Risk of re-identification and of disclosure, by records of the release."""
+"""Risks of re-identification and disclosure, counted on the records of the release."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ Statistic = Literal["max", "average"]
 
 
 class ProsecutorRisk(Staged):
-    """Prosecutor risk: the chance to pick the right record of a group, `1/|g|`. Less is better.
+    """Prosecutor risk: the chance of picking the right record of a group, `1/|g|`. Less is better.
 
-    El Emam 2013; the attacker knows that the person is in the table. The largest, `1 / min|g|`, or the
-    average over the records, `groups / n`.
+    El Emam 2013. The attacker knows that the person is in the table. The value is the largest risk, `1 /
+    min|g|`, or the average over the records, `groups / n`.
 
     Args:
         statistic: `"max"` or `"average"`.
@@ -140,10 +140,10 @@ class RecordsAtRisk(_CountedRecords):
 
 
 class Homogeneity(_CountedRecords):
-    """Records whose group has one single value in some sensitive attribute. Less is better.
+    """Records whose group has only one value in some sensitive attribute. Less is better.
 
     The homogeneity attack of Machanavajjhala et al. 2007, counted as in Wei et al. 2025: a record that
-    is alone counts, and one exposed attribute of several is enough.
+    is alone counts, and one exposed attribute is enough.
 
     Args:
         count: Whether to return the number instead of the share.
@@ -245,7 +245,7 @@ class Similarity(ValueMeasure):
     """Share of records in groups whose values all fall under one node of a level. Less is better.
 
     The similarity attack of Li et al. 2007 ("some stomach disease"). Level 0 consists of single values.
-    Only sensitive attributes with a hierarchy count; of several, the largest share.
+    Only sensitive attributes with a hierarchy count; if there are several, the largest share counts.
 
     Args:
         level: A level of the sensitive attributes' hierarchies.

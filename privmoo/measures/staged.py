@@ -1,4 +1,4 @@
-"""Staged: a measure of the QI-groups after suppression or before it."""
+"""Staged: a measure of the QI-groups before or after suppression."""
 
 from __future__ import annotations
 

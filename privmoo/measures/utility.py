@@ -1,4 +1,4 @@
-"""Utility by groups: general loss, suppression, class sizes, classification."""
+"""Utility of QI-groups: general loss, suppression, class sizes, classification."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 
 class GeneralizationLoss(Staged):
-    """Generalization part of the general loss: mean of `(b - 1)/(|Σ| - 1)` over all cells.
+    """The generalization part of the general loss: the mean of `(b - 1)/(|Σ| - 1)` over all cells.
 
     Iyengar 2002; Dewri et al. 2011, Section 5.1: b of the |Σ| leaves of a quasi-identifier are
     under the released value; weighted by the quasi-identifiers' weights. A suppressed record counts
@@ -238,8 +238,8 @@ class AverageClassSize(Staged):
 class ClassificationMetric(Staged):
     """Classification metric: share of records that are suppressed or not in their group's majority class.
 
-    Iyengar 2002, CM, with the table's target as class; of tied classes, one counts as the majority.
-    Less is better.
+    Iyengar 2002, CM, with the table's target as class; if classes are tied, one of them counts as the
+    majority. Less is better.
 
     >>> import pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"a": [1, 1, 1, 2], "pay": list("hhll")})
@@ -266,7 +266,7 @@ class ClassificationMetric(Staged):
 
 
 def count_suppressed(groups: GroupBatch) -> NDArray[np.int64]:
-    """Return how many records of the table each candidate leaves out."""
+    """Return the number of records that each candidate leaves out."""
     return np.asarray(groups.table.n_records - groups.n_records)
 
 

@@ -54,7 +54,7 @@ class ValueMeasure(Staged):
 def values_by_kernel(
     kernel: Callable[..., None], groups: GroupBatch, segments: Segments, *arguments: Any
 ) -> FloatArray:
-    """Return what a kernel computes of one attribute, for every candidate.
+    """Return the result of a kernel for one attribute and every candidate.
 
     Args:
         kernel: A function of starts, stops, records, segments, `arguments` and the array to fill.

@@ -1,4 +1,4 @@
-"""Wording: how people read the values of a measure."""
+"""Wording: the words and units for the values of a measure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["QualifiedWording", "Wording", "wording_of"]
 
 
 class Wording(TypedDict, total=False):
-    """How people read the values of a measure; missing parts have their defaults.
+    """The words and units for the values of a measure; missing parts have their defaults.
 
     Attributes:
         label: The name on an axis or above a column; by default the measure's name with spaces.
@@ -27,10 +27,10 @@ class Wording(TypedDict, total=False):
 
 
 class QualifiedWording(Wording, total=False):
-    """How people read the values of a measure with certain arguments.
+    """The words and units for the values of a measure with certain arguments.
 
     Attributes:
-        qualifier: What label and symbol add in parentheses for the arguments, such as "τ = 0.1".
+        qualifier: The text that label and symbol add in parentheses for the arguments, such as "τ = 0.1".
     """
 
     qualifier: str

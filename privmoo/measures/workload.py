@@ -22,7 +22,7 @@ class Workload:
 
     Attributes:
         conditions: Per query, the leaves that satisfy its condition, by quasi-identifier.
-        terms: The conditions as the kernels take them.
+        terms: The conditions in the form that the kernels need.
         counts: The true answer of every query.
     """
 
@@ -63,7 +63,7 @@ def draw_workload(
         queries: The number of queries.
         most_columns: The largest number of quasi-identifiers in a query.
         selectivity: The share of records that a query is meant to count.
-        seed: Seeds the random draws.
+        seed: The seed of the random draws.
 
     >>> import pandas as pd
     >>> table = Table(pd.DataFrame({"age": [20, 30, 40, 50]}), quasi_identifiers=["age"])
@@ -124,7 +124,7 @@ def _condition(
 
 
 def _terms(conditions: list[dict[int, NDArray[np.bool_]]]) -> Terms:
-    """Return conditions as the kernels take them."""
+    """Return conditions in the form that the kernels need."""
     pairs = [pair for query in conditions for pair in query.items()]
     matches = [np.concatenate([[0], np.cumsum(leaves)]) for _, leaves in pairs]
     return Terms(

@@ -138,8 +138,8 @@ def differing(
     for column, (left, right) in enumerate(pairwise(edges)):
         order = np.argsort(lowest[:, column], kind="stable")
         heights = np.append(lowest[order, column], corner[1])
-        reached = np.cumsum(share[order])
-        for bottom, top, difference in zip(heights[:-1], heights[1:], reached, strict=True):
+        shares = np.cumsum(share[order])
+        for bottom, top, difference in zip(heights[:-1], heights[1:], shares, strict=True):
             if bottom < min(top, corner[1]) and abs(difference) > _ROUNDING:
                 boxes.append((left, bottom, right, min(top, corner[1])))
                 differences.append(difference)
@@ -147,9 +147,9 @@ def differing(
 
 
 def _lowest(points: Points, edges: Points) -> Points:
-    ordered = points[np.argsort(points[:, 0], kind="stable")]
-    running_minimum = np.append(np.inf, np.minimum.accumulate(ordered[:, 1]))
-    return np.asarray(running_minimum[np.searchsorted(ordered[:, 0], edges, side="right")])
+    in_order = points[np.argsort(points[:, 0], kind="stable")]
+    running_minimum = np.append(np.inf, np.minimum.accumulate(in_order[:, 1]))
+    return np.asarray(running_minimum[np.searchsorted(in_order[:, 0], edges, side="right")])
 
 
 def plot_attainment_difference(

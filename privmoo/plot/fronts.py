@@ -173,9 +173,9 @@ def _band_of(front: Front, quantities: Sequence[Quantity]) -> Band | None:
     if "bound" not in front.run or tuple(quantities) != front.objectives or len(quantities) != 2:
         return None
     gap = front.gap()
-    known = np.isfinite(gap.found)
-    found, possible = (gap.cost.shown(values[known]) for values in (gap.found, gap.possible))
-    return Band(gap.k[known].astype(np.float64), found, possible, quantities[1].key == "k")
+    is_known = np.isfinite(gap.found)
+    best, possible = (gap.cost.shown(values[is_known]) for values in (gap.found, gap.possible))
+    return Band(gap.k[is_known].astype(np.float64), best, possible, quantities[1].key == "k")
 
 
 def _families_of(front: Front, quantities: Sequence[Quantity]) -> tuple[FamilyPoints, ...]:

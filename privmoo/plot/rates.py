@@ -50,7 +50,7 @@ class RatesPicture:
     >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
     >>> picture = rates_of(pm.Front.of(pm.problems.Cuts(table), cuts))
     >>> picture.y_label, picture.costs.round(3).tolist(), picture.rates.round(3).tolist()
-    ('k-anonymity per 1 % of loss', [0.0, 40.0, 100.0], [0.05, 0.05])
+    ('k-anonymity per point of loss', [0.0, 40.0, 100.0], [0.05, 0.05])
     """
 
     costs: NDArray[np.float64]
@@ -82,17 +82,17 @@ def rates_of(front: Front, *, gain: str | None = None, cost: str | None = None) 
     rates = np.abs(np.diff(gains) / np.diff(costs))
     if paid.sense == "max":  # the most expensive solution has the least of it
         costs, rates = costs[::-1], rates[::-1]
-    unit = "1 %" if paid.percent else "1"
-    bought = f"the next 1 % of {paid.words}" if paid.percent else paid.words
+    unit = "point" if paid.percent else "1"
+    bought = f"the next point of {paid.words}" if paid.percent else paid.words
     name = gained.label.removesuffix(" (%)")
     knee, start = front.knee().index, suggested(front)
-    shown = paid.shown(front.column(paid.key))
+    axis_values = paid.shown(front.column(paid.key))
     return RatesPicture(
         costs=costs,
         rates=rates,
         average=float(abs((gains[-1] - gains[0]) / (costs[-1] - costs[0]))),
-        knee=float(shown[knee]) if knee in pair.rows[1:-1] else None,  # an end is not a knee
-        suggested=float(shown[start]) if start is not None and start in pair.rows else None,
+        knee=float(axis_values[knee]) if knee in pair.rows[1:-1] else None,  # an end is not a knee
+        suggested=float(axis_values[start]) if start is not None and start in pair.rows else None,
         x_label=paid.label,
         y_label=f"{gained.label} per {unit} of {paid.words}",
         logarithmic=paid.logarithmic(pair.costs),
@@ -117,7 +117,7 @@ def plot_rates(
     >>> cuts = [[1, 1, 1, 1, 1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
     >>> front = pm.Front.of(pm.problems.Cuts(table), cuts)
     >>> plot_rates(front).get_title()
-    'What the next 1 % of loss buys of k-anonymity, step by step'
+    'What the next point of loss buys of k-anonymity, step by step'
     >>> plt.close("all")
     """
     picture = rates_of(front, gain=gain, cost=cost)

@@ -118,7 +118,7 @@ def trade_off_of(
         _region(pair, letter, *ends) for letter, ends in zip(ascii_uppercase, largest, strict=False)
     ]
     names = [q.label.removesuffix(" (%)") for q in (pair.gained, pair.paid)]
-    marked = count_noun(len(flat), "flat region") + " marked" if flat else "no flat region"
+    region_count = count_noun(len(flat), "flat region") + " marked" if flat else "no flat region"
     return TradeOffPicture(
         gain=axis_of(front, pair.gained),
         cost=axis_of(front, pair.paid),
@@ -127,14 +127,14 @@ def trade_off_of(
         knee=marked_knee(front),
         pick=suggested(front) if pick is None else place_of(front, pick, "plot_trade_off", "pick"),
         suggested=pick is None,
-        title=f"What {names[0]} costs in {names[1]}: {count_noun(len(front), 'solution')}, {marked}",
+        title=f"What {names[0]} costs in {names[1]}: {count_noun(len(front), 'solution')}, {region_count}",
         words=tuple(remarks(front, gain=gain, cost=cost)),
     )
 
 
 def _region(pair: Pair, letter: str, first: int, last: int) -> FlatRegion:
     gained, paid = pair.gained, pair.paid
-    price = paid.write(abs(float(pair.costs[last] - pair.costs[first])))
+    price = paid.write_difference(abs(float(pair.costs[last] - pair.costs[first])))
     ends = [gained.write(float(pair.gains[i])) for i in (first, last)]
     direction = "more" if paid.sense == "min" else "less"
     sentence = f"{gained.words} {ends[0]} → {ends[1]} for {price} {direction} {paid.words}"

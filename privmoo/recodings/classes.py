@@ -247,13 +247,13 @@ class PartitionRecoding(Recoding):
     def _labels_of(self, j: int, spans: Sequence[tuple[int, int]]) -> list[str]:
         """Return one label for every range: a value of the data can look like the name of a range."""
         labels = []
-        taken = set(self.qis[j].leaves)
+        names = set(self.qis[j].leaves)
         for start, stop in spans:
             label = self._label(j, start, stop)
             if stop - start > 1:
-                while label in taken:
+                while label in names:
                     label += f" [{start + 1}–{stop}]"
-                taken.add(label)
+                names.add(label)
             labels.append(label)
         return labels
 
@@ -323,8 +323,8 @@ class PartitionRecoding(Recoding):
             means = replace(
                 Means.from_json(data["means"]), repeatable=data.get("repeatable") is True
             )
-        noised = data["centres"] if means is not None and means.noise is not None else None
-        return _of_centres(table, checked_labels(table, labels, by), noised, means)
+        centres = data["centres"] if means is not None and means.noise is not None else None
+        return _of_centres(table, checked_labels(table, labels, by), centres, means)
 
     def key(self) -> bytes:
         """Return a digest of classes and values, however they were computed."""
@@ -349,14 +349,18 @@ class PartitionRecoding(Recoding):
         if self.publish == "tight":
             return (Caution("local_recoding"), Caution("tight_ranges"))
         if self.publish == "region":
-            observed = [qi.name for qi in self.qis if qi.of_data]
-            ends = (Caution("domain_of_data", {"columns": observed}),) if observed else ()
+            columns_of_data = [qi.name for qi in self.qis if qi.of_data]
+            ends = (
+                (Caution("domain_of_data", {"columns": columns_of_data}),)
+                if columns_of_data
+                else ()
+            )
             return (Caution("local_recoding"), *ends)
         if self.publishes == "means" and self._numeric.any():
             if self.means is None:
                 return (Caution("class_means"),)
-            seeded = (Caution("seeded_noise"),) if self.means.repeatable else ()
-            return (Caution("class_means", self.means.to_json()), *seeded)
+            cautions = (Caution("seeded_noise"),) if self.means.repeatable else ()
+            return (Caution("class_means", self.means.to_json()), *cautions)
         return ()
 
 
@@ -431,23 +435,23 @@ def _of_centres(
 ) -> PartitionRecoding:
     """Return classes that publish centres, or their means; those that publish the same are one."""
     numbers, unit = classes_by
-    used, places = np.unique(numbers, return_inverse=True)
+    class_numbers, places = np.unique(numbers, return_inverse=True)
     classes = places.astype(np.int32)
     if centres is not None:
-        published = checked_centres(table, centres, int(used.max()) + 1)[used]
+        values = checked_centres(table, centres, int(class_numbers.max()) + 1)[class_numbers]
     else:
-        published = class_means(table, classes, by=unit)
+        values = class_means(table, classes, by=unit)
         if means is not None:
-            merge_equal(classes, published)  # classes with one mean have one draw of noise
-            published = means.of(table, published)
-    merge_equal(classes, published)
+            merge_equal(classes, values)  # classes with one mean have one draw of noise
+            values = means.of(table, values)
+    merge_equal(classes, values)
     if unit == "records" and (whole := labels_of_tuples(table, classes)) is not None:
         classes, unit = whole, "tuples"
     labels, rows = number_by_appearance(classes)
     return PartitionRecoding(
         table,
         labels,
-        published[rows],
+        values[rows],
         by=unit,
         publishes="means" if centres is None or means is not None else "centroids",
         means=means,
@@ -516,15 +520,15 @@ def range_recoding(
     """
     numbers, unit = checked_labels(table, labels, by)
     classes, first = number_rows(numbers, [], [])
-    used = numbers[first]
-    start, stop = member_bounds(codes_of(table, unit), classes, len(used))
+    class_numbers = numbers[first]
+    start, stop = member_bounds(codes_of(table, unit), classes, len(class_numbers))
     if bounds is not None:
-        start, stop = checked_bounds(table, bounds, (start, stop), used)
+        start, stop = checked_bounds(table, bounds, (start, stop), class_numbers)
     for j, qi in enumerate(table.qis):
         if qi.hierarchy is not None and qi.hierarchy.constrained:
             start[:, j], stop[:, j] = _covering_nodes(qi.hierarchy, start[:, j], stop[:, j])
-    merged, first = number_equal(np.hstack([start, stop]))
-    start, stop, classes = start[first], stop[first], merged[classes]
+    new_numbers, first = number_equal(np.hstack([start, stop]))
+    start, stop, classes = start[first], stop[first], new_numbers[classes]
     if unit == "records" and (whole := labels_of_tuples(table, classes)) is not None:
         classes, unit = whole, "tuples"
     final, rows = number_by_appearance(classes)

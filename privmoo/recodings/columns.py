@@ -533,9 +533,9 @@ class Intervals(PublishedColumn):
         """Return the leaves in the order of their numbers, and which of them every interval covers."""
         numbers = np.asarray(self.qi.numbers)
         order = np.argsort(numbers, kind="stable")[: int((~np.isnan(numbers)).sum())]
-        ranked = numbers[order]
-        first = np.searchsorted(ranked, self.low)
-        last = np.searchsorted(ranked, self.high, "right")
+        in_order = numbers[order]
+        first = np.searchsorted(in_order, self.low)
+        last = np.searchsorted(in_order, self.high, "right")
         place = np.empty(len(numbers), np.int64)
         place[order] = np.arange(len(order))
         nearest = place[nearest_leaves(numbers, (self.low + self.high) / 2)]
@@ -592,9 +592,9 @@ def nearest_leaves(numbers: FloatArray, values: FloatArray) -> NDArray[np.intp]:
     """
     order = np.argsort(numbers, kind="stable")
     order = order[~np.isnan(numbers[order])]
-    ranked = numbers[order]
-    right = np.clip(np.searchsorted(ranked, values), 1, max(len(ranked) - 1, 1))
+    in_order = numbers[order]
+    right = np.clip(np.searchsorted(in_order, values), 1, max(len(in_order) - 1, 1))
     left = right - 1
-    right = np.minimum(right, len(ranked) - 1)
-    closer = np.abs(values - ranked[left]) <= np.abs(values - ranked[right])
+    right = np.minimum(right, len(in_order) - 1)
+    closer = np.abs(values - in_order[left]) <= np.abs(values - in_order[right])
     return np.asarray(order[np.where(closer, left, right)])

@@ -94,17 +94,17 @@ class Means:
             centres: Classes × quasi-identifiers: means, and codes of leaves for categories.
         """
         self.check(table)
-        published = np.array(centres)
+        values = np.array(centres)
         rng = np.random.default_rng(self.seed)
         digits = mean_digits(table)
         scales = _by_column(table, "noise", self.noise)
         for j, scale in scales.items():
-            drawn = published[:, j] + rng.laplace(scale=scale, size=len(published))
-            published[:, j] = np.rint(drawn * digits[j]) / digits[j]
+            noisy = values[:, j] + rng.laplace(scale=scale, size=len(values))
+            values[:, j] = np.rint(noisy * digits[j]) / digits[j]
         for j, step in _by_column(table, "step", self.step).items():
             places = 12 - math.floor(math.log10(step))  # 3 · 0.1 is 0.3, not 0.30000000000000004
-            published[:, j] = np.round(np.rint(published[:, j] / step) * step, places)
-        return published + 0.0  # no negative zero
+            values[:, j] = np.round(np.rint(values[:, j] / step) * step, places)
+        return values + 0.0  # no negative zero
 
     def check(self, table: Table) -> None:
         """Raise unless it names numeric quasi-identifiers of a table, with steps that are not too fine.

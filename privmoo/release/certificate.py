@@ -17,7 +17,7 @@ from typing import Any
 
 from privmoo._util.files import write_text
 from privmoo.audit import Audit
-from privmoo.audit.words import how_to_read, words_for
+from privmoo.audit.figure_words import how_to_read, words_for
 from privmoo.data.table import Table
 from privmoo.errors import ReleaseError
 from privmoo.recodings.base import Caution, Recoding
@@ -42,9 +42,9 @@ __all__ = [
 ]
 
 NOT_GUARANTEED = (
-    "k, ℓ, t and the risks count released rows. They say what an attacker learns who finds a person's "
-    "group by the quasi-identifiers listed here and counts its rows. A column that an attacker knows, but "
-    "that is not listed as a quasi-identifier, is not protected.",
+    "k, ℓ, t and the risks count released rows. They say what an attacker learns by finding a person's "
+    "group through the quasi-identifiers listed here and counting its rows. A column that an attacker "
+    "knows, but that is not listed as a quasi-identifier, is not protected.",
     "An attacker who knows how the recoding was chosen may learn more than these counts suggest, even a "
     "person's sensitive value: the fact that no finer recoding was chosen says something about the "
     "records.",
@@ -70,8 +70,8 @@ class Claim:
     Attributes:
         measure: The name of the measure.
         parameters: Its parameters.
-        claimed: The value of the optimiser.
-        audited: The value of the audit.
+        claimed: The value that the optimiser computed.
+        audited: The value that the audit measured.
         of_rows: Whether the released rows alone determine the value; otherwise it depends on the original.
     """
 
@@ -100,7 +100,7 @@ class Certificate:
         utility: Utility, recomputed from original, release and hierarchies.
         claims: The optimiser's values that the audit confirmed.
         warnings: What a publisher should look at before publishing.
-        not_guaranteed: What a reader must not conclude.
+        not_guaranteed: What a reader must not conclude from it.
     """
 
     source: dict[str, Any]
@@ -119,11 +119,11 @@ class Certificate:
     def published(self) -> Certificate:
         """Return the certificate as it may be published.
 
-        What depends on the original records is rounded, so that one record among all hardly changes it.
-        With all digits, somebody who knows all other records could try values for the last one until
-        they fit. How many values were lost is not stated at all, and a share of records that rounds to
-        nothing is left out: a value that one person had, and that is in no released row, would otherwise
-        say that this person was among the original records.
+        Whatever depends on the original records is rounded, so that a single record hardly changes it. With
+        all digits, somebody who knows all other records could try values for the last one until they fit.
+        The number of lost values is not stated at all, and a share of records that rounds to nothing is
+        left out: if only one person had a value, and no released row has it, the count would reveal that
+        this person was among the original records.
         """
         n_records = int(self.source["records"])
         claims = [
@@ -159,7 +159,7 @@ class Certificate:
         return {**asdict(certificate), "claims": claims}
 
     def to_json(self, path: str | Path | None = None, *, force: bool = False) -> str:
-        """Return JSON text.
+        """Return the certificate as JSON.
 
         Args:
             path: A file to write as well.
@@ -171,7 +171,7 @@ class Certificate:
         return text
 
     def to_text(self, path: str | Path | None = None, *, force: bool = False) -> str:
-        """Return readable text.
+        """Return the certificate as readable text.
 
         Args:
             path: A file to write as well.
@@ -231,7 +231,8 @@ class Certificate:
         loss = rounded.utility.get("loss")
         if loss is not None:
             sentences.append(
-                f"Loss {_number(loss)}: the share of detail that is gone, 0 as it was and 1 nothing left."
+                f"Loss {_number(loss)}: the share of detail that is gone; 0 means unchanged, 1 means that "
+                "nothing is left."
             )
         if rounded.release.get(_LOST):
             sentences.append(
@@ -299,7 +300,7 @@ def _arguments(parameters: dict[str, Any]) -> str:
 
 def _flat(data: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     for key, value in data.items():
-        # Only our own words lose their underscores, not a column's name further down.
+        # Underscores become spaces in our own words, but not in the names of columns further down.
         name = f"{prefix}{key}" if prefix else key.replace("_", " ")
         if isinstance(value, dict):
             yield from _flat(value, f"{name} · ")
@@ -317,11 +318,13 @@ def _flat(data: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _figures(figures: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Return figures by their words; those of one sensitive attribute share a line."""
+    """Return figures under the words for them; those of one sensitive attribute share a line."""
     for name, value in figures.items():
         if name == "sensitive":
             for attribute, measures in value.items():
-                line = ", ".join(f"{words_for(m)} {_number(v)}" for m, v in measures.items())
+                line = ", ".join(
+                    f"{words_for(m, of_attribute=True)} {_number(v)}" for m, v in measures.items()
+                )
                 yield f"{attribute}", line
         else:
             yield from _flat({words_for(name): value})
@@ -378,13 +381,13 @@ class Findings:
         recoding: The recoding of the quasi-identifiers.
         suppression: The policy.
         n_released: The number of released records.
-        labels: Per quasi-identifier the values that are released, with the number of their records.
+        labels: For each quasi-identifier, the released values with the number of their records.
         privacy: Privacy and risk, by the audit.
         utility: Utility, by the audit.
         homogeneity: How many records are in groups with one sensitive value.
         claims: The optimiser's values that the audit confirmed.
         warnings: What a publisher should look at.
-        lost: Per quasi-identifier the share of records whose value no released record may have.
+        lost: For each quasi-identifier, the share of records whose value no released record may have.
         shuffled: Whether the rows were shuffled.
         method: Further facts, such as problem and algorithm.
     """
@@ -458,7 +461,7 @@ def _method(findings: Findings) -> dict[str, Any]:
 
 def _units_of_loss(table: Table, utility: Mapping[str, Any]) -> dict[str, Any]:
     if "loss" in utility:
-        # How many values the data have may tell of one that only suppressed records have.
+        # The number of values in the data may reveal one that only suppressed records have.
         return {
             "loss_is_counted_in": {
                 qi.name: f"{'' if qi.of_data else f'{qi.n_leaves} '}"
@@ -472,7 +475,7 @@ def _units_of_loss(table: Table, utility: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _method_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of a scheme, in words if a number alone would not be understood.
+    """Return the facts about a scheme, in words where a number alone would be unclear.
 
     Files of version 0.1 have the words already.
     """
@@ -537,7 +540,7 @@ def _noise(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def k_by_columns(k: int, k_without_noise: int, exact: Sequence[str]) -> dict[str, int]:
-    """State k for two attackers: one who knows all quasi-identifiers, one who ignores those with noise.
+    """State k for two attackers: one who knows all quasi-identifiers, and one who ignores those with noise.
 
     Args:
         k: The k on all quasi-identifiers.
@@ -555,13 +558,13 @@ def file_facts(name: str, *, spreadsheets: bool) -> dict[str, Any]:
 
     Args:
         name: The name of the file.
-        spreadsheets: Whether texts that a spreadsheet would take for a formula have an apostrophe.
+        spreadsheets: Whether texts that a spreadsheet would read as a formula have an apostrophe.
     """
     facts = {"file": name}
     if spreadsheets:
         facts["formulas"] = (
-            "an apostrophe was put before every = + - @ or ' that begins a text, or follows a semicolon, "
-            "bar, tab or line break in it"
+            "every = + - @ or ' at the start of a text, or after a semicolon, bar, tab or line break in "
+            "it, has an apostrophe before it"
         )
     return facts
 
@@ -570,7 +573,7 @@ def file_facts(name: str, *, spreadsheets: bool) -> dict[str, Any]:
 
 
 def unique_column(role: str, name: str) -> str:
-    """Warn of a column that is released as it is and has a different value in nearly every record.
+    """Warn of a column that is released unchanged and has a different value in nearly every record.
 
     Args:
         role: The role of the column.
@@ -583,12 +586,12 @@ def unique_column(role: str, name: str) -> str:
 
 
 def columns_unique_together(names: Sequence[str]) -> str:
-    """Warn of columns that are released as they are and together nearly identify every record."""
+    """Warn of columns that are released unchanged and that together identify nearly every record."""
     several = f"{', '.join(map(repr, names[:-1]))} and {names[-1]!r}"
     return (
-        f"insensitive columns {several} together are different in nearly every record: anyone who knows "
-        "them may find people, however the quasi-identifiers are recoded; make one of them identifying or "
-        "a quasi-identifier"
+        f"insensitive columns {several} taken together are different in nearly every record: anyone who "
+        "knows them may find people, however the quasi-identifiers are recoded; make one of them "
+        "identifying or a quasi-identifier"
     )
 
 
@@ -640,8 +643,8 @@ def _missing_values(name: str, are_unknown: bool) -> str:
             "present."
         )
     return (
-        f"{name!r} has missing values, which count as a value like any other: a group that has one value "
-        "and missing ones looks diverse."
+        f"{name!r} has missing values, which count as a value like any other: a group with one value and "
+        "some missing ones looks diverse."
     )
 
 
@@ -651,13 +654,13 @@ def _remarks(findings: Findings) -> list[str]:
         remarks.append("k is 1: at least one record is alone in its group and can be singled out.")
     columns = findings.homogeneity.columns
     groups = "groups" if len(columns) == table.n_qis else f"groups by {', '.join(columns)}"
-    told = [
+    sentences = [
         (f"{100 * share:.3g} %", f"of {name!r}")
         for name, share in findings.homogeneity.shares.items()
         if share > 0 and name not in table.qi_names
     ]
-    if told:
-        (first, which), *others = told
+    if sentences:
+        (first, which), *others = sentences
         more = "".join(f", {percent} {name}" for percent, name in others)
         remarks.append(
             f"{first} of the records are in {groups} where all have the same value {which}"
@@ -735,7 +738,7 @@ def _class_means(*, step: Any = None, noise: Any = None) -> str:
     if step is None and noise is None:
         return (
             "The mean of a group gives away its last member: anyone who knows the numbers of all others "
-            "in the group can compute that of the last one exactly. Round the means or add noise to them, "
+            "in the group can compute the last one exactly. Round the means or add noise to them, "
             "as in Means(step=5), if members may know each other."
         )
     limits = []
@@ -746,8 +749,8 @@ def _class_means(*, step: Any = None, noise: Any = None) -> str:
     if noise is not None:
         limits.append(f"up to noise of n times the scale ({_per_column(noise)})")
     return (
-        "Means are not exact. Anyone who knows the numbers of all others in a group of n can still "
-        f"compute that of the last one {', and '.join(limits)}; a column that is not named here is exact. "
+        "Means are not exact. Anyone who knows the numbers of all others in a group of n can still compute "
+        f"the last one {', and '.join(limits)}; a column that is not named here is exact. "
         "The groups were formed from the original data, so noise on means is not differential privacy."
     )
 
@@ -790,12 +793,12 @@ _CAUTIONS: dict[str, Callable[..., str]] = {
     "rounding_undoes_noise": _rounding_undoes_noise,
     "bounds_of_data": _bounds_of_data,
     "seeded_noise": lambda: (
-        "The noise was drawn with a seed that somebody chose. Anyone who knows the seed and the method can "
-        "try out guesses of the original records, and can undo the noise once a guess is right. Keep the "
-        "seed secret, or leave it out."
+        "The noise was drawn with a seed that was set by hand. Anyone who knows the seed and the method "
+        "can try out guesses of the original records, and can undo the noise once a guess is right. Keep "
+        "the seed secret, or leave it out."
     ),
     "shared_noise": lambda: (
-        "All solutions of one front share their random draws: publishing two of them would give the noise "
-        "away. Publish only one."
+        "All solutions of one front share their random draws: publishing two of them would reveal the "
+        "noise. Publish only one."
     ),
 }

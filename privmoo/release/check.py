@@ -96,18 +96,18 @@ def confirm(
     """
     values = dict(claims or {})
     before, after = groups
-    confirmed = []
+    result = []
     for m in measures:
-        recomputed = float(m.values(before if m.stage == "before" else after)[0])
-        claimed = values.get(m.key, recomputed)
+        new_value = float(m.values(before if m.stage == "before" else after)[0])
+        claimed = values.get(m.key, new_value)
         measured = audited(m)
         if measured is None:
             continue
-        for value in (claimed, recomputed):
+        for value in (claimed, new_value):
             if not math.isclose(value, measured, rel_tol=_TOLERANCE, abs_tol=1e-12):
                 raise AuditError(
                     f"{m.name}: the optimiser claims {value:.10g}, the audit of the released rows "
                     f"measures {measured:.10g}; nothing is released"
                 )
-        confirmed.append(Claim(m.name, m.parameters, claimed, measured, m.audited))
-    return tuple(confirmed)
+        result.append(Claim(m.name, m.parameters, claimed, measured, m.audited))
+    return tuple(result)

@@ -80,7 +80,7 @@ class Draft:
         noised = _noised_columns(recoding)
         if not originals.are_records and not recoding.whole_tuples and not noised:
             raise no_records(type(recoding).__name__)
-        order = plan.kept(plan.view.originals.tuples)
+        order = plan.kept_rows(plan.view.originals.tuples)
         if shuffle and originals.are_records:
             order = _permute_rows(plan, order, seed)
         rows = ReleasedRows(table, released_frame(table, recoding, order), recoding, order)
@@ -123,8 +123,8 @@ class Draft:
     @property
     def others(self) -> list[str]:
         """The columns that are only copied."""
-        counted = {*self.table.qi_names, *self.table.attributes}
-        return [name for name in self.table.released_columns if name not in counted]
+        columns = {*self.table.qi_names, *self.table.attributes}
+        return [name for name in self.table.released_columns if name not in columns]
 
     def counts_in_memory(self) -> CopyCounts:
         """Count the rows as they are in memory, where they are single records."""
@@ -184,8 +184,8 @@ class Draft:
         if not isinstance(dtype, pd.CategoricalDtype) or frame[name].dtype == dtype:
             return frame
         places = {canonical(value): i for i, value in enumerate(dtype.categories)}
-        spelled = _spellings(frame[name])
-        codes = np.array([places.get(text, -1) for text in spelled], np.int64)
+        spellings = _spellings(frame[name])
+        codes = np.array([places.get(text, -1) for text in spellings], np.int64)
         if (frame[name].notna().to_numpy() & (codes < 0)).any():
             raise AuditError(
                 f"release: the written file has a value in column {name!r} that the table does not have; "
@@ -230,15 +230,15 @@ class Draft:
         utility = self.rows.utility
         if audit.counts.target is None or "classification" in utility:
             return utility
-        gone = table.n_records - audit.n_records
+        n_suppressed = table.n_records - audit.n_records
         wrong = audit.measure("classification") * audit.n_records
-        return {**utility, "classification": (gone + wrong) / table.n_records}
+        return {**utility, "classification": (n_suppressed + wrong) / table.n_records}
 
     def _expected_originality(self) -> float:
         """Return the expected share of cells that are published unchanged."""
         table = self.table
         tuples, weights = table.originals.tuples, table.originals.row_weights
-        unchanged = 0.0
+        share_unchanged = 0.0
         for column, numbers in zip(self.plan.recoding.columns, numeric_columns(table), strict=True):
             if isinstance(column, Labels):
                 share = ((column.widths == 1) & column.qi.exact)[column.codes[tuples]]
@@ -246,8 +246,8 @@ class Draft:
                 share = column.noise.unchanged(np.asarray(numbers), tuples)
             else:
                 share = np.zeros(len(weights))
-            unchanged += float(weights @ share)
-        return unchanged / (int(weights.sum()) * table.n_qis)
+            share_unchanged += float(weights @ share)
+        return share_unchanged / (int(weights.sum()) * table.n_qis)
 
     @cached_property
     def _key(self) -> bytes:
@@ -266,8 +266,8 @@ class Draft:
         copied = _sums({n: counts.keys[n].iloc[part] for n in self.keys}, counts.weights[part])
         if int(copied.sum()) != int(expected.sum()):
             raise AuditError(
-                f"release: {int(expected.sum()):,} rows were to be written, {int(copied.sum()):,} can be "
-                "read; nothing is released"
+                f"release: {int(expected.sum()):,} rows should be in the file, but "
+                f"{int(copied.sum()):,} can be read; nothing is released"
             )
         if not copied.equals(expected):
             raise AuditError(
@@ -286,8 +286,8 @@ def released_frame(table: Table, recoding: Recoding, order: NDArray[np.int64]) -
         recoding: What the quasi-identifiers become.
         order: The row of `Table.originals` of every released row.
     """
-    recoded, frame = recoding.apply(table, order), table.originals.frame
-    values = {name: recoded[name] for name in table.qi_names}
+    recoded_columns, frame = recoding.apply(table, order), table.originals.frame
+    values = {name: recoded_columns[name] for name in table.qi_names}
     columns = [name for name in table.released_columns if name in values or name in frame]
     return MemorySource(frame).copied_rows(CopyPlan(rows=order, values=values, columns=columns))
 

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo.data.likeness import Likeness
 from privmoo.data.table import Table
+from privmoo.data.table_sketch import TableSketch
 from privmoo.hierarchy.canonical import canonical
 from privmoo.measures.base import Measure
 from privmoo.release.certificate import (
@@ -42,7 +42,7 @@ _lock = threading.Lock()
 
 
 class ReleaseWarning(UserWarning):
-    """Something a publisher should look at before publishing."""
+    """A release has something that its publisher should look at before publishing."""
 
 
 @dataclass
@@ -50,12 +50,12 @@ class _Earlier:
     """The releases of one table in this process."""
 
     keys: set[bytes] = field(default_factory=set)
-    likeness: Likeness | None = None
+    sketch: TableSketch | None = None
 
     def count(self, key: bytes) -> int:
-        """Add a release and return which one it is, counted from 1.
+        """Add a release, and return its number, counted from 1.
 
-        The same rows once more reveal nothing new and do not count.
+        A repeated release of the same rows reveals nothing new and does not count.
         """
         number = len(self.keys - {key}) + 1
         self.keys.add(key)
@@ -74,9 +74,9 @@ class Evidence:
         privacy: Privacy and risk, by the audit.
         utility: Utility, by the audit.
         homogeneity: How many records are in groups with one sensitive value.
-        audited: Returns the audit's value of a measure, or None if there is none.
-        labels: Per quasi-identifier the values that are released, with the number of their records.
-        lost: Per quasi-identifier the values that no released record may have, if there are any.
+        audited: A function that returns the audit's value of a measure, or None if there is none.
+        labels: For each quasi-identifier, the released values with the number of their records.
+        lost: For each quasi-identifier, the values that no released record may have, if there are any.
         unique: The columns whose values are nearly all different.
         unique_together: Insensitive columns whose combinations of values are nearly all different.
         key: Bytes that are equal for releases of the same rows, whatever their order.
@@ -95,12 +95,12 @@ class Evidence:
 
 
 def certify_plan(plan: ReleasePlan, evidence: Evidence, *, shuffled: bool) -> Certificate:
-    """Confirm the claims of a plan, warn of what a publisher should look at, and write the certificate.
+    """Confirm the claims of a plan, warn the publisher where necessary, and write the certificate.
 
     Args:
         plan: What was to be released.
         evidence: What was measured on the released rows.
-        shuffled: Whether the rows changed their order.
+        shuffled: Whether the rows were shuffled.
 
     Raises:
         AuditError: An audited measure and the audit disagree.
@@ -122,7 +122,8 @@ def certify_plan(plan: ReleasePlan, evidence: Evidence, *, shuffled: bool) -> Ce
             claims=claims,
             warnings=sentences,
             lost={
-                name: lost.records / plan.table.n_records for name, lost in evidence.lost.items()
+                name: values.records / plan.table.n_records
+                for name, values in evidence.lost.items()
             },
             shuffled=shuffled,
             method=plan.origin.method,
@@ -152,10 +153,10 @@ def _warnings(table: Table, evidence: Evidence) -> list[str]:
 def _resembles_another(table: Table) -> bool:
     """Return whether another table with nearly the same records was released in this process."""
     current = _releases[table.content]
-    if current.likeness is None:
-        current.likeness = Likeness.of(table)
-    others = [earlier.likeness for earlier in _releases.values() if earlier is not current]
-    return any(like is not None and current.likeness.resembles(like) for like in others)
+    if current.sketch is None:
+        current.sketch = TableSketch.of(table)
+    others = [earlier.sketch for earlier in _releases.values() if earlier is not current]
+    return any(like is not None and current.sketch.resembles(like) for like in others)
 
 
 def released_labels(

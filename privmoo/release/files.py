@@ -1,4 +1,4 @@
-"""A release on the disk: rows and certificate, all files or none."""
+"""A release on disk: rows and certificate, all files or none."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def write_release(
     """Write rows and certificate, all files or none.
 
     Args:
-        target: Where the rows go; the certificate goes beside them.
-        write_rows: Writes the rows to a temporary path.
-        certificate: Returns the certificate, once the rows are written.
+        target: The file of the rows; the certificate is written next to it.
+        write_rows: A function that writes the rows to a temporary path.
+        certificate: A function that returns the certificate once the rows are written.
         force: Whether files that exist are replaced.
-        spreadsheets: Whether texts that a spreadsheet would take for a formula have an apostrophe.
+        spreadsheets: Whether texts that a spreadsheet would read as a formula have an apostrophe.
 
     Returns:
         The files that were written.
@@ -54,11 +54,11 @@ def write_release(
 
 
 def certificate_files(target: Path, *, spreadsheets: bool) -> tuple[Path, Path, dict[str, Any]]:
-    """Return where the certificate goes, as JSON and as text, and what it says of the file.
+    """Return the paths of the certificate, as JSON and as text, and what it says about the rows.
 
     Args:
-        target: Where the rows go.
-        spreadsheets: Whether texts that a spreadsheet would take for a formula have an apostrophe.
+        target: The file of the rows.
+        spreadsheets: Whether texts that a spreadsheet would read as a formula have an apostrophe.
 
     Raises:
         FileError: The rows would be written neither as CSV nor as Parquet.

@@ -32,15 +32,16 @@ def write_folder(
 ) -> list[Path]:
     """Write parts and certificate, all or none.
 
-    Parts lie in a hidden folder beside the target until all is known to be right. One that a killed
-    process left there is removed.
+    The parts stay in a hidden folder next to the target until everything has been checked. A hidden folder
+    that a killed process left there is removed.
 
     Args:
-        target: The folder of the parts; the certificate goes beside it.
-        write_rows: Writes the parts to a temporary folder, and returns the hash of every part.
-        certificate: Returns the certificate, once the parts are written.
+        target: The folder of the parts; the certificate is written next to it.
+        write_rows: A function that writes the parts to a temporary folder, and returns the hash of every
+            part.
+        certificate: A function that returns the certificate once the parts are written.
         force: Whether a folder of parts that exists is replaced.
-        spreadsheets: Whether texts that a spreadsheet would take for a formula have an apostrophe.
+        spreadsheets: Whether texts that a spreadsheet would read as a formula have an apostrophe.
 
     Returns:
         The folder, and the files of the certificate.
@@ -91,7 +92,7 @@ def _check(target: Path, *, force: bool) -> None:
             raise FileError(f"{target} exists already", hint=REPLACE)
         if any(not _PART.fullmatch(path.name) for path in target.iterdir()):
             raise FileError(
-                f"{target} is a folder with other files than parts of a release; choose another name"
+                f"{target} is a folder with files that are not parts of a release; choose another name"
             )
         return
     check_place(target, force=force)

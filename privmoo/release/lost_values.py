@@ -19,9 +19,9 @@ class LostValues:
     """The values of one column that no released record may have.
 
     Attributes:
-        lost: How many values are lost.
-        occurring: How many values the original records have.
-        records: How many records had the lost values.
+        lost: The number of lost values.
+        occurring: The number of values that the original records have.
+        records: The number of records that had the lost values.
         unit: What a value is: a `"value"` of the data or a `"base interval"`.
         people: Whether every record is a person.
 
@@ -51,10 +51,10 @@ class LostValues:
 
 
 def lost_values(table: Table, recoding: Recoding, rows: NDArray[np.int64]) -> dict[str, LostValues]:
-    """Return per quasi-identifier the values that occur in a table and in no released record.
+    """Return, per quasi-identifier, the values that occur in a table but in no released record.
 
-    A value is lost if no released label may stand for it. Columns without lost values have no entry; nor
-    have numbers that are published as means or with noise, which are other numbers anyway.
+    A value is lost if no released label may stand for it. Columns without lost values have no entry.
+    Neither do numbers that are published as means or with noise, because those change anyway.
 
     Args:
         table: The original.
@@ -79,7 +79,7 @@ def lost_values(table: Table, recoding: Recoding, rows: NDArray[np.int64]) -> di
         if not column.shows_values:
             continue
         counts = np.bincount(leaves[:, j], weights, column.qi.n_leaves)
-        lost = (counts > 0) & ~_covered(column, np.unique(cells))
+        lost = (counts > 0) & ~_covered_leaves(column, np.unique(cells))
         if lost.any():
             lost_by_column[column.name] = LostValues(
                 lost=int(lost.sum()),
@@ -91,7 +91,7 @@ def lost_values(table: Table, recoding: Recoding, rows: NDArray[np.int64]) -> di
     return lost_by_column
 
 
-def _covered(column: PublishedColumn, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _covered_leaves(column: PublishedColumn, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which leaves some cells may stand for."""
     start, stop = column.leaf_ranges()
     changes = np.zeros(column.qi.n_leaves + 1, np.int64)

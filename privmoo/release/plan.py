@@ -1,4 +1,4 @@
-"""ReleasePlan: what is to be released of a table, before anything is copied."""
+"""ReleasePlan: which part of a table is to be released, before anything is copied."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Origin:
     """The origin of a recoding: how it was found.
 
     Attributes:
-        claims: The optimiser's values by `Measure.key`; computed again if not given.
+        claims: The optimiser's values by `Measure.key`; without them, they are computed again.
         method: Facts for the certificate, such as problem, algorithm and seed of the search.
     """
 
@@ -45,7 +45,7 @@ class ReleasePlan:
         table: The original.
         recoding: What the quasi-identifiers become.
         policy: Which records are left out.
-        published: Which records are published, where a solution chose them itself.
+        published: Which records are published, if the solution itself selects them.
         measures: The measures of the optimiser; audited ones are compared with the audit.
         origin: How the recoding was found.
     """
@@ -73,7 +73,7 @@ class ReleasePlan:
             table: The original.
             recoding: What the quasi-identifiers become.
             suppression: A policy, or a mask of the records that are published; by default all are.
-            measures: What the optimiser measured.
+            measures: The measures of the optimiser.
             origin: How the recoding was found.
 
         Raises:
@@ -84,22 +84,22 @@ class ReleasePlan:
                 f"recoding: must be a Recoding such as solution.recoding, got {type(recoding).__name__}"
             )
         policy: Suppression = NoSuppression()
-        published = None
+        mask = None
         if isinstance(suppression, Suppression):
             policy = suppression
         elif suppression is not None:
-            policy, published = ExplicitRecords(), _checked_mask(table, suppression)
+            policy, mask = ExplicitRecords(), _checked_mask(table, suppression)
             if any(column.scope != "value" for column in recoding.columns):
                 raise ReleaseError(
                     "suppression: classes release means and ranges of all their records, so single "
                     "records cannot be left out; suppress whole classes with a policy, or make the "
                     "classes of the records alone"
                 )
-        return cls(table, recoding, policy, published, tuple(measures), origin or Origin())
+        return cls(table, recoding, policy, mask, tuple(measures), origin or Origin())
 
     @cached_property
     def view(self) -> Table:
-        """The table as the engine must see it."""
+        """The table in the form that the engine needs."""
         return self.recoding.view(self.table)
 
     @cached_property
@@ -113,7 +113,7 @@ class ReleasePlan:
         before, after = engine.groups(candidate)
         return before, after
 
-    def kept(self, row_tuple: NDArray[np.int32]) -> NDArray[np.int64]:
+    def kept_rows(self, row_tuple: NDArray[np.int32]) -> NDArray[np.int64]:
         """Return the rows that are released.
 
         Args:

@@ -47,14 +47,14 @@ class Release:
     frame: pd.DataFrame
     certificate: Certificate
     rows: NDArray[np.int64] = field(repr=False)
-    """The original row of every released row: never to be published with it."""
+    """The original row of every released row; never publish it with the rows."""
     meanings: Mapping[str, Mapping[str, Sequence[str]]] = field(repr=False, default_factory=dict)
     """Per quasi-identifier and released label, the original values it stands for; a number or value that
     stands for itself, such as the mean of a cluster, has no entry."""
     recoding: Recoding | None = field(repr=False, default=None)
     """The recoding that made it; never publish it with the rows."""
     draft: Draft | None = field(repr=False, default=None)
-    """The rows before they were copied, with the originals: never to be published with it."""
+    """The rows before they were copied, with the originals; never publish it with the rows."""
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -87,19 +87,19 @@ class Release:
     def _draft(self) -> Draft:
         if self.draft is None:
             raise ReleaseError(
-                "release: it has only rows and certificate, as after pickling; make it again "
-                "with Solution.release or make_release"
+                "release: it has only rows and certificate, because it was pickled; make it again with "
+                "Solution.release or make_release"
             )
         return self.draft
 
     def _confirm_certificate(self, evidence: Evidence) -> Certificate:
         """Return the certificate, or raise if it contradicts what was measured on a file."""
         certificate = self.certificate
-        for measured, stated in (
+        for figures, certified in (
             (evidence.privacy, certificate.privacy),
             (evidence.utility, certificate.utility),
         ):
-            if repr(measured) != repr(stated):  # not-a-number is equal to itself here
+            if repr(figures) != repr(certified):  # not-a-number is equal to itself here
                 raise AuditError(
                     "release: the written rows are not those of the certificate; nothing is released"
                 )
@@ -108,9 +108,9 @@ class Release:
     def __getstate__(self) -> dict[str, Any]:
         """Keep only rows and certificate, so that a pickled release contains nothing of the original.
 
-        Left out are the draft with the original records, the number that each row had there, the recoding,
-        which may say the class of every original record, the original values behind labels, and the digits
-        of the certificate that are not published.
+        It leaves out the draft with the original records, the original position of each row, the recoding
+        (which may state the class of every original record), the original values behind labels, and the
+        digits of the certificate that are not published.
         """
         return {
             **vars(self),
@@ -130,9 +130,9 @@ class Release:
         that differs from the certificate. The certificate names the file and its SHA-256.
 
         Args:
-            path: Where the rows go; the certificate goes beside them.
+            path: The file of the rows; the certificate is written next to it.
             force: Whether files that exist are replaced.
-            spreadsheets: Whether texts that a spreadsheet would take for a formula get an apostrophe.
+            spreadsheets: Whether texts that a spreadsheet would read as a formula get an apostrophe.
         """
         return write_draft(
             self._draft(),
@@ -153,7 +153,7 @@ class Release:
 
 
 def in_a_line(privacy: Mapping[str, Any], utility: Mapping[str, Any]) -> str:
-    """Describe a release in one line, from what its certificate states.
+    """Describe a release in one line, from the facts in its certificate.
 
     Args:
         privacy: The measured privacy.
@@ -177,7 +177,7 @@ def make_release(
     shuffle: bool = True,
     seed: int | None = None,
 ) -> Release:
-    """Recode a table, leave out the records that the policy names, audit the result and certify it.
+    """Recode a table, leave out the records that the policy suppresses, audit the result and certify it.
 
     Args:
         table: The original records.
@@ -186,7 +186,7 @@ def make_release(
         measures: The measures of the optimiser; audited ones are compared with the audit.
         origin: How the recoding was found: claimed values, and facts for the certificate.
         shuffle: Whether the rows are shuffled; their original order would link records to other files.
-        seed: Seeds the order; by default the order is random and cannot be repeated. It is mixed with
+        seed: The seed of the order; by default the order is random and cannot be repeated. It is mixed with
             the data, so the seed alone does not restore the original order.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Utility of a release, recomputed from original and released rows by the audit's code.
+"""The utility of a release, recomputed from original and released rows by the code of the audit.
 
 What can be measured depends on the kinds of the published columns, not on how the recoding was made.
 """
@@ -40,12 +40,12 @@ _SEVERAL = "\0several"
 
 @dataclass(frozen=True)
 class ReleasedRows:
-    """Released rows beside the original rows that they were made from.
+    """Released rows with the original rows that they were made from.
 
     Attributes:
         table: The original.
         frame: The released rows.
-        recoding: What made them.
+        recoding: The recoding that produced them.
         order: The row of `Table.originals` of every released row.
     """
 
@@ -154,7 +154,7 @@ class ReleasedRows:
         }
 
     def unchanged_cells(self) -> pd.DataFrame:
-        """Return per released row and column whether the original value is published unchanged."""
+        """Return, per released row and column, whether the original value is published unchanged."""
         numeric = self._numeric()
         unchanged = kept_values(
             self._original_values(),
@@ -169,14 +169,14 @@ class ReleasedRows:
         return unchanged
 
     def loss_per_column(self) -> pd.Series[float]:
-        """Compute the loss of every column alone; a suppressed record counts as completely lost.
+        """Compute the loss of every single column; a suppressed record counts as completely lost.
 
-        A label loses (leaves - 1) / (all leaves - 1). Values such as means lose their distance to the
-        originals over the column's own deviation. A number with noise, or an interval, loses the width
-        that covers it and the original number, over the width of the domain.
+        A label loses (leaves - 1) / (all leaves - 1). Values such as means lose their distance from the
+        originals, divided by the deviation of the column. A number with noise, or an interval, loses the
+        width that covers both it and the original number, divided by the width of the domain.
         """
         n_records = self.table.n_records
-        released = self.table.originals.row_weights[self.order]
+        weights = self.table.originals.row_weights[self.order]
         loss_by_attribute = {}
         for j, column in enumerate(self.columns):
             if isinstance(column, Values):
@@ -184,7 +184,7 @@ class ReleasedRows:
                 continue
             width = self._widths(j, column)
             loss_by_attribute[column.name] = (
-                float(width @ released) + n_records - released.sum()
+                float(width @ weights) + n_records - weights.sum()
             ) / n_records
         return pd.Series(loss_by_attribute, name="loss")
 
@@ -281,20 +281,20 @@ class ReleasedRows:
         """Released cells as one value each: the middle of an interval, the only leaf of a label."""
         values: dict[str, pd.Series[Any]] = {}
         for column in self.columns:
-            released = self.frame[column.name]
+            column_values = self.frame[column.name]
             if isinstance(column, Noised | Intervals):
-                low, high = numbers_of_labels(released, column.name)
+                low, high = numbers_of_labels(column_values, column.name)
                 values[column.name] = pd.Series((low + high) / 2)
                 continue
             meanings = column.meanings()
             if meanings is None:
-                values[column.name] = released.map(canonical).astype("str")
+                values[column.name] = column_values.map(canonical).astype("str")
                 continue
             single = {
                 label: leaves[0] if len(leaves) == 1 else _SEVERAL
                 for label, leaves in meanings.items()
             }
-            values[column.name] = released.map(single).astype("str")
+            values[column.name] = column_values.map(single).astype("str")
         return pd.DataFrame(values)
 
 

@@ -25,9 +25,9 @@ def a12(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
     >>> a12(np.array([2.0, 3.0]), np.array([1.0, 2.0]))
     0.875
     """
-    ordered = np.sort(second)
-    below = np.searchsorted(ordered, first, side="left")
-    not_above = np.searchsorted(ordered, first, side="right")
+    in_order = np.sort(second)
+    below = np.searchsorted(in_order, first, side="left")
+    not_above = np.searchsorted(in_order, first, side="right")
     return float((below + not_above).sum() / (2 * len(first) * len(second)))
 
 

@@ -17,9 +17,9 @@ def holm(p: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     [0.03, 0.06, nan, 0.06]
     """
     values = np.asarray(p, dtype=np.float64)
-    adjusted = np.full(len(values), np.nan)
-    tested = np.flatnonzero(~np.isnan(values))
-    order = tested[np.argsort(values[tested], kind="stable")]
+    result = np.full(len(values), np.nan)
+    places = np.flatnonzero(~np.isnan(values))
+    order = places[np.argsort(values[places], kind="stable")]
     factors = np.arange(len(order), 0, -1)
-    adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * factors), 1.0)
-    return adjusted
+    result[order] = np.minimum(np.maximum.accumulate(values[order] * factors), 1.0)
+    return result

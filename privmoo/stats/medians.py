@@ -14,8 +14,8 @@ def median(values: NDArray[np.float64]) -> float:
     """Return the median, even if values are infinite; NaN if there are no values."""
     if not len(values):
         return math.nan
-    ordered = np.sort(values)
-    low, high = ordered[(len(values) - 1) // 2], ordered[len(values) // 2]
+    in_order = np.sort(values)
+    low, high = in_order[(len(values) - 1) // 2], in_order[len(values) // 2]
     return float(low if low == high else (low + high) / 2)
 
 

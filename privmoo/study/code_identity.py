@@ -60,16 +60,16 @@ def foreign_code(value: Any) -> list[Any]:
         value: An algorithm and everything it refers to.
     """
     descriptions: list[Any] = []
-    seen: set[int] = set()
+    visited_ids: set[int] = set()
 
     def _visit(part: Any, depth: int) -> None:
         if (
-            id(part) in seen
+            id(part) in visited_ids
             or depth < 0
             or isinstance(part, str | bytes | int | float | type(None))
         ):
             return
-        seen.add(id(part))
+        visited_ids.add(id(part))
         if isinstance(part, Mapping | list | tuple):
             for entry in part.values() if isinstance(part, Mapping) else part:
                 _visit(entry, depth - 1)

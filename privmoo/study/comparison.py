@@ -133,7 +133,7 @@ def _problems_by_name(problems: Any) -> dict[str, AnonymizationProblem]:
                 f"problems: must be problems such as Cuts(table, …), got {type(problem).__name__}"
             )
     if not pairs:
-        raise ProblemError("problems: none given; name at least one")
+        raise ProblemError("problems: there are none; name at least one")
     check_names([name for name, _ in pairs], "problems")
     return dict(pairs)
 

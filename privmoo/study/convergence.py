@@ -69,12 +69,12 @@ def _values(
     values = np.full(len(steps), np.nan)
     if len(outcome.at):
         positions = outcome.at if by == "evaluations" else outcome.seconds
-        recorded = np.array(
+        counts = np.array(
             [
                 box.measure(indicator, no_points),
                 *(box.measure(indicator, F) for F in outcome.fronts()),
             ]
         )
-        values = recorded[np.searchsorted(positions, steps, side="right")]
+        values = counts[np.searchsorted(positions, steps, side="right")]
     values[-1] = last
     return values

@@ -85,19 +85,19 @@ class _Cluster:
         self._attempts += 1
         names = sorted({self.tasks[i].problem for i in group})
         # Not by its hash: a late release of an earlier attempt would take the same key away.
-        scattered = self.client.scatter(
+        problems = self.client.scatter(
             [self._problems[name] for name in names], broadcast=True, hash=False
         )
-        futures = self._submit(group, dict(zip(names, scattered, strict=True)))
+        futures = self._submit(group, dict(zip(names, problems, strict=True)))
         lost_tasks = []
         try:
             pending = set(futures)
             while pending:
-                ended = _wait_for_some(pending)
-                if not ended and not all(self.client.who_has(scattered).values()):
-                    ended = set(pending)  # no worker has the problem any more
-                pending -= ended
-                for future in ended:
+                done_futures = _wait_for_some(pending)
+                if not done_futures and not all(self.client.who_has(problems).values()):
+                    done_futures = set(pending)  # no worker has the problem any more
+                pending -= done_futures
+                for future in done_futures:
                     task = self.tasks[futures[future]]
                     outcome = _outcome(future, task)
                     if outcome is None:

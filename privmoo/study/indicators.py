@@ -150,8 +150,8 @@ def _decades(column: Points) -> int:
 
 
 def _by_decades(F: Points, decades: Sequence[int]) -> Points:
-    scaled = np.array(F, dtype=np.float64)
+    points = np.array(F, dtype=np.float64)
     for j, sign in enumerate(decades):
         if sign:
-            scaled[:, j] = sign * np.log10(np.maximum(sign * F[:, j], _TINY))
-    return scaled
+            points[:, j] = sign * np.log10(np.maximum(sign * F[:, j], _TINY))
+    return points

@@ -124,8 +124,8 @@ class Outcome:
         """
         file = io.BytesIO(source) if isinstance(source, bytes) else source
         where = "a run" if isinstance(source, bytes) else repr(str(source))
-        packed = Packed(file, where=where, what="run", form=_FORM, arrays=_ARRAYS)
-        return cls.of(packed, packed.head, packed.arrays)
+        content_file = Packed(file, where=where, what="run", form=_FORM, arrays=_ARRAYS)
+        return cls.of(content_file, content_file.head, content_file.arrays)
 
     @classmethod
     def of(cls, packed: Packed, head: Any, arrays: dict[str, NDArray[Any]]) -> Outcome:

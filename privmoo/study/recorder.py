@@ -118,23 +118,23 @@ class Recorder(Observer):
         self._began = time.perf_counter()
 
     @property
-    def used(self) -> float:
+    def elapsed_seconds(self) -> float:
         """Seconds since the run began."""
         return time.perf_counter() - self._began
 
     @property
-    def counted(self) -> int:
+    def counted_evaluations(self) -> int:
         """Evaluations that count."""
         return min(self.evaluations, self.limit.evaluations or self.evaluations)
 
     def on_evaluation(self, evaluation: Evaluation) -> None:
         """Take a batch of judged candidates; companions count with the candidate that brought them."""
         total = len(evaluation)
-        is_over_time = self.limit.seconds is not None and self.used > self.limit.seconds
-        allowed = math.inf if self.limit.evaluations is None else self.limit.evaluations
+        is_over_time = self.limit.seconds is not None and self.elapsed_seconds > self.limit.seconds
+        limit = math.inf if self.limit.evaluations is None else self.limit.evaluations
         begin = 0
-        while begin < total and not is_over_time and self.evaluations + begin < allowed:
-            room = min(self._next, allowed) - self.evaluations - begin
+        while begin < total and not is_over_time and self.evaluations + begin < limit:
+            room = min(self._next, limit) - self.evaluations - begin
             end = int(min(total, begin + room))
             self._add(evaluation, slice(begin, end))
             companions = evaluation.companions
@@ -157,7 +157,7 @@ class Recorder(Observer):
 
     def _keep(self, evaluations: int) -> None:
         self.at.append(evaluations)
-        self.seconds.append(self.used)
+        self.seconds.append(self.elapsed_seconds)
         self.fronts.append(self.archive.F)
 
     @contextmanager

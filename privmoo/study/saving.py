@@ -96,19 +96,19 @@ def read(path: str | Path) -> StudyFields:
     file = Path(path)
     if not file.is_file():
         raise CheckpointError(f"study: there is no file {str(file)!r}")
-    packed = Packed(
+    content_file = Packed(
         file, where=repr(str(file)), what="study", form=_FORM, arrays=(*_ARRAYS, "shapes")
     )
-    head = packed.head
+    head = content_file.head
     try:
         problems = tuple(_problem(entry) for entry in head["problems"])
         solvers = tuple(_solver(entry) for entry in head["solvers"])
         scale, settings, heads = head["scale"], _settings(head["settings"]), list(head["runs"])
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ProblemError):
-        raise packed.damaged("its description is not one of a study") from None
+        raise content_file.damaged("its description is not one of a study") from None
     names = {s.name for s in solvers}
     by_name = {p.name: p for p in problems}
-    outcomes = _outcomes(packed, heads, by_name)
+    outcomes = _outcomes(content_file, heads, by_name)
     good = (
         scale in ("linear", "decades")
         and bool(names)
@@ -119,7 +119,7 @@ def read(path: str | Path) -> StudyFields:
         and len({(o.problem, o.solver, o.seed) for o in outcomes}) == len(outcomes)
     )
     if not good:
-        raise packed.damaged("its parts do not fit together")
+        raise content_file.damaged("its parts do not fit together")
     return {
         "problems": problems,
         "solvers": solvers,

@@ -348,11 +348,11 @@ class _FunctionSolver(Solver):
             "reproducible": bool(run.get("reproducible", True)),
             "why_not_reproducible": run.get("why_not_reproducible"),
         }
-        allowed = recorder.limit.evaluations
-        if allowed is not None and evaluations > allowed:
-            facts["over_budget"] = evaluations - allowed
-        if recorder.limit.seconds is not None and recorder.used > recorder.limit.seconds:
-            facts["over_seconds"] = round(recorder.used - recorder.limit.seconds, 3)
+        limit = recorder.limit.evaluations
+        if limit is not None and evaluations > limit:
+            facts["over_budget"] = evaluations - limit
+        if recorder.limit.seconds is not None and recorder.elapsed_seconds > recorder.limit.seconds:
+            facts["over_seconds"] = round(recorder.elapsed_seconds - recorder.limit.seconds, 3)
         if front is not None and front.proven:
             facts["proven"] = True
         return front, facts
@@ -398,12 +398,12 @@ def _count_arguments(function: Callable[..., Any]) -> int:
     except (TypeError, ValueError):  # some built-in ones
         return 0
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    needed = [p for p in positional if p.default is p.empty]
-    if len(positional) >= 3 and (len(needed) > 1 or positional[1].name == "seed"):
-        return 3 if len(needed) <= 3 else 0
+    required = [p for p in positional if p.default is p.empty]
+    if len(positional) >= 3 and (len(required) > 1 or positional[1].name == "seed"):
+        return 3 if len(required) <= 3 else 0
     if len(positional) < 3 and any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return 3
-    return len(needed)
+    return len(required)
 
 
 def _name_of(function: Any) -> str:
@@ -427,7 +427,7 @@ def as_solvers(solvers: Any) -> tuple[Solver, ...]:
     else:
         solver_list = [_as_solver(solvers, None)]
     if not solver_list:
-        raise ProblemError("solvers: none given; name at least one, such as 'nsga2'")
+        raise ProblemError("solvers: there are none; name at least one, such as 'nsga2'")
     check_names([solver.name for solver in solver_list], "solvers")
     return tuple(solver_list)
 
@@ -448,10 +448,10 @@ def _as_solver(entry: Any, name: Any) -> Solver:
     if isinstance(entry, Algorithm):
         return Solver.algorithm(entry, name=name)
     if callable(entry) and not isinstance(entry, type):
-        needed = _count_arguments(entry)
-        if needed == 1:
+        n_arguments = _count_arguments(entry)
+        if n_arguments == 1:
             return Solver.algorithm(entry, name=name)
-        if needed == 3:
+        if n_arguments == 3:
             return Solver.function(entry, name=name)
     raise ProblemError(
         f"solvers: expected a name ({', '.join(algorithm_names())}, exact), a pymoo algorithm, a Solver, "

@@ -84,7 +84,7 @@ class Study:
         rows = []
         for o in self.outcomes:
             box = self.boxes.get(o.problem)
-            measured = o.status != "failed" and box is not None
+            has_value = o.status != "failed" and box is not None
             F = o.F if o.status == "ok" else np.empty((0, 1))
             rows.append(
                 {
@@ -93,7 +93,7 @@ class Study:
                     "seed": o.seed,
                     "status": o.status,
                     **{
-                        name: box.measure(name, F) if measured and box is not None else np.nan
+                        name: box.measure(name, F) if has_value and box is not None else np.nan
                         for name in INDICATORS
                     },
                     "front": len(o.F),

@@ -137,11 +137,11 @@ def _rows(
             for name in indicators:
                 best, close = marks[name]
                 middle = float(row[name])
-                measured = not math.isnan(middle)
+                has_value = not math.isnan(middle)
                 spread = _number(float(row[f"{name}_iqr"]))
-                text = f"{_number(middle)} ({spread})" if measured else "–"
-                mark = "†" if measured and row["solver"] in close else ""
-                cells.append((text, measured and row["solver"] in best, mark))
+                text = f"{_number(middle)} ({spread})" if has_value else "–"
+                mark = "†" if has_value and row["solver"] in close else ""
+                cells.append((text, has_value and row["solver"] in best, mark))
             rows.append((str(row["problem"]), str(row["solver"]), int(row["runs"]), cells))
     return rows
 

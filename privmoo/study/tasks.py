@@ -87,7 +87,7 @@ def run(task: Task, problem: AnonymizationProblem) -> Outcome:
             f"{type(error).__name__}: {error}{where}",
             seconds=round(time.perf_counter() - began, 3),
         )
-    facts = plain({**facts, "seconds": round(recorder.used, 3)})
+    facts = plain({**facts, "seconds": round(recorder.elapsed_seconds, 3)})
     points, spans = history([np.empty((0, problem.n_obj)), *recorder.fronts])
     arrays: dict[str, Any] = {
         "at": np.array(recorder.at, np.int64),
@@ -122,13 +122,13 @@ def run_pickled(problem: bytes, task: bytes) -> bytes:
     Returns:
         The outcome as bytes.
     """
-    unpickled: Task = pickle.loads(task)  # noqa: S301  # from the process that started this one
+    task_object: Task = pickle.loads(task)  # noqa: S301  # from the process that started this one
     problems: dict[str, tuple[bytes, AnonymizationProblem]] = vars(_here)
-    if unpickled.problem not in problems or problems[unpickled.problem][0] is not problem:
+    if task_object.problem not in problems or problems[task_object.problem][0] is not problem:
         copy: AnonymizationProblem = pickle.loads(problem)  # noqa: S301
         copy.limit_threads(1)
-        problems[unpickled.problem] = (problem, copy)
-    return run(unpickled, problems[unpickled.problem][1]).to_bytes()
+        problems[task_object.problem] = (problem, copy)
+    return run(task_object, problems[task_object.problem][1]).to_bytes()
 
 
 _here = threading.local()  # a worker of a cluster may have several threads, a problem only one run

@@ -56,11 +56,11 @@ def _on(
         f"{count_noun(len(box.reference), 'point')}): medians {medians}."
     ]
     lines += [f"  {_claim(pair, alpha)}" for pair in pairs.itertuples(index=False)]
-    tested = pairs[pairs["p"].notna()]
+    with_test = pairs[pairs["p"].notna()]
     few = [
         smallest_p(int(n), int(m), test=test)
         for n, m, test in zip(
-            tested["runs_first"], tested["runs_second"], tested["test"], strict=True
+            with_test["runs_first"], with_test["runs_second"], with_test["test"], strict=True
         )
     ]
     if few and min(few) * len(few) >= alpha:

@@ -21,7 +21,8 @@ class BySize(NamedTuple):
 
     Attributes:
         most: The largest number of records that it leaves out.
-        below: Groups smaller than this are left out; None for any size that leaves out no more than that.
+        below: Groups smaller than this are left out; None for any size that leaves out at most `most`
+            records.
     """
 
     most: int
@@ -52,9 +53,9 @@ class Suppression:
         raise TypeError(f"{type(self).__name__} must define keep(groups)")
 
     def by_size(self, n_records: int) -> BySize | None:
-        """Return how groups are left out because they are small; None if that is not what decides.
+        """Return how the policy leaves out small groups; None if their size does not decide.
 
-        A search that makes groups itself may then make small ones of those whom it wants left out.
+        A search that forms the groups itself can then put the records to leave out into small groups.
         """
         return None
 
@@ -69,13 +70,13 @@ class Suppression:
         Raises:
             ProblemError: If the parameters are not those of the policy.
         """
-        expected = inspect.signature(cls).parameters
+        signature = inspect.signature(cls).parameters
         for name in parameters:
-            if name not in expected:
+            if name not in signature:
                 raise ProblemError(
-                    f"suppression: {cls.__name__} has no parameter {name!r}{nearest(name, expected)}"
+                    f"suppression: {cls.__name__} has no parameter {name!r}{nearest(name, signature)}"
                 )
-        for name, parameter in expected.items():
+        for name, parameter in signature.items():
             if parameter.default is parameter.empty and name not in parameters:
                 raise ProblemError(f"suppression: {cls.__name__} needs the parameter {name!r}")
         return cls(**parameters)

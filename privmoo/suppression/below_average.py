@@ -16,12 +16,12 @@ __all__ = ["BelowAverage"]
 
 @dataclass(frozen=True)
 class BelowAverage(Suppression):
-    """Leaves out every group below the weighted-k, or weighted-ℓ, of all groups.
+    """Leave out every group below the weighted-k, or weighted-ℓ, of all groups.
 
     Dewri et al. 2011, Problem 3.
 
     Args:
-        by: Compare the size (`"k"`) or the diversity (`"l"`).
+        by: Whether to compare the size (`"k"`) or the diversity (`"l"`).
 
     >>> BelowAverage().by
     'k'

@@ -18,11 +18,11 @@ __all__ = ["BelowThreshold"]
 
 @dataclass(frozen=True)
 class BelowThreshold(Suppression):
-    """Leaves out every group of fewer than k persons, or with a diversity below `k`.
+    """Leave out every group of fewer than k persons, or with a diversity below `k`.
 
     Args:
         k: The smallest size (or diversity) that stays, at least 1.
-        by: Compare the size (`"k"`) or the diversity (`"l"`).
+        by: Whether to compare the size (`"k"`) or the diversity (`"l"`).
 
     >>> BelowThreshold(5).k
     5
@@ -42,7 +42,7 @@ class BelowThreshold(Suppression):
         return frozenset({"counts"}) if self.by == "l" else frozenset()
 
     def by_size(self, n_records: int) -> BySize | None:
-        """Return the threshold, if it is one on sizes."""
+        """Return the threshold, if it applies to sizes."""
         return BySize(n_records, self.k) if self.by == "k" else None
 
     def keep(self, groups: GroupBatch) -> NDArray[np.bool_]:

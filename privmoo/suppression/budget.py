@@ -21,17 +21,17 @@ __all__ = ["Budget", "check_fraction", "largest_number"]
 
 @dataclass(frozen=True)
 class Budget(Staircase):
-    """Leaves out at most a fraction of the records, beginning with the least protected groups.
+    """Leave out at most a fraction of the records, beginning with the least protected groups.
 
     By itself the policy spends as much of the budget as it can. A search also considers every smaller
     threshold, by size or by ℓ as a real number.
 
-    Dewri et al. 2011, Eq. 7. Whole classes only: either all groups of a size are left out or none, so
-    that the result does not depend on an arbitrary choice.
+    Dewri et al. 2011, Eq. 7. Either all groups of a size are left out or none, so that the result does not
+    depend on an arbitrary choice.
 
     Args:
         fraction: The largest share of records that may be left out, from 0 to 1.
-        by: Order groups by size (`"k"`) or by ⌊ℓ⌋ (`"l"`).
+        by: Whether to order groups by size (`"k"`) or by ⌊ℓ⌋ (`"l"`).
 
     >>> Budget(0.1).limit(30162)
     3016
@@ -73,11 +73,11 @@ def _whole(number: float) -> float:
 
 
 def largest_number(fraction: float, n_records: int) -> int:
-    """Return the largest number of records within a fraction, free of the rounding of floats.
+    """Return the largest number of records within a fraction, without floating-point errors.
 
     Args:
         fraction: The fraction.
-        n_records: The number of records that it is a fraction of.
+        n_records: The number of all records.
 
     >>> largest_number(0.29, 100), int(0.29 * 100)
     (29, 28)

@@ -19,7 +19,7 @@ __all__ = ["ExplicitRecords"]
 
 @dataclass(frozen=True)
 class ExplicitRecords(Suppression):
-    """The candidate itself says which records are released (Jahan et al., vector B).
+    """Release the records that the candidate itself selects (Jahan et al., vector B).
 
     >>> ExplicitRecords().describe()
     {'policy': 'ExplicitRecords'}

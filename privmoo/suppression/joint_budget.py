@@ -23,11 +23,11 @@ __all__ = ["JointBudget"]
 
 @dataclass(frozen=True)
 class JointBudget(Staircase):
-    """Leaves out groups below a threshold on one property *or* another, within a share of the records.
+    """Leave out groups below a threshold on one property *or* another, up to a share of the records.
 
     A search considers every pair of thresholds within the budget: what remains has both properties. By
-    itself the policy keeps the pair with the largest ln k₀ · ln ℓ₀, so that both are above 1 if possible;
-    of other properties, that with the largest sum.
+    itself the policy keeps the pair with the largest ln k₀ · ln ℓ₀, so that both are above 1 if possible.
+    For other properties, it keeps the pair with the largest sum.
 
     Args:
         fraction: The largest share of records that may be left out, from 0 to 1.
@@ -57,7 +57,7 @@ class JointBudget(Staircase):
 
     @property
     def required(self) -> frozenset[str]:
-        """Counts of sensitive values, unless all is about sizes."""
+        """Counts of sensitive values, unless only sizes matter."""
         return frozenset({"counts"}) if self.by != ("k",) else frozenset()
 
     def describe(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class JointBudget(Staircase):
         worth = steps.thresholds.sum(axis=1)
         if set(self.by) == {"k", "l"}:
             worth = np.log(steps.thresholds).prod(axis=1)
-        # Of equal ones the step that leaves out fewest records comes first.
+        # Among equal steps, the one that leaves out the fewest records comes first.
         order = np.lexsort((steps.suppressed, -worth, steps.owners))
         owners, first = np.unique(steps.owners[order], return_index=True)
         thresholds = np.full((len(groups), len(self.by)), np.inf)

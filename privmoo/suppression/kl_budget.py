@@ -18,11 +18,11 @@ __all__ = ["KLBudget"]
 
 @dataclass(frozen=True)
 class KLBudget(Suppression):
-    """A budget spent in the order of (k, ℓ) classes (Dewri et al. 2011, Eqs. 8 and 9).
+    """Spend a budget in the order of (k, ℓ) classes (Dewri et al. 2011, Eqs. 8 and 9).
 
-    The *less* desired property is the primary key: with `prefer="l"` classes go by size first, then by
-    ⌊ℓ⌋ within the last size. Only the primary property is guaranteed by the order; the paper's claim
-    that the rest is (d₁, d₂)-safe is not true in general, so k and ℓ are measured on what remains.
+    The *less* desired property is the primary key: with `prefer="l"`, classes are ordered by size, and the
+    last one by ⌊ℓ⌋. Only the primary property is guaranteed by the order; the paper's claim that the rest
+    is (d₁, d₂)-safe is not true in general, so k and ℓ are measured on what remains.
 
     Args:
         fraction: The largest share of records that may be left out, from 0 to 1.

@@ -23,7 +23,7 @@ __all__ = ["keep_groups", "keep_records", "repeat_groups"]
 def keep_groups(
     before: GroupBatch, kept: NDArray[np.bool_], memory: Workspace
 ) -> tuple[GroupBatch, GroupBatch]:
-    """Take out whole groups.
+    """Leave out whole groups.
 
     Kept groups move to the front of their candidate, so that both stages share their arrays.
 
@@ -49,7 +49,7 @@ def keep_groups(
     if before.labels is not None:
         places = memory.array("order", before.table.n_tuples + 1, np.int32)
         relabel(starts, stops, order, places, before.labels)
-    ordered = replace(
+    groups = replace(
         before,
         sizes=sizes,
         records=sizes if before.records is before.sizes else move("records", before.records),
@@ -60,11 +60,11 @@ def keep_groups(
             for name, s in before.segments.items()
         },
     )
-    return ordered, replace(ordered, stops=kept_stops, stage="after")
+    return groups, replace(groups, stops=kept_stops, stage="after")
 
 
 def repeat_groups(groups: GroupBatch, times: Sequence[int]) -> GroupBatch:
-    """Return the groups of every candidate several times, as so many candidates.
+    """Return the groups of every candidate several times, each time as a candidate of its own.
 
     Args:
         groups: The groups before suppression.
@@ -105,35 +105,37 @@ def keep_records(
     Args:
         before: The groups before suppression, with labels.
         candidates: The candidates, with `published`.
-        grouper: What grouped them.
+        grouper: The grouper that formed the groups.
         memory: The working memory of `before`.
     """
     table = grouper.table
-    published = np.asarray(candidates.published, dtype=np.bool_)
+    mask = np.asarray(candidates.published, dtype=np.bool_)
     n, n_tuples = len(before), table.n_tuples
     labels = before.labels
     if labels is None:
         raise ProblemError("candidates: choosing records needs labels; use ExplicitRecords()")
-    kept = np.empty((n, n_tuples), np.int64)
+    kept_records = np.empty((n, n_tuples), np.int64)
     records = np.zeros_like(before.records)
     for c in range(n):
-        kept[c] = np.bincount(table.row_tuple[published[c]], minlength=n_tuples)
-        recount(labels[c], before.n_groups[c], kept[c], records[before.starts[c] :])
+        kept_records[c] = np.bincount(table.row_tuple[mask[c]], minlength=n_tuples)
+        recount(labels[c], before.n_groups[c], kept_records[c], records[before.starts[c] :])
     losses = before.losses.copy()
     if candidates.losses is not None:
         for c in range(n):
-            total = np.bincount(labels[c], candidates.losses[c] * kept[c], before.n_groups[c])
+            total = np.bincount(
+                labels[c], candidates.losses[c] * kept_records[c], before.n_groups[c]
+            )
             places = slice(before.starts[c], before.stops[c])
             losses[places] = total / np.maximum(records[places], 1)
     workspace = Workspace(memory.scratch)  # `before` still lives in the other
     remaining = replace(
         before,
-        sizes=records if table.subjects is None else _persons(before, published, records),
+        sizes=records if table.subjects is None else _persons(before, mask, records),
         records=records,
         losses=losses,
-        segments=_counts(before, published, grouper, workspace),
+        segments=_counts(before, mask, grouper, workspace),
         labels=labels.copy(),
-        kept=kept,
+        kept=kept_records,
     )
     _, after = keep_groups(remaining, records >= 1, workspace)
     return after

@@ -19,7 +19,7 @@ _LONGEST_HISTOGRAM = 1 << 16
 
 
 class Steps(NamedTuple):
-    """The steps of a chunk of candidates, and what is known of each without measuring it.
+    """The steps of a chunk of candidates, with what is known about each before it is measured.
 
     Attributes:
         owners: The candidate of every step.
@@ -50,10 +50,10 @@ class Steps(NamedTuple):
 
 
 class Staircase(Suppression):
-    """A policy with a budget: any thresholds may be set that leave out no more than it allows.
+    """A policy with a budget: it allows all thresholds that leave out no more records than that.
 
     One grouping of a recoding is enough to know all its steps, and every step is a release of its own. By
-    itself the policy keeps what `keep` says, which is one of the steps.
+    itself, the policy releases one of the steps, which `keep` selects.
 
     A subclass defines the `properties` by which groups are left out, how many records at most
     (`limit`), and the fixed policy of a step (`at`).
@@ -69,7 +69,7 @@ class Staircase(Suppression):
         raise TypeError(f"{type(self).__name__} must define limit(n_records)")
 
     def by_size(self, n_records: int) -> BySize | None:
-        """Return that any size may be a threshold within the limit, if there are thresholds on sizes."""
+        """Return that any size within the limit may be a threshold, if thresholds apply to sizes."""
         return BySize(self.limit(n_records), None) if "k" in self.properties else None
 
     def at(self, thresholds: NDArray[np.float64]) -> Suppression:
@@ -81,7 +81,8 @@ class Staircase(Suppression):
 
         Args:
             groups: The groups.
-            diversity: Whether to compute the diversity of what stays if no threshold is about it.
+            diversity: Whether to compute the diversity of the remaining groups even if no threshold needs
+                it.
         """
         by = self.properties
         others = [name for name in by if name != "k"]
@@ -97,10 +98,10 @@ class Staircase(Suppression):
         if by_size and not by_rank and limit >= _LONGEST_HISTOGRAM:
             ranks, by_size, by_rank = sizes.astype(np.float64), False, True
         find = steps_by_both if by_size and by_rank else steps_by_size if by_size else steps_by_rank
-        ranked = RankedGroups(
+        ranking = RankedGroups(
             groups.starts, groups.stops, sizes, ranks, groups.records, groups.losses
         )
-        rows = find(ranked, limit)
+        rows = find(ranking, limit)
         thresholds = rows[:, [2 if name != "k" or not by_size else 1 for name in by]]
         about_l = "l" in others or (diversity and not others and by_size)
         return Steps(

@@ -18,7 +18,7 @@ __all__ = ["Thresholds"]
 
 @dataclass(frozen=True)
 class Thresholds(Suppression):
-    """Leaves out every group of fewer than k persons *or* with a diversity below ℓ.
+    """Leave out every group of fewer than k persons *or* with a diversity below ℓ.
 
     What remains is (k, ℓ)-safe: each of its groups has both.
 

@@ -19,11 +19,11 @@ __all__ = ["ViolatingGroups"]
 
 
 class ViolatingGroups(Suppression):
-    """Leaves out every group that breaks a constraint by itself, as in ARX.
+    """Leave out every group that breaks a constraint by itself, as in ARX.
 
     A constraint applies to each group alone: k of a group is its size, ℓ and t are those of its values.
     Measures that compare with all released records must compare with the original table instead
-    (`TCloseness(reference="original")`), because the answer decides which records are released.
+    (`TCloseness(reference="original")`), because the released records depend on the result.
 
     Args:
         constraints: At least one, such as `KAnonymity() >= 5`, `EntropyDiversity() >= 3`.
@@ -91,11 +91,11 @@ class ViolatingGroups(Suppression):
     def keep(self, groups: GroupBatch) -> NDArray[np.bool_]:
         """Keep the groups that satisfy every constraint."""
         single, places = alone(groups)
-        satisfied = np.ones(len(places), dtype=np.bool_)
+        holds = np.ones(len(places), dtype=np.bool_)
         for constraint in self.constraints:
-            satisfied &= constraint.violation(constraint.measure.values(single)) <= 0
+            holds &= constraint.violation(constraint.measure.values(single)) <= 0
         keep = np.zeros(len(groups.sizes), dtype=np.bool_)
-        keep[places] = satisfied
+        keep[places] = holds
         return keep
 
     def __eq__(self, other: object) -> bool:

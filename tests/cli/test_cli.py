@@ -109,12 +109,14 @@ def test_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) ->
     assert "privmoo.check.txt" in said and "The job is valid" in said
     report = tmp_path / "privmoo.check.txt"
     figures = report.read_text(encoding="utf-8")
-    assert "people alone in their group: " in figures and "How to read the figures" in figures
+    assert (
+        "share of records alone in their group " in figures and "How to read the figures" in figures
+    )
     assert report.stat().st_mode & 0o077 == 0
     report.unlink()
     assert call("check", tmp_path / "privmoo.toml", "--all", monkeypatch=monkeypatch) == 0
     everything = capsys.readouterr().out
-    assert "people alone in their group: " in everything and not report.exists()
+    assert "share of records alone in their group " in everything and not report.exists()
     for text in (said, figures, everything):
         assert "Ada" not in text and "14260" not in text
 
@@ -269,7 +271,7 @@ def test_release(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     assert "somebody is alone in a group (k = 1)" in capsys.readouterr().err
     assert not list(tmp_path.glob("other*"))
     assert call("choose", done, "--solution", 0, monkeypatch=monkeypatch) == 0
-    assert "not written without --allow-unique" in capsys.readouterr().out
+    assert "only written with --allow-unique" in capsys.readouterr().out
     assert call(*other, "--allow-unique", monkeypatch=monkeypatch) == 0
     noted = capsys.readouterr().err
     assert (
@@ -384,7 +386,7 @@ def test_risk_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     assert call("check", job_in(tmp_path), monkeypatch=monkeypatch) == 0
     said = capsys.readouterr().out
     assert "are alone in their group: anyone who knows their quasi-identifiers finds them" in said
-    assert "no objective or constraint looks at ill" in said
+    assert "no objective or constraint considers ill" in said
     job = job_in(tmp_path, JOB.replace("BudgetSuppression", "KLSafe"))
     assert call("check", job, monkeypatch=monkeypatch) == 0
     assert "no objective or constraint" not in capsys.readouterr().out
@@ -399,7 +401,7 @@ def test_a_stopped_study_says_how_it_goes_on(
     monkeypatch.setattr("privmoo.study.compare", stopped)
     job = job_in(tmp_path)
     assert call("compare", job, "-o", tmp_path / "study", monkeypatch=monkeypatch) == 130
-    assert "the same command continues" in capsys.readouterr().err
+    assert "run the same command again" in capsys.readouterr().err
 
 
 def test_spreadsheets_get_no_formulas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -194,9 +194,9 @@ def test_refused_roles() -> None:
     refused(
         "'agee' is not in the data; did you mean 'age'", ColumnError, quasi_identifiers=["agee"]
     )
-    refused("column 'ill' is not in the data|already is", quasi_identifiers=["ill"])
-    refused("'age' already is quasi-identifying", identifiers=["age"])
-    refused("none given", quasi_identifiers=[])
+    refused("column 'ill' is not in the data|is already", quasi_identifiers=["ill"])
+    refused("'age' is already quasi-identifying", identifiers=["age"])
+    refused("there are none", quasi_identifiers=[])
     refused("named twice", quasi_identifiers=["age", "age"])
     refused("needs a Hierarchy", quasi_identifiers={"age": 5})
     refused("target: column 'nam' is not", ColumnError, target="nam")

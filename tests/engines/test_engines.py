@@ -41,4 +41,4 @@ def test_an_engine_of_a_plug_in_is_used() -> None:
 
 def test_built_in_engines_are_folders() -> None:
     assert registry.built_in_names("engines") == ["dask", "duckdb"]
-    assert ScanOptions().changed == []
+    assert ScanOptions().changed_options == []

@@ -170,7 +170,7 @@ def test_what_a_little_more_would_keep() -> None:
     table = pm.Table(pd.DataFrame({"age": age, "roof": roof}), quasi_identifiers=qis)
     front = Front.of(pm.problems.Levels(table), [[0, 1], [1, 0], [1, 1]])
     assert [a.sentence for a in front.for_a_little_more(0, at_most=0.2)] == [
-        "9.1 % more loss keeps 'age' as it is, but not 'roof': k = 20, 54.55 % loss"
+        "9.1 points more loss keeps 'age' as it is, but not 'roof': k = 20, 54.55 % loss"
     ]
     assert front.for_a_little_more(0) == []
     answers = [(s, a) for s in front for a in front.for_a_little_more(s, at_most=0.2)]

@@ -58,7 +58,7 @@ def test_a_wish_is_answered_in_words() -> None:
     assert str(front.near(k=14, loss=0.25)) == "reached: k = 14 and 24.9 % loss"
     missed = front.near(k=20, loss=0.25)
     assert str(missed) == (
-        "not reached: the closest is k = 17 (3 too low) and 26 % loss (1 % too high); with k ≥ 20 it "
+        "not reached: the closest is k = 17 (3 too low) and 26 % loss (1 point too high); with k ≥ 20 it "
         "would be k = 36 and 30 % loss; with loss ≤ 25 % it would be k = 14 and 24.9 % loss"
     )
     assert missed.solution == front[2]
@@ -227,10 +227,10 @@ def test_what_the_next_per_cent_buys() -> None:
     front = toy([14, 17, 20, 36, 40], [0.20, 0.204, 0.21, 0.24, 0.2404])
     frame = front.rates()
     assert frame["sentence"].tolist() == [
-        "the next 1 % of loss buys k +6: k = 20 at 21 % loss",
-        "the next 1 % of loss buys k +3: k = 20 at 21 % loss",
-        "the next 1 % of loss buys nothing; 3 % more loss buys k +16: k = 36 at 24 % loss",
-        "the next 1 % of loss buys k +4: k = 40 at 24.04 % loss",
+        "the next 1 point of loss buys k +6: k = 20 at 21 % loss",
+        "the next 1 point of loss buys k +3: k = 20 at 21 % loss",
+        "the next 1 point of loss buys nothing; 3 points more loss buys k +16: k = 36 at 24 % loss",
+        "the next 1 point of loss buys k +4: k = 40 at 24.04 % loss",
     ]
     assert frame["rate"].tolist() == pytest.approx([7.5, 5, 16 / 3, 100])
     assert str(front.next_step(4)) == "more loss buys nothing: k = 40 is the most"
@@ -243,7 +243,7 @@ def test_what_the_next_per_cent_buys() -> None:
 def test_rates_the_other_way_round_and_of_solutions_beside_the_pair() -> None:
     front = toy([14, 17, 20], [0.20, 0.25, 0.30], l=[3, 2, 1])
     assert str(front.next_step(2, gain="loss", cost="k")) == (
-        "giving up 1 of k buys nothing; 3 less k buys loss −5 %: k = 17 at …"
+        "giving up 1 of k buys nothing; 3 less k buys loss −5 points: k = 17 at …"
     ).replace("k = 17 at …", "25 % loss at k = 17")
     beside = toy([14, 17, 20], [0.30, 0.25, 0.30], l=[3, 2, 1])
     assert beside.rates().index.tolist() == [1]
@@ -280,8 +280,8 @@ def test_advice_names_what_the_other_questions_find() -> None:
         "loss (solution 3), k ≥ 20 at 32 % loss (solution 3), k ≥ 50 at 32 % loss (solution 3); begin with "
         "solution 3, k = 50 and 32 % loss.",
         "The range: 7 solutions, from k = 1 at 0 % loss to k = 53 at 100 % loss.",
-        "The knee: solution 3, k = 50 and 32 % loss; from there the next 1 % of loss buys nothing; 28 % "
-        "more loss buys k +1: k = 51 at 60 % loss.",
+        "The knee: solution 3, k = 50 and 32 % loss; from there the next 1 point of loss buys nothing; 28 "
+        "points more loss buys k +1: k = 51 at 60 % loss.",
         "Much for little: from k = 3 at 31 % loss to k = 50 at 32 % loss.",
     ]
     questions = text.rpartition("To ask: ")[2].removesuffix(".").split(", front.")

@@ -338,7 +338,7 @@ def test_bad_input_is_named() -> None:
         ({"test_size": 1.0}, "test_size"),
         ({"jobs": 0}, "jobs"),
         ({"models": ["KNN"]}, "no learner 'KNN'"),
-        ({"models": []}, "none given"),
+        ({"models": []}, "there are none"),
         ({"models": {"x": 3}}, "must have fit and predict, got int"),
     ):
         with pytest.raises(ProblemError, match=words):

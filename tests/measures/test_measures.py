@@ -341,7 +341,7 @@ class Shaped(Measure):
         (measures.RecordsAtRisk, (), {}, r"needs the parameter 'tau'; .*\(tau=...\)"),
         (measures.RecordsAtRisk, (0.1, 0.2), {}, r"write RecordsAtRisk\(0.1\) <= 0.2"),
         (measures.RecordsAtRisk, (0.1,), {"k": 2}, r"write RecordsAtRisk\(0.1\) <= 2"),
-        (measures.RecordsAtRisk, (0.1,), {"tau": 0.2}, "was given one parameter twice"),
+        (measures.RecordsAtRisk, (0.1,), {"tau": 0.2}, "got one parameter twice"),
         (Shaped, (), {"size": 2}, "Shaped needs the parameter 'shape'"),
     ],
 )

@@ -101,13 +101,13 @@ def test_flat_regions_are_marked_and_magnified() -> None:
     picture = plot.trade_off_of(BULGE, pick=BULGE[2])
     (region,) = picture.regions
     assert (region.letter, region.first, region.last) == ("A", 2, 3)
-    assert region.sentence == "k 3 → 50 for 1 % more loss"
+    assert region.sentence == "k 3 → 50 for 1 point more loss"
     assert picture.title == "What k-anonymity costs in loss: 7 solutions, 1 flat region marked"
     assert (picture.knee, picture.pick) == (3, 2)
     assert "\n".join(f"{title}: {text}" for title, text in picture.words) == BULGE.advice()
     ax = BULGE.plot_trade_off()
     main, words, zoom = figure_of(ax).axes
-    assert main is ax and zoom.get_title() == "A: k 3 → 50 for 1 % more loss"
+    assert main is ax and zoom.get_title() == "A: k 3 → 50 for 1 point more loss"
     low, high = zoom.get_xlim()
     assert low < 3 and 50 < high < 80 and zoom.get_ylim()[0] > 30
     said = words.texts[0].get_text().replace("\n", " ").replace("\N{NO-BREAK SPACE}", " ")

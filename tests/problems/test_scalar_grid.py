@@ -141,11 +141,11 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"lam": True}, "lam: must be a number from 0 to 1, got True"),
     (
         {"penalty": -1},
-        "penalty: must be a number of at least 0, got -1; it is added to what is minimised",
+        "penalty: must be a number of at least 0, got -1; it is added to the objective",
     ),
     (
         {"penalty": math.inf},
-        "penalty: must be a number of at least 0, got inf; it is added to what is minimised",
+        "penalty: must be a number of at least 0, got inf; it is added to the objective",
     ),
     (
         {"scaled": True},

@@ -84,13 +84,13 @@ def test_the_certificate_says_how_means_are_published() -> None:
     }.items():
         certificate = make_release(table, pm.baselines.mdav(table, 3, means=means)).certificate
         texts[name] = certificate.to_text() + certificate.to_json()
-    assert "compute that of the last one exactly" in texts["exact"]
+    assert "compute the last one exactly" in texts["exact"]
     assert "'age': 5, 'pay': 0.5" in texts["rounded"] and "± n/2" in texts["rounded"]
     assert "last one exactly" not in texts["rounded"] + texts["noised"]
     assert "noise of n times the scale (3 for all numbers)" in texts["noised"]
     assert "scale of Laplace noise: 3" in texts["noised"]
     assert "77" not in texts["noised"].split("Utility")[0]
-    assert "The noise was drawn with a seed that somebody chose" in texts["noised"]
+    assert "The noise was drawn with a seed that was set by hand" in texts["noised"]
     ranges = make_release(table, pm.baselines.mdav(table, 3, release="range")).certificate
     assert "last one" not in ranges.to_text()
 

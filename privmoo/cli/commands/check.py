@@ -32,7 +32,7 @@ def _check(
 ) -> None:
     """Check a job and show the risk of its records before anonymisation.
 
-    All figures, with a sentence on how to read each, are written to a file beside the job, which only
+    All figures, with a sentence on how to read each, are written to a file next to the job, which only
     its owner may read.
     """
     from privmoo.cli.inputs import load_job
@@ -73,23 +73,16 @@ def _columns(table: Table) -> str:
 
 
 def _figures(report: Audit) -> str:
-    """Return all figures of an audit by their words, and how to read them."""
-    from privmoo.audit.words import how_to_read, words_for
+    """Return all figures of an audit, and how to read them."""
+    from privmoo.audit.figure_words import how_to_read
 
-    frame = report.to_frame()
-    lines, names = [], []
-    for measure, attribute, value in frame.itertuples(index=False, name=None):
-        name, _, arguments = str(measure).partition("(")
-        names.append(name)
-        of = f" of {attribute}" if attribute else ""
-        words = words_for(name) + (f" ({arguments}" if arguments else "")
-        lines.append(f"{words}{of}: {value:,.6g}")
-    reading = [f"{words}: {sentence}" for words, sentence in how_to_read(names)]
-    return "\n".join([*lines, "", "How to read the figures", *reading])
+    names = [str(measure).partition("(")[0] for measure in report.to_frame()["measure"]]
+    sentences = [f"{words}: {sentence}" for words, sentence in how_to_read(names)]
+    return "\n".join([str(report), "", "How to read the figures", *sentences])
 
 
 def _write(job: Path, text: str) -> None:
-    """Write all figures beside the job, and say where they are."""
+    """Write all figures to a file next to the job, and say where it is."""
     from privmoo._util.files import write_text
     from privmoo.errors import FileError
 
@@ -103,7 +96,7 @@ def _write(job: Path, text: str) -> None:
 
 
 def _note_on_diversity(table: Table, problem: AnonymizationProblem, limited: bool) -> str:
-    """Return a note if nothing looks at sensitive values, or if looking at them cannot help."""
+    """Return a note if no measure considers sensitive values, or if considering them cannot help."""
     constant = _near_constant(table)
     several = len(constant) > 1
     subject = (
@@ -117,7 +110,7 @@ def _note_on_diversity(table: Table, problem: AnonymizationProblem, limited: boo
         return f"Note: {subject}; give {'them' if several else 'it'} {role}, or search without l."
     names = ", ".join(table.sensitive)
     note = (
-        f"Note: no objective or constraint looks at {textwrap.shorten(names, 200, placeholder=' …')}. By "
+        f"Note: no objective or constraint considers {textwrap.shorten(names, 200, placeholder=' …')}. By "
         "counting rows, k is the number of records that could be a person's; all of them may have the same "
         'sensitive value. To search for l as well, write name = "KLSafe" in [problem].'
     )
@@ -139,7 +132,7 @@ def _near_constant(table: Table) -> list[str]:
 
 
 def _uses_sensitive(problem: AnonymizationProblem) -> bool:
-    """Return whether an objective or constraint of a problem looks at sensitive values."""
+    """Return whether an objective or constraint of a problem considers sensitive values."""
     measures = [*problem.objectives, *(constraint.measure for constraint in problem.constraints)]
     return any("counts" in measure.needs for measure in measures)
 

@@ -33,8 +33,8 @@ def _choose(
     Without options, it shows what k = 3, 5, 10, 20 and 50 cost and what they do to each column. Every
     column of front.csv can be limited with --min- or --max- before its name, such as --max-loss 0.25
     --min-k 5: then the solutions within the limits are listed. With --best, --knee or --solution, one
-    solution is shown. All of it is for the publisher only; privmoo release --report writes a page that
-    may be passed on.
+    solution is shown. All of this is for the publisher only; privmoo release --report writes a page that
+    you may pass on.
     """
     from privmoo.cli.choices import next_command, say_choices
     from privmoo.cli.run_folder import RunFolder
@@ -56,8 +56,8 @@ def _choose(
     notes = folder.notes_on_earlier_releases(number, front[number].table)
     if front.to_frame().iloc[number].get("k", 2) < 2:
         notes.append(
-            "somebody is alone in a group (k = 1) and can be singled out; such a table is not written "
-            "without --allow-unique"
+            "somebody is alone in a group (k = 1) and can be singled out; such a table is only written "
+            "with --allow-unique"
         )
     for note in notes:
         say(f"\nNote: {note}")

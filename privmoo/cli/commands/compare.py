@@ -26,14 +26,14 @@ def _compare(
     seeds: Annotated[int, typer.Option(min=1, help="The number of runs of each solver.")] = 10,
     evaluations: Annotated[int, typer.Option(min=1, help="The budget of every run.")] = 10_000,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="The number of processes; all cores if not given.")
+        int | None, typer.Option(min=1, help="The number of processes; by default one per core.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace earlier results.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare solvers on a job over several seeds.
 
-    The same command continues a study that was stopped.
+    To continue a study that was stopped, run the same command again.
     """
     from privmoo.cli.failures import StoppedError
     from privmoo.cli.inputs import load_job, split_names
@@ -65,7 +65,7 @@ def _compare(
             progress=not quiet,
         )
     except KeyboardInterrupt:
-        raise StoppedError("the same command continues with the missing runs") from None
+        raise StoppedError("run the same command again to continue with the missing runs") from None
     say(study.verdict())
     files = _write(study, out, force=force)
     say(f"\nWritten to {out}: {', '.join(path.name for path in files)}")

@@ -51,9 +51,9 @@ def _demo(
     say("Loading privmoo and the Adult census data (the first time, kernels are compiled) ...")
     files = demonstrate(out, generations=generations, min_k=min_k, max_loss=max_loss, seed=seed)
     for title, paths in (
-        ("Written, and may be passed on:", files.public),
+        ("Written, to pass on:", files.public),
         (
-            "Written for the publisher only:",
+            "Written, for the publisher only:",
             files.private,
         ),
     ):
@@ -86,7 +86,7 @@ def demonstrate(
         max_loss: The accepted information loss, 0 to 1; if given, the pick has the largest k within it.
         seed: The seed of the search.
     """
-    # Checked before the search: nobody wants to learn after it that the results cannot be written.
+    # This is checked before the search, so that nobody searches for results that cannot be written.
     out.mkdir(parents=True, exist_ok=True)
 
     import matplotlib
@@ -102,7 +102,7 @@ def demonstrate(
 
     table = adult("dewri")
     unique = Uniqueness()(group(table))
-    say(f"{table}\n\nAs it is, {unique:.0%} of these people are alone in their group.\n")
+    say(f"{table}\n\nWithout any change, {unique:.0%} of these people are alone in their group.\n")
     budget = {"cuts": generations, "regions": max(1, generations // 60)}
     front = trade_off(table, max_suppression=0.05, budget=budget, seed=seed)
     say(f"\n{front}\n\n{consistency_in_words(front)}\n\n{front.choices()}\n")
@@ -123,14 +123,14 @@ def demonstrate(
     files = release.write(out / "adult-anonymous.csv", force=True)
     page = out / "adult-anonymous.html"
     front.report(page, pick=choice, release=release, public=True, force=True)
-    picture, report, saved = out / "front.png", out / "report.html", out / "front.npz"
+    picture, report, front_file = out / "front.png", out / "report.html", out / "front.npz"
     figure = front.plot(pick=choice).figure
     with replacing(picture, force=True, private=True) as temporary:
         figure.savefig(temporary, dpi=130, bbox_inches="tight")
     plt.close(figure)
     front.report(report, pick=choice, release=release, force=True)
-    front.save(saved, force=True)
-    return DemoFiles([*files, page], [picture, report, saved])
+    front.save(front_file, force=True)
+    return DemoFiles([*files, page], [picture, report, front_file])
 
 
 command = Command(_demo, order=90)

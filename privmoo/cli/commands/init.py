@@ -1,4 +1,4 @@
-"""privmoo init: look at a file of records and write a job to begin with."""
+"""privmoo init: look at a file of records, and write a first job."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ def _init(
     data: Annotated[Path, typer.Argument(help="The records: a CSV or Parquet file.")],
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", "-o", help="Folder for the job; the folder of the data if not given."
-        ),
+        typer.Option("--out", "-o", help="Folder for the job; by default the folder of the data."),
     ] = None,
     separator: Separator = None,
     encoding: Encoding = "utf-8-sig",

@@ -1,4 +1,4 @@
-"""privmoo plugins: list what other packages add."""
+"""privmoo plugins: list the objects that other packages add."""
 
 from __future__ import annotations
 

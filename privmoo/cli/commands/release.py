@@ -30,7 +30,7 @@ _UNDECIDED = (
 
 @dataclass(frozen=True)
 class _Writing:
-    """The options of writing a release."""
+    """The options for writing a release."""
 
     force: bool
     spreadsheets: bool
@@ -59,7 +59,7 @@ def _release(
         Path | None,
         typer.Option(
             "--report",
-            help="Also write a page about the release that may be passed on with it (.html).",
+            help="Also write a page about the release, to pass on with it (.html).",
         ),
     ] = None,
     force: Force = False,
@@ -69,8 +69,8 @@ def _release(
     Both are audited before they appear. Limits work as in privmoo choose. A table in which somebody is
     alone in a group (k = 1) is only written with --allow-unique.
 
-    What this command writes may be passed on. What privmoo run writes may not: front.html and the other
-    files of the folder describe solutions that are not released.
+    You may pass on what this command writes, but not what privmoo run writes: front.html and the other
+    files of its folder describe solutions that are not released.
     """
     from privmoo.cli.run_folder import RunFolder
     from privmoo.cli.selection import Selection
@@ -98,8 +98,8 @@ def _release(
         }
     )
     say(summary)
-    for name, lost in front[number].lost_values().items():
-        say(f"  {name}: {lost}")
+    for name, values in front[number].lost_values().items():
+        say(f"  {name}: {values}")
     say(f"Written: {', '.join(str(path) for path in files)}")
 
 

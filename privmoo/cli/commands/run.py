@@ -33,10 +33,10 @@ def _run(
 ) -> None:
     """Compute the front of a job.
 
-    Ctrl-C leaves a checkpoint, from which --resume continues.
+    After Ctrl-C, --resume continues from a checkpoint.
 
     The files are for the publisher only, and only their owner may read them: they describe every solution,
-    including those that protect nobody. What may be passed on is written by privmoo release.
+    including those that protect nobody. To get files that you may pass on, use privmoo release.
     """
     from privmoo.cli.choices import next_command, say_choices
     from privmoo.cli.failures import StoppedError
@@ -69,7 +69,7 @@ def _run(
     files = folder.finish(config, front, inputs)
     say(f"Written to {out}: {', '.join(path.name for path in files)}")
     say(
-        "They are for you, the publisher, only; what may be passed on is written by privmoo release.\n"
+        "They are only for you, the publisher; privmoo release writes the files that you may pass on.\n"
     )
     say_choices(front)
     say(f"\nNext: look at {out / 'front.html'}, then: {next_command(front, out)}")

@@ -28,7 +28,7 @@ class DaskEngine(ScanEngine):
             source: The DataFrame.
             options: Only `temporary` and `progress` are accepted; all others are for files.
         """
-        for name in options.changed:
+        for name in options.changed_options:
             if name not in ("progress", "temporary"):
                 raise TableError(
                     f"{name} is for files, and a Dask DataFrame is read as it was made; leave it out"

@@ -73,8 +73,10 @@ class Lookup:
         for name in names:
             codes, values = pd.factorize(frame[name].iloc[first])
             code_of = self.codes[name]
-            spelled = [code_of.get(canonical(value), -1) for value in values.tolist()]
-            columns.append(np.array([*spelled, code_of.get(canonical(None), -1)])[codes].tolist())
+            leaf_codes = [code_of.get(canonical(value), -1) for value in values.tolist()]
+            columns.append(
+                np.array([*leaf_codes, code_of.get(canonical(None), -1)])[codes].tolist()
+            )
         rows = [self.rows.get(key, -1) for key in zip(*columns, strict=True)]
         return np.array(rows, np.int64)[combination] if rows else np.empty(0, np.int64)
 

@@ -55,8 +55,8 @@ class Partitions:
         frame = self.frame if frame is None else frame
         meta = pd.Series([], dtype=object)
         with self._planning():
-            mapped = frame[list(columns)].map_partitions(work, meta=meta, enforce_metadata=False)
-            return list(mapped.to_delayed())
+            parts = frame[list(columns)].map_partitions(work, meta=meta, enforce_metadata=False)
+            return list(parts.to_delayed())
 
     @contextmanager
     def _planning(self) -> Iterator[None]:
@@ -155,10 +155,10 @@ def merge_tree(tasks: Sequence[Any], merge: Callable[[list[Any]], Any]) -> Any:
     """
     import dask
 
-    delayed = dask.delayed(merge, pure=False)
-    level = [delayed([task]) for task in tasks] if len(tasks) < 2 else list(tasks)
+    merge_task = dask.delayed(merge, pure=False)
+    level = [merge_task([task]) for task in tasks] if len(tasks) < 2 else list(tasks)
     while len(level) > 1:
-        level = [delayed(level[i : i + _FAN]) for i in range(0, len(level), _FAN)]
+        level = [merge_task(level[i : i + _FAN]) for i in range(0, len(level), _FAN)]
     return level[0]
 
 
@@ -166,8 +166,8 @@ def concat(frames: list[pd.DataFrame]) -> pd.DataFrame:
     """Join frames as Dask joins partitions: categories are united."""
     from dask.dataframe import methods
 
-    joined: pd.DataFrame = methods.concat(frames)
-    return joined
+    frame: pd.DataFrame = methods.concat(frames)
+    return frame
 
 
 def merge_tallies(tallies: list[Tally | None], max_rows: int | None = None) -> Tally | None:

@@ -75,8 +75,8 @@ def _read_part(number: int, path: Path, handle: PartFiles, columns: _Columns) ->
     sketches = {name: Sketch.of(frame[name]) for name in columns.others}
     with file.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
-    counted = tally(frame, columns.keys, columns.attributes)
-    return _PartReport(counted, sketches, {file.name: digest})
+    counts = tally(frame, columns.keys, columns.attributes)
+    return _PartReport(counts, sketches, {file.name: digest})
 
 
 def _combinations(

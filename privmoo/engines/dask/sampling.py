@@ -40,5 +40,5 @@ def smallest_keys(frames: list[pd.DataFrame], n: int) -> pd.DataFrame:
         frames: Records with keys.
         n: The number of records.
     """
-    filled = [frame for frame in frames if len(frame)] or frames[:1]
-    return concat(filled).nsmallest(n, _KEY)
+    with_rows = [frame for frame in frames if len(frame)] or frames[:1]
+    return concat(with_rows).nsmallest(n, _KEY)

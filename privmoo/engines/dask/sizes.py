@@ -48,9 +48,9 @@ def _spread(number: int, path: Path, handle: PartFiles, keys: list[str]) -> list
     """Return the groups of a part as hashes with weights, by the range of the hash."""
     frame = read_part(path / part_name(number, handle.ending), handle, keys)
     combinations = tally(frame, keys, []).parts[0]
-    spelled = pd.DataFrame({name: _spellings(combinations[name]) for name in keys})
+    spellings = pd.DataFrame({name: _spellings(combinations[name]) for name in keys})
     hashes = [
-        pd.util.hash_pandas_object(spelled, index=False, hash_key=key).to_numpy() for key in _KEYS
+        pd.util.hash_pandas_object(spellings, index=False, hash_key=key).to_numpy() for key in _KEYS
     ]
     groups = pd.DataFrame({"a": hashes[0], "b": hashes[1], "n": combinations[WEIGHT].to_numpy()})
     owner = (hashes[0] >> np.uint64(32)) * np.uint64(handle.n_parts) >> np.uint64(32)

@@ -45,8 +45,10 @@ class Sketch:
     @classmethod
     def of_rows(cls, frame: pd.DataFrame) -> Sketch:
         """Return the sketch of combinations of values; missing counts as a value."""
-        mixed = [str(name) for name in frame if pd.api.types.is_object_dtype(frame[name].dtype)]
-        hashes = row_hashes(frame.assign(**{name: frame[name].map(str) for name in mixed}))
+        object_columns = [
+            str(name) for name in frame if pd.api.types.is_object_dtype(frame[name].dtype)
+        ]
+        hashes = row_hashes(frame.assign(**{name: frame[name].map(str) for name in object_columns}))
         return cls(np.unique(hashes)[:_SIZE].copy(), len(frame))
 
     @classmethod

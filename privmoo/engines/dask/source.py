@@ -186,8 +186,8 @@ class DaskSource:
 
         column_names = list(columns)
         choose = partial(partition_sample, n=n, secret=secret, complete=list(complete))
-        delayed = dask.delayed(choose, pure=False)
-        tasks = [delayed(part, i) for i, part in enumerate(self.partitions.delayed(column_names))]
+        task = dask.delayed(choose, pure=False)
+        tasks = [task(part, i) for i, part in enumerate(self.partitions.delayed(column_names))]
         merged_sample = merge_tree(tasks, partial(smallest_keys, n=n))
         sample: pd.DataFrame = self.partitions.compute([merged_sample], column_names)[0]
         return sample[column_names].reset_index(drop=True)

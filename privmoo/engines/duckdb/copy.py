@@ -57,11 +57,11 @@ def copy(
         path: The file to write, `.csv` or `.parquet`.
     """
     as_csv = path.suffix == ".csv"
-    with session(files.name, limits) as opened:
-        opened.connection.register("released", _release_lookup(counts, plan))
+    with session(files.name, limits) as database:
+        database.connection.register("released", _release_lookup(counts, plan))
         query = _copy_sql(files, counts, plan)
-        described = opened.connection.sql(f"DESCRIBE {query}").fetchall()
-        types = {str(row[0]): str(row[1]) for row in described}
+        columns = database.connection.sql(f"DESCRIBE {query}").fetchall()
+        types = {str(row[0]): str(row[1]) for row in columns}
         expressions, headings, written_types = [], [], []
         for name in plan.columns:
             value, written_type = _written_as(name, types[name], plan.spreadsheets, as_csv=as_csv)
@@ -76,7 +76,7 @@ def copy(
         options += ", USE_TMP_FILE false, PER_THREAD_OUTPUT false"
         rows = f"SELECT {', '.join(expressions)} FROM ({query})"
         command = f"COPY ({rows}) TO {text_of(str(path))} ({options})"
-        opened.run(lambda: opened.connection.execute(command) and None, "write")
+        database.run(lambda: database.connection.execute(command) and None, "write")
     return CopiedFile(headings, list(plan.columns), written_types, plan.spreadsheets)
 
 
@@ -184,10 +184,10 @@ def recount(
         attributes: The sensitive attributes and the target.
         others: Further columns of the copy.
     """
-    with session(path.name, limits) as opened:
-        opened.connection.execute(f"CREATE VIEW copied AS {_read_back(path, handle)}")
-        table = opened.arrow(count_rows("copied", keys, attributes), "audit")
-        spread = _spread(opened, others)
+    with session(path.name, limits) as database:
+        database.connection.execute(f"CREATE VIEW copied AS {_read_back(path, handle)}")
+        table = database.arrow(count_rows("copied", keys, attributes), "audit")
+        spread = _spread(database, others)
     counts = counts_from(table, keys, attributes, _as_series)
     return CopyCounts(counts, spread, partial(_combinations, limits, path, handle))
 
@@ -204,9 +204,9 @@ def group_sizes(
         keys: The columns whose equal values form a group.
     """
     names = ", ".join(name_of(key) for key in keys)
-    with session(path.name, limits) as opened:
-        opened.connection.execute(f"CREATE VIEW copied AS {_read_back(path, handle)}")
-        result = opened.arrow(
+    with session(path.name, limits) as database:
+        database.connection.execute(f"CREATE VIEW copied AS {_read_back(path, handle)}")
+        result = database.arrow(
             f"SELECT n, count(*) FROM (SELECT count(*) AS n FROM copied GROUP BY {names}) "
             "GROUP BY n ORDER BY n",
             "audit",
@@ -254,10 +254,10 @@ def _combinations(
 ) -> tuple[int, int]:
     """Return the approximate number of combinations of values in some columns, and the number of rows."""
     names = ", ".join(map(name_of, columns))
-    with session(path.name, limits) as opened:
-        opened.connection.execute(f"CREATE VIEW copied AS {_read_back(path, handle)}")
+    with session(path.name, limits) as database:
+        database.connection.execute(f"CREATE VIEW copied AS {_read_back(path, handle)}")
         query = f"SELECT approx_count_distinct(hash({names})), count(*) FROM copied"
-        distinct, rows = opened.arrow(query, "audit").columns
+        distinct, rows = database.arrow(query, "audit").columns
     return int(distinct[0].as_py()), int(rows[0].as_py())
 
 

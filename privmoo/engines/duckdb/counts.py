@@ -118,7 +118,7 @@ def counts_from(
     is_complete = np.ones(len(weights), dtype=bool)
     if "\x01complete" in table.column_names:
         is_complete = table.column("\x01complete").to_numpy().astype(bool)
-    dropped = int(weights[before[0]][~is_complete[before[0]]].sum())
+    n_dropped = int(weights[before[0]][~is_complete[before[0]]].sum())
     series = {key: convert(key, table.column(key)) for key in keys}
     values = {
         name: convert(name, table.column(name)[part])
@@ -140,7 +140,7 @@ def counts_from(
         weights=weights[is_complete],
         parts={name: slice(int(after[i]), int(after[i + 1])) for i, name in enumerate(names)},
         combinations=partial(_number_rows, engine_keys, tuple(keys)),
-        n_dropped=dropped,
+        n_dropped=n_dropped,
         column_kinds=kinds,
     )
 

@@ -43,6 +43,6 @@ def noise_sql(noise: RowNoise, column: NoiseColumn, secret: str) -> str:
     uniform = f"((CAST({key} >> {64 - BITS} AS DOUBLE) + 0.5::DOUBLE) / {2.0**BITS!r}::DOUBLE)"
     draw = f"(CASE WHEN {uniform} < 0.5 THEN ln(2 * {uniform}) ELSE -ln(2 * (1 - {uniform})) END)"
     step, low, high = (f"{number!r}::DOUBLE" for number in (noise.step, noise.low, noise.high))
-    shifted = f"{column.value} + round({draw} * ({scale} / {step})) * {step}"
-    noised = f"greatest({low}, least({high}, round({shifted}, {noise.digits}))) + 0.0::DOUBLE"
-    return f"CAST({noised} AS BIGINT)" if noise.whole else noised
+    total = f"{column.value} + round({draw} * ({scale} / {step})) * {step}"
+    result = f"greatest({low}, least({high}, round({total}, {noise.digits}))) + 0.0::DOUBLE"
+    return f"CAST({result} AS BIGINT)" if noise.whole else result

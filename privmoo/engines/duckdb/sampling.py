@@ -43,10 +43,10 @@ def draw_from_files(
         f"SELECT {names} FROM (SELECT * FROM {numbered}{condition}) s "
         f"ORDER BY md5_number(concat({text_of(secret)}, '|', {place})) LIMIT {n}"
     )
-    with session(files.name, limits) as opened:
-        drawn = opened.arrow(query, "sample")
+    with session(files.name, limits) as database:
+        rows = database.arrow(query, "sample")
     return pd.DataFrame(
-        {name: _sample_column(files, counts, name, drawn.column(name)) for name in columns}
+        {name: _sample_column(files, counts, name, rows.column(name)) for name in columns}
     )
 
 
@@ -56,13 +56,13 @@ def _sample_column(
     """Return a column of the sample; texts of a CSV become numbers only if they do in all records."""
     if isinstance(files, ParquetFiles):
         return to_pandas(files, name, values)
-    counted = {**counts.keys, **counts.attributes}
-    if name in counted:
+    columns = {**counts.keys, **counts.attributes}
+    if name in columns:
         part = counts.parts.get(name, slice(None)) if name in counts.attributes else slice(None)
         texts = pd.Series(counts.engine_keys.column(name)[part].to_pandas(), dtype="str")
         distinct = (~texts.duplicated()).to_numpy()
         places = pd.Index(texts[distinct]).get_indexer(pd.Index(values.to_pandas(), dtype="str"))
-        return counted[name][distinct].iloc[places].reset_index(drop=True)
+        return columns[name][distinct].iloc[places].reset_index(drop=True)
     if (counts.column_kinds or {}).get(name) == "text":
         return pd.Series(values.to_pandas(), dtype="str", name=name)
     return to_pandas(files, name, values)

@@ -96,11 +96,11 @@ class DuckSource:
                 f"{source}: column {files.columns.index('') + 1} has no name, and DuckDB needs one; name "
                 "it, or leave it out"
             )
-        seen: dict[str, str] = {}
+        spelling: dict[str, str] = {}
         for name in files.columns:
-            if seen.setdefault(name.lower(), name) != name:
+            if spelling.setdefault(name.lower(), name) != name:
                 raise TableError(
-                    f"{source}: the columns {seen[name.lower()]!r} and {name!r} differ only in capital "
+                    f"{source}: the columns {spelling[name.lower()]!r} and {name!r} differ only in capital "
                     "letters, which DuckDB takes for one name; rename one"
                 )
         return cls(files, limits)
@@ -147,9 +147,9 @@ class DuckSource:
         if isinstance(files, ParquetFiles):
             return _parquet_sample(files, columns, n_rows)
         names = ", ".join(name_of(c) for c in columns)
-        with session(self.name, self.limits) as opened:
+        with session(self.name, self.limits) as database:
             first = CsvFiles(**{**vars(files), "paths": files.paths[:_SAMPLE_GROUPS]})
-            rows = opened.arrow(f"SELECT {names} FROM {reading(first)} LIMIT {n_rows}")
+            rows = database.arrow(f"SELECT {names} FROM {reading(first)} LIMIT {n_rows}")
         complete = len(files.paths) <= _SAMPLE_GROUPS and len(rows) < n_rows
         return SourceSample(rows.to_pandas(), complete, _estimated_rows(files, len(rows)))
 
@@ -183,8 +183,8 @@ class DuckSource:
             facts=facts,
         )
         limit = max_rows * max(len(attributes), 1)
-        with session(self.name, self.limits) as opened:
-            table = opened.run(lambda: fetch(opened, query, limit), "scan")
+        with session(self.name, self.limits) as database:
+            table = database.run(lambda: fetch(database, query, limit), "scan")
         if table is None:
             raise too_many_combinations(self.name, max_rows)
         if not len(table):
@@ -209,10 +209,10 @@ class DuckSource:
 
         part = counts.parts.get(column, slice(None))
         values = counts.engine_keys.column(column)[part]
-        with session(self.name, self.limits) as opened:
+        with session(self.name, self.limits) as database:
             place = pa.array(np.arange(len(values)))
-            opened.connection.register("asked", pa.table({"v": values, "at": place}))
-            first = opened.arrow(
+            database.connection.register("asked", pa.table({"v": values, "at": place}))
+            first = database.arrow(
                 f"WITH numbered AS (SELECT row_number() OVER () - 1 AS n, {name_of(column)} AS v, "
                 f"{is_complete(self.files, complete)} AS c FROM {reading(self.files)}), "
                 "first AS (SELECT v, min(n) AS n FROM numbered WHERE c GROUP BY v) "

@@ -127,27 +127,27 @@ def _as_in_memory(files: ParquetFiles, column: str, values: Any) -> pd.Series[An
     try:
         values = values.cast(kind.value_type if category else kind, safe=False)
         if metadata is None or category:
-            converted = values.to_pandas()
+            column_values = values.to_pandas()
         else:
             entries = [e for e in metadata["columns"] if e.get("field_name") == column]
             of_column = {**metadata, "columns": entries, "index_columns": []}
             schema = pa.schema([field]).with_metadata({b"pandas": json.dumps(of_column).encode()})
             table = pa.Table.from_arrays([values], schema=schema)
-            converted = table.to_pandas()[column]
+            column_values = table.to_pandas()[column]
     except (pa.ArrowException, ValueError):  # its text may quote a value
         raise TableError(
             f"{files.name}: the values of column {column!r} ({kind}) cannot be held by pandas; convert "
             "it to numbers, text or dates"
         ) from None
     if not category:
-        return pd.Series(converted, name=column)
+        return pd.Series(column_values, name=column)
     order = _categories(files.paths, column) if kind.ordered else None
-    if kind.ordered and (order is None or not set(converted.dropna()) <= set(order)):
+    if kind.ordered and (order is None or not set(column_values.dropna()) <= set(order)):
         raise TableError(
             f"{files.name}: column {column!r} is an ordered category whose parts do not share one "
             "order; write it as text and give its order in an ordered hierarchy"
         )
-    categorical = pd.Categorical(converted, categories=order, ordered=bool(kind.ordered))
+    categorical = pd.Categorical(column_values, categories=order, ordered=bool(kind.ordered))
     return pd.Series(categorical, name=column)
 
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import privmoo as pm
-from privmoo.data.likeness import Likeness
+from privmoo.data.table_sketch import TableSketch
 
 
-def likeness(frame: pd.DataFrame) -> Likeness:
-    return Likeness.of(pm.Table(frame, quasi_identifiers=["age"], sensitive="ill"))
+def sketch(frame: pd.DataFrame) -> TableSketch:
+    return TableSketch.of(pm.Table(frame, quasi_identifiers=["age"], sensitive="ill"))
 
 
 def people(n: int, seed: int) -> pd.DataFrame:
@@ -27,7 +27,7 @@ def people(n: int, seed: int) -> pd.DataFrame:
 @given(n=st.sampled_from([12, 100, 2_000]), seed=st.integers(0, 1000))
 def test_one_row_more_or_less(n: int, seed: int) -> None:
     frame = people(n, seed)
-    first = likeness(frame)
+    first = sketch(frame)
     more = pd.concat([frame, people(1, seed + 1)])
     for other in (
         more,
@@ -35,10 +35,10 @@ def test_one_row_more_or_less(n: int, seed: int) -> None:
         frame.sample(frac=1, random_state=1),
         frame.astype({"age": float}),
     ):
-        assert first.resembles(likeness(other)) and likeness(other).resembles(first)
-    assert likeness(frame.iloc[::-1]) == first and first.overlap(first) == 1
-    assert not first.resembles(likeness(people(n, seed + 2)))
-    assert Likeness.from_json(json.loads(json.dumps(first.to_json()))) == first
+        assert first.resembles(sketch(other)) and sketch(other).resembles(first)
+    assert sketch(frame.iloc[::-1]) == first and first.overlap(first) == 1
+    assert not first.resembles(sketch(people(n, seed + 2)))
+    assert TableSketch.from_json(json.loads(json.dumps(first.to_json()))) == first
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 0.75, 1.0])
@@ -51,18 +51,18 @@ def test_the_shared_part_is_estimated(share: float) -> None:
         frame[: equal + rest // 2],
         pd.concat([frame[:equal], frame[equal + rest // 2 :]]),
     )
-    assert likeness(first).overlap(likeness(second)) == pytest.approx(share, abs=0.16)
+    assert sketch(first).overlap(sketch(second)) == pytest.approx(share, abs=0.16)
 
 
 def test_equal_rows_count() -> None:
     frame = pd.DataFrame({"age": [1, 2] * 200, "ill": ["x", "y"] * 200})
-    assert likeness(frame).resembles(likeness(frame[:-1]))
-    assert not likeness(frame).resembles(likeness(frame[:100]))
+    assert sketch(frame).resembles(sketch(frame[:-1]))
+    assert not sketch(frame).resembles(sketch(frame[:100]))
 
 
 def test_odd_values() -> None:
     frame = pd.DataFrame({"age": ["\u00e9", None, "a"], "ill": ["x", "y", "x"]}, dtype=object)
-    assert likeness(frame).resembles(likeness(frame))
+    assert sketch(frame).resembles(sketch(frame))
 
 
 @pytest.mark.parametrize("n", [40, 200, 5_000])
@@ -77,7 +77,7 @@ def test_the_estimate_is_right_on_average_for_tables_of_all_sizes(n: int, share:
         frame = pd.DataFrame({"age": numbers})
         frame["ill"] = np.where(frame["age"] % 2, "x", "y")
         first, second = frame[:n], frame[n - common :]
-        estimates.append(likeness(first).overlap(likeness(second)))
+        estimates.append(sketch(first).overlap(sketch(second)))
     exact = common / (2 * n - common)
     assert np.mean(estimates) == pytest.approx(exact, abs=0.06)
     assert np.std(estimates) < 0.06

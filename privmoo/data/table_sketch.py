@@ -1,4 +1,4 @@
-"""Likeness: whether two tables hold nearly the same records, estimated from a few bits of each."""
+"""TableSketch: whether two tables hold nearly the same records, estimated from a few bits of each."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from privmoo.hierarchy.canonical import canonical
 if TYPE_CHECKING:
     from privmoo.data.table import Table
 
-__all__ = ["Likeness"]
+__all__ = ["TableSketch"]
 
 _BINS = 512
 _ALIKE = 0.8
 
 
 @dataclass(frozen=True)
-class Likeness:
+class TableSketch:
     """A sketch of a table, 512 signs and its size, which recognises the table after a few changes.
 
     Every record falls into one of 512 bins by a hash, and of every bin one bit of its smallest hash is
@@ -40,12 +40,12 @@ class Likeness:
     signs: str
 
     @classmethod
-    def of(cls, table: Table) -> Likeness:
+    def of(cls, table: Table) -> TableSketch:
         """Sketch a table; the order of its rows and the types of its columns do not matter."""
         frame = table.records.frame[sorted(table.released_columns)]
         hashes = _row_hashes(frame)
-        repeated = pd.Series(hashes).groupby(hashes).cumcount().to_numpy().astype(np.uint64)
-        hashes = _mix_bits(hashes + repeated * np.uint64(0x9E3779B97F4A7C15))
+        repetition = pd.Series(hashes).groupby(hashes).cumcount().to_numpy().astype(np.uint64)
+        hashes = _mix_bits(hashes + repetition * np.uint64(0x9E3779B97F4A7C15))
         smallest = np.full(_BINS, np.iinfo(np.uint64).max, dtype=np.uint64)
         np.minimum.at(smallest, (hashes % _BINS).astype(np.int64), hashes // _BINS)
         signs = np.where(smallest & np.uint64(1), "1", "0")
@@ -53,7 +53,7 @@ class Likeness:
         return cls(table.n_records, "".join(signs))
 
     @classmethod
-    def from_json(cls, data: Any) -> Likeness | None:
+    def from_json(cls, data: Any) -> TableSketch | None:
         """Return what `to_json` wrote, or None if the data are something else."""
         if not isinstance(data, dict):
             return None
@@ -66,7 +66,7 @@ class Likeness:
         """Return plain data."""
         return {"records": self.n_records, "signs": self.signs}
 
-    def overlap(self, other: Likeness) -> float:
+    def overlap(self, other: TableSketch) -> float:
         """Estimate the share of records in both tables among those in either; the error is about 0.04."""
         ours, theirs = (np.array(list(signs)) for signs in (self.signs, other.signs))
         in_both = (ours != "-") & (theirs != "-")
@@ -79,12 +79,13 @@ class Likeness:
         same_record = 2 * equal - int(in_both.sum())
         return max(0.0, same_record / int(in_either.sum()))
 
-    def resembles(self, other: Likeness) -> bool:
+    def resembles(self, other: TableSketch) -> bool:
         """Return whether nearly all records are in both tables.
 
         >>> import privmoo as pm
         >>> frame = pd.DataFrame({"age": range(100)})
-        >>> whole, less = (Likeness.of(pm.Table(f, quasi_identifiers=["age"])) for f in (frame, frame[3:]))
+        >>> tables = (pm.Table(f, quasi_identifiers=["age"]) for f in (frame, frame[3:]))
+        >>> whole, less = map(TableSketch.of, tables)
         >>> whole.resembles(less)
         True
         """
@@ -100,9 +101,9 @@ def _row_hashes(frame: pd.DataFrame) -> NDArray[np.uint64]:
             codes, uniques = pd.factorize(values, use_na_sentinel=False)
         except TypeError:  # lists and other values without a hash
             codes, uniques = pd.factorize(values.map(repr), use_na_sentinel=False)
-        spelled = (f"{name}\0{canonical(value)}" for value in uniques)
+        spellings = (f"{name}\0{canonical(value)}" for value in uniques)
         texts = np.array(
-            [text.encode("utf-8", "backslashreplace").decode() for text in spelled], dtype=object
+            [text.encode("utf-8", "backslashreplace").decode() for text in spellings], dtype=object
         )
         total += _mix_bits(pd.util.hash_array(texts, categorize=False)[codes])
     return total
@@ -110,7 +111,7 @@ def _row_hashes(frame: pd.DataFrame) -> NDArray[np.uint64]:
 
 def _mix_bits(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Spread every bit over all others (the finalizer of splitmix64)."""
-    mixed = hashes.astype(np.uint64)
+    bits = hashes.astype(np.uint64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return mixed ^ (mixed >> np.uint64(31))
+        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
+    return bits ^ (bits >> np.uint64(31))

@@ -1,4 +1,4 @@
-"""A little more: columns that a slightly more expensive solution keeps as they are."""
+"""Affordable columns: what a slightly more expensive solution keeps as it is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def for_a_little_more(front: Front, solution: Solution | int, at_most: float) ->
     Args:
         front: The front.
         solution: One of its solutions, or the number of one.
-        at_most: The most that may be paid more.
+        at_most: The largest additional cost.
     """
     if not (is_number(at_most) and at_most > 0):
         raise ProblemError(f"for_a_little_more: at_most must be a number above 0, got {at_most!r}")
@@ -40,20 +40,20 @@ def for_a_little_more(front: Front, solution: Solution | int, at_most: float) ->
     if front.table is None or not costs:
         return []
     here, cost = front[place], costs[0]
-    kept = here.kept_columns()
-    told = set(kept)
+    unchanged_here = here.kept_columns()
+    named_columns = set(unchanged_here)
     answers: list[Answer] = []
     for other in _slightly_dearer(front, place, cost, at_most):
         candidate = front[int(other)]
         columns = candidate.kept_columns()
-        gained = [name for name in columns if name not in told]
+        gained = [name for name in columns if name not in named_columns]
         if gained:
-            told.update(gained)
-            given_up = [name for name in kept if name not in columns]
+            named_columns.update(gained)
+            given_up = [name for name in unchanged_here if name not in columns]
             answers.append(
                 Answer(_sentence(here, candidate, cost, gained, given_up), candidate, {})
             )
-        if len(answers) == _MOST_ANSWERS or len(told) == front.table.n_qis:
+        if len(answers) == _MOST_ANSWERS or len(named_columns) == front.table.n_qis:
             break
     return answers
 
@@ -75,7 +75,7 @@ def _slightly_dearer(front: Front, place: int, cost: Quantity, at_most: float) -
 def _sentence(
     here: Solution, there: Solution, cost: Quantity, gained: list[str], given_up: list[str]
 ) -> str:
-    """Return what is paid more, which columns it keeps, and what else changes."""
+    """Return the additional cost, the columns that it keeps, and what else changes."""
     prices = []
     people = "people" if here.table.subject_name is None else "records"
     share = (there.values[RECORDS_SUPPRESSED] - here.values[RECORDS_SUPPRESSED]) / (
@@ -85,10 +85,10 @@ def _sentence(
         prices.append(f"{100 * share:.2g} % more {people} left out")
     extra = there.values[cost.key] - here.values[cost.key]
     if cost.key not in ("suppression", RECORDS_SUPPRESSED) or not prices:
-        prices.append(f"{cost.write(float(f'{extra:.2g}'))} more {cost.words}")
-    lost = there.lost_values()
+        prices.append(f"{cost.write_difference(float(f'{extra:.2g}'))} more {cost.words}")
+    lost_values = there.lost_values()
     columns = join_words(
-        f"{name!r} as it is" + (f" ({lost[name].remaining})" if name in lost else "")
+        f"{name!r} as it is" + (f" ({lost_values[name].remaining})" if name in lost_values else "")
         for name in gained
     )
     verb = "keeps" if len(prices) == 1 else "keep"
