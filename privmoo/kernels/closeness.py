@@ -227,10 +227,11 @@ def largest_gain(
         violated = False
         for g in range(starts[c], stops[c]):
             for i in range(segments.starts[g], segments.stops[g]):
-                q = totals[segments.values[i]] / n
-                gain = (segments.counts[i] / records[g] - q) / q
+                total = totals[segments.values[i]]
+                # Whole numbers up to the one division, so that a gain equal to a bound stays so.
+                gain = (segments.counts[i] * n - total * records[g]) / (total * records[g])
                 largest = max(largest, gain)
-                violated = violated or (enhanced and gain > 0 and gain > -np.log(q))
+                violated = violated or (enhanced and gain > 0 and gain > -np.log(total / n))
         out[c] = n - 1.0 if violated else largest
 
 
