@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from privmoo._util.dominance import non_dominated
 from privmoo._util.progress_bar import new_bar
 from privmoo.errors import InfeasibleError, ProblemError
-from privmoo.exact.choices import Choices, choices_of
 from privmoo.exact.costs import SweepGoal, costs_of, goal_of, values_of
-from privmoo.exact.dolls import Outcome, search_lattice
 from privmoo.exact.one_by_one import evaluate_all
 from privmoo.exact.pairs import pair_bound
+from privmoo.exact.partitions import Partitions, partitions_of
 from privmoo.exact.prices import price_of
+from privmoo.exact.russian_dolls import Outcome, search_lattice
 from privmoo.exact.stages import Lattice
 from privmoo.exact.stopwatch import Stopwatch
 from privmoo.exact.sweep import new_best
@@ -89,12 +89,12 @@ def exact_front(
     goal = goal_of(problem)
     if "regions" in getattr(problem.space, "kinds", ()) and goal is not None:
         return _by_pairs(problem, goal, start, watch, progress)
-    choices = choices_of(problem)
-    with _bar(choices.n_nodes, disable=not progress) as bar:
+    partitions = partitions_of(problem)
+    with _bar(partitions.n_nodes, disable=not progress) as bar:
         if goal is None:
-            front = _by_evaluation(problem, choices, start, watch, bar)
+            front = _by_evaluation(problem, partitions, start, watch, bar)
         else:
-            front = _by_sweep(problem, choices, goal, start, watch, bar)
+            front = _by_sweep(problem, partitions, goal, start, watch, bar)
     if front.proven:
         problem.proven_points = front.F
     return front
@@ -153,17 +153,17 @@ def lower_bound(problem: AnonymizationProblem, *, most_nodes: int = 200_000) -> 
     pairs = pair_bound(problem.table, goal.kind)
     if "regions" in getattr(problem.space, "kinds", ()):
         return _as_steps(problem, goal, pairs)
-    choices = choices_of(problem)
-    price = price_of(choices, goal.kind, range(problem.table.n_qis))
+    partitions = partitions_of(problem)
+    price = price_of(partitions, goal.kind, range(problem.table.n_qis))
     total = np.zeros(problem.table.n_records + 1)
-    for part in _parts(choices, most_nodes):
-        total += search_lattice(Lattice(choices, price, part), goal, Stopwatch()).best.floor
+    for part in _parts(partitions, most_nodes):
+        total += search_lattice(Lattice(partitions, price, part), goal, Stopwatch()).best.floor
     return _as_steps(problem, goal, np.maximum(total, pairs))
 
 
 def _by_sweep(
     problem: AnonymizationProblem,
-    choices: Choices,
+    partitions: Partitions,
     goal: SweepGoal,
     start: Front | None,
     watch: Stopwatch,
@@ -171,11 +171,11 @@ def _by_sweep(
 ) -> Front:
     known = None
     if not goal.all_limits:
-        if start is None and choices.n_nodes > _LARGE:
+        if start is None and partitions.n_nodes > _LARGE:
             start = _quick_search(problem)
         known = None if start is None else _staircase(problem, goal, start)
-    columns = choices.listed()
-    lattice = Lattice(choices, price_of(choices, goal.kind, columns), columns)
+    columns = partitions.listed()
+    lattice = Lattice(partitions, price_of(partitions, goal.kind, columns), columns)
     if len(columns) < problem.table.n_qis:
         # The others cost at least nothing: what is proven of the listed columns bounds all.
         part = search_lattice(lattice, goal, watch, bar=bar)
@@ -183,15 +183,15 @@ def _by_sweep(
     else:
         outcome = search_lattice(lattice, goal, watch, start=known, bar=bar)
     rows = [
-        choices.row(lattice.places(node), k)
+        partitions.row(lattice.places(node), k)
         for k, node in _best_entries(outcome.best, goal)
         if k >= goal.least_k
     ]
     if not rows:  # nothing feasible yet, or nothing better than the start
-        rows = [choices.coarsest()]
-    if start is None and not outcome.finished and choices.n_nodes > _QUICK:
+        rows = [partitions.coarsest()]
+    if start is None and not outcome.finished and partitions.n_nodes > _QUICK:
         start = _quick_search(problem)  # what a sweep has visited when it ends says little
-    facts = _facts(choices, watch, outcome.visited, outcome.left_out, proven=outcome.finished)
+    facts = _facts(partitions, watch, outcome.visited, outcome.left_out, proven=outcome.finished)
     front = _front(problem, np.stack(rows), start, facts)
     if outcome.finished:
         return front
@@ -290,22 +290,22 @@ def _best_entries(best: Best, goal: SweepGoal) -> list[tuple[int, int]]:
 
 def _by_evaluation(
     problem: AnonymizationProblem,
-    choices: Choices,
+    partitions: Partitions,
     start: Front | None,
     watch: Stopwatch,
     bar: Any,
 ) -> Front:
     """Evaluate every recoding, with every threshold if that is a variable."""
-    if len(choices.listed()) < problem.table.n_qis:
+    if len(partitions.listed()) < problem.table.n_qis:
         raise ProblemError(
-            f"exact_front: {choices.n_nodes:.1e} recodings cannot be evaluated one by one, and bounds are "
+            f"exact_front: {partitions.n_nodes:.1e} recodings cannot be evaluated one by one, and bounds are "
             "known only for k against general loss or transparency; choose these objectives or use "
             "hierarchies with fewer leaves"
         )
-    archive, n_visited = evaluate_all(problem, choices, watch, bar)
-    facts = _facts(choices, watch, n_visited, 0, proven=n_visited == choices.n_nodes)
+    archive, n_visited = evaluate_all(problem, partitions, watch, bar)
+    facts = _facts(partitions, watch, n_visited, 0, proven=n_visited == partitions.n_nodes)
     if not len(archive):
-        return _front(problem, choices.coarsest()[None], start, facts)
+        return _front(problem, partitions.coarsest()[None], start, facts)
     front = Front.from_evaluation(problem, archive.evaluation(), run=facts)
     return front if start is None else replace(start.merge(front), run=facts)
 
@@ -321,9 +321,9 @@ def _as_steps(
     return pd.DataFrame({"k": k, goal.measure.key: values_of(problem.table, goal, floor[k])})
 
 
-def _parts(choices: Choices, most_nodes: int) -> list[list[int]]:
+def _parts(partitions: Partitions, most_nodes: int) -> list[list[int]]:
     """Return the quasi-identifiers in few parts whose lattices are small enough."""
-    sizes = choices.sizes
+    sizes = partitions.sizes
     parts: list[list[int]] = []
     for j in sorted(range(len(sizes)), key=lambda j: -sizes[j]):
         for part in parts:
@@ -344,12 +344,12 @@ def _mean_groups(
 
 
 def _facts(
-    choices: Choices, watch: Stopwatch, n_visited: int, left_out: int, *, proven: bool
+    partitions: Partitions, watch: Stopwatch, n_visited: int, left_out: int, *, proven: bool
 ) -> dict[str, Any]:
     return {
         "algorithm": "exact lattice",
         "proven": proven,
-        "nodes": choices.n_nodes,
+        "nodes": partitions.n_nodes,
         "visited": n_visited,
         "left_out_by_bounds": left_out,
         "seconds": round(watch.elapsed, 3),

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.data.table import Table
-from privmoo.exact.choices import Choices
-from privmoo.exact.nested import blocks_of_bits, nested_sets
+from privmoo.exact.partition_sets import blocks_of_bits, nested_sets
+from privmoo.exact.partitions import Partitions
 from privmoo.exact.prices import Price, cost_of_block
 from privmoo.kernels.rolling import Stages
 
@@ -40,7 +40,7 @@ class Lattice:
     work on few groups; the first stage is large enough that one of its combinations is a short step.
 
     Args:
-        choices: The partitions that every quasi-identifier may have.
+        partitions: The partitions that every quasi-identifier may have.
         price: What they cost.
         columns: The places of the quasi-identifiers; all by default.
 
@@ -52,32 +52,32 @@ class Lattice:
     """
 
     def __init__(
-        self, choices: Choices, price: Price, columns: Sequence[int] | None = None
+        self, partitions: Partitions, price: Price, columns: Sequence[int] | None = None
     ) -> None:
-        places = range(choices.table.n_qis) if columns is None else columns
-        order = sorted(places, key=lambda j: -_entropy(choices.table, j))
-        self._set(choices, price, _group_columns(choices.sizes, order), {})
+        places = range(partitions.table.n_qis) if columns is None else columns
+        order = sorted(places, key=lambda j: -_entropy(partitions.table, j))
+        self._set(partitions, price, _group_columns(partitions.sizes, order), {})
 
     def _set(
         self,
-        choices: Choices,
+        partitions: Partitions,
         costs: Price,
         groups: list[list[int]],
         combinations: dict[tuple[int, ...], list[_Entry]],
     ) -> None:
-        self.choices, self.costs, self.groups = choices, costs, groups
+        self.partitions, self.costs, self.groups = partitions, costs, groups
         self._combinations = combinations
         columns = [j for group in groups for j in group]
         self.prices = [math.fsum(costs.suppressed[j] for j in group) for group in groups]
         self.price = math.fsum(self.prices)
-        self.n_nodes = math.prod(choices.sizes[j] for j in columns)
+        self.n_nodes = math.prod(partitions.sizes[j] for j in columns)
         self.stages = self._stages()
 
     def part(self, stages: Sequence[int]) -> Lattice:
         """Return the lattice of some of the stages."""
         part = object.__new__(Lattice)
         groups = [self.groups[stage] for stage in stages]
-        part._set(self.choices, self.costs, groups, self._combinations)
+        part._set(self.partitions, self.costs, groups, self._combinations)
         return part
 
     def units(self, n: int) -> list[tuple[int, int]]:
@@ -110,14 +110,14 @@ class Lattice:
 
     def places(self, node: int) -> NDArray[np.int64]:
         """Return the partition of every quasi-identifier of a node; others have their first."""
-        result = np.zeros(len(self.choices.sizes), np.int64)
+        result = np.zeros(len(self.partitions.sizes), np.int64)
         for group in reversed(self.groups):
             for j in reversed(group):
-                node, result[j] = divmod(node, self.choices.sizes[j])
+                node, result[j] = divmod(node, self.partitions.sizes[j])
         return result
 
     def _stages(self) -> Stages:
-        table = self.choices.table
+        table = self.partitions.table
         codes = table.tuples.astype(np.int64)
         suffix, n_suffixes = np.zeros(table.n_tuples, np.int64), [1]
         own_codes, nexts, every = [], [], []
@@ -156,11 +156,11 @@ class Lattice:
 
     def _combine(self, group: Sequence[int], codes: NDArray[np.int64]) -> list[_Entry]:
         """Return the entries of a stage: combinations of partitions, and sets of them."""
-        lists = [self.choices.blocks(j)[:, codes[:, j]].astype(np.uint32) for j in group]
+        lists = [self.partitions.blocks(j)[:, codes[:, j]].astype(np.uint32) for j in group]
         if len(group) == 1:
             return self._entries(group[0], codes[:, group[0]], lists[0])
         entries: list[_Entry] = []
-        for steps in product(*(range(self.choices.sizes[j]) for j in group)):
+        for steps in product(*(range(self.partitions.sizes[j]) for j in group)):
             key, cost = np.zeros(len(codes), np.int64), np.zeros(len(codes))
             for j, rows, step in zip(group, lists, steps, strict=True):
                 blocks = rows[step]
@@ -177,11 +177,13 @@ class Lattice:
     ) -> list[_Entry]:
         """Return the partitions of one column, and sets of them by their bits."""
         entries = []
-        qi = self.choices.table.qis[j]
-        if self.choices.sizes[j] <= _COMBOS:
+        qi = self.partitions.table.qis[j]
+        if self.partitions.sizes[j] <= _COMBOS:
             listed = zip(blocks, self.costs.of_blocks[j], strict=True)
             return [_Entry(0, i, row, len(cost), cost) for i, (row, cost) in enumerate(listed)]
-        for members in nested_sets(self.choices.bits(j), _weights_before(self.choices.table, j)):
+        for members in nested_sets(
+            self.partitions.bits(j), _weights_before(self.partitions.table, j)
+        ):
             place = int(members.rows[0])
             if members.skip == 0:
                 costs = self.costs.of_blocks[j][place]

@@ -68,7 +68,7 @@ def search_lattice(
         start: Per k, the cost of a release that is known; only cheaper ones are searched.
         bar: The progress bar.
     """
-    n_records = lattice.choices.table.n_records
+    n_records = lattice.partitions.table.n_records
     n_stages = len(lattice.groups)
     rests = np.zeros((n_stages + 1, n_records + 1))
     apart = np.zeros(n_records + 1)
@@ -112,7 +112,7 @@ def _sweep(
     bar: Any = None,
 ) -> Outcome:
     """Sweep a lattice by parts of its first stage, those of the least bounds first."""
-    n_records = lattice.choices.table.n_records
+    n_records = lattice.partitions.table.n_records
     best = new_best(n_records, 1 << 16)
     if start is not None:
         np.minimum(best.floor, start, out=best.floor)
@@ -150,7 +150,7 @@ def _geometric(n_records: int) -> NDArray[np.int64]:
 
 def _bound_of(lattice: Lattice, terms: Terms, begin: int, stop: int) -> NDArray[np.float64]:
     """Return, per k, the least cost below some entries of the first stage, as the kernel does."""
-    bound = np.full(lattice.choices.table.n_records + 1, np.inf)
+    bound = np.full(lattice.partitions.table.n_records + 1, np.inf)
     entry = begin
     while entry < stop:
         np.minimum(bound, _bound_of_entry(lattice, terms, entry), out=bound)
