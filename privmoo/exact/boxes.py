@@ -68,7 +68,7 @@ def box_bound(table: Table, kind: Kind, watch: Stopwatch | None = None) -> NDArr
     for of_tuples, own_ks in ((least, ks), (of_boxes, box_ks)):
         totals = np.concatenate([[0.0], pairs.weights @ of_tuples])
         bound[1:] = np.maximum(bound[1:], totals[np.searchsorted(own_ks, every, side="right")])
-    return np.asarray(bound * shares.sum() * (1 - 1e-9))
+    return np.asarray(bound * shares.sum() * (1 - 1e-11))
 
 
 def _pair_losses(

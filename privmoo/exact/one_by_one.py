@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice, product
 from typing import Any
 
@@ -41,26 +42,34 @@ def evaluate_all(
     while n_visited < partitions.n_nodes and not watch.is_over():
         chunk = np.array(list(islice(nodes, size)))
         for part in _decision_vectors(problem, partitions, chunk, size):
+            if watch.is_over():
+                break
             if isinstance(problem.suppression, Staircase):
                 archive.on_evaluation(problem.evaluator.evaluate(part, stairs=True))
             else:
                 archive.on_evaluation(problem.evaluator.judge(part, keep=False))
-        n_visited += len(chunk)
-        bar.update(len(chunk))
+        else:
+            n_visited += len(chunk)
+            bar.update(len(chunk))
     return archive, n_visited
 
 
 def _decision_vectors(
     problem: AnonymizationProblem, partitions: Partitions, nodes: NDArray[np.int64], size: int
-) -> list[NDArray[Any]]:
-    """Return the decision vectors of some recodings, with every threshold they choose, in chunks."""
+) -> Iterator[NDArray[Any]]:
+    """Yield the decision vectors of some recodings, with every threshold they choose, in chunks."""
     share = getattr(problem.space, "max_suppression", None)
     if share is None:
-        return [np.stack([partitions.row(node) for node in nodes])]
-    rows = []
+        yield np.stack([partitions.row(node) for node in nodes])
+        return
+    rows: list[NDArray[Any]] = []
     space = space_of(problem, "levels")
     limit = most_suppressed(float(share), problem.table.n_records)
     staircases = problem.evaluator.engine.stairs(space.blocks(space.lowest + nodes))
     for node, stairs in zip(nodes, staircases, strict=True):
         rows += [partitions.row(node, int(k)) for k in stairs.within(limit)]
-    return [np.stack(rows[low : low + size]) for low in range(0, len(rows), size)]
+        while len(rows) >= size:
+            yield np.stack(rows[:size])
+            rows = rows[size:]
+    if rows:
+        yield np.stack(rows)
