@@ -10,16 +10,18 @@ from numpy.typing import NDArray
 
 from privmoo.data.table import Table
 from privmoo.exact.prices import Kind
+from privmoo.exact.value_demands import is_value_demand
 from privmoo.measures import GeneralLoss, KAnonymity, Measure, SuppressedShare, Transparency
+from privmoo.measures.base import Constraint
 from privmoo.problem import AnonymizationProblem
-from privmoo.suppression import Budget, ExplicitRecords, NoSuppression
+from privmoo.suppression import BelowThreshold, Budget, ExplicitRecords, NoSuppression
 from privmoo.suppression.staircase import most_suppressed
 
 __all__ = ["SweepGoal", "costs_of", "goal_of", "kind_of", "values_of"]
 
 
 class SweepGoal(NamedTuple):
-    """A problem that the sweep can solve: more k against less of one additive cost.
+    """A problem that the sweep can solve: less of one additive cost, usually against more k.
 
     Attributes:
         measure: The second objective.
@@ -27,6 +29,10 @@ class SweepGoal(NamedTuple):
         most_suppressed: The largest number of suppressed records.
         least_k: The smallest k.
         all_limits: Whether suppressing fewer records is a third objective.
+        counts_k: Whether more k is an objective.
+        threshold: The only size below which groups are suppressed; 0 if every size may be one.
+        geometric: Whether losses of columns are combined geometrically.
+        demands: Constraints on sensitive values.
     """
 
     measure: Measure
@@ -34,6 +40,20 @@ class SweepGoal(NamedTuple):
     most_suppressed: int
     least_k: int
     all_limits: bool = False
+    counts_k: bool = True
+    threshold: int = 0
+    geometric: bool = False
+    demands: tuple[Constraint, ...] = ()
+
+    def for_columns(self) -> SweepGoal:
+        """Return what is searched in some of the columns alone, for a bound.
+
+        A release within the limits, restricted to these columns, publishes part of the records of a
+        threshold. The part satisfies demands on sensitive values; all records of the threshold need not,
+        so these demands stay only if nothing is suppressed. Nor need it be the only threshold there is.
+        """
+        demands = self.demands if self.most_suppressed == 0 else ()
+        return self._replace(demands=demands, threshold=0)
 
 
 def goal_of(problem: AnonymizationProblem) -> SweepGoal | None:
@@ -44,33 +64,48 @@ def goal_of(problem: AnonymizationProblem) -> SweepGoal | None:
     k = [m for m in problem.objectives if isinstance(m, KAnonymity) and m.stage == "after"]
     share = [m for m in problem.objectives if isinstance(m, SuppressedShare)]
     costs = [m for m in problem.objectives if m not in k and m not in share]
-    if len(k) != 1 or len(costs) != 1:
+    if len(k) > 1 or len(share) > 1 or len(costs) != 1:
         return None
-    limit = 0
+    limit = threshold = 0
     if isinstance(policy, Budget) and policy.by == "k":
         limit = policy.limit(table.n_records)
+    elif isinstance(policy, BelowThreshold) and policy.by == "k":
+        limit, threshold = table.n_records, math.ceil(policy.k)
     elif not isinstance(policy, NoSuppression | ExplicitRecords):
         return None
     elif getattr(problem.space, "max_suppression", None) is not None:
         limit = table.n_records
-    least_k = 1
+    least_k, demands = 1, []
     for c in problem.constraints:
         if isinstance(c.measure, KAnonymity) and c.measure.stage == "after" and c.relation == ">=":
             least_k = max(least_k, math.ceil(c.bound))
         elif isinstance(c.measure, SuppressedShare) and c.relation == "<=":
             limit = min(limit, most_suppressed(float(c.bound), table.n_records))
+        elif is_value_demand(table, c):
+            demands.append(c)
         else:
             return None
     kind = kind_of(costs[0])
     if kind is None:
         return None
     limit = min(limit, table.n_records - 1)
-    return SweepGoal(costs[0], kind, limit, least_k, bool(share))
+    geometric = getattr(costs[0], "aggregate", "") == "geometric"
+    return SweepGoal(
+        measure=costs[0],
+        kind=kind,
+        most_suppressed=limit,
+        least_k=max(least_k, threshold),
+        all_limits=bool(share),
+        counts_k=bool(k),
+        threshold=threshold,
+        geometric=geometric,
+        demands=tuple(demands),
+    )
 
 
 def kind_of(m: Measure) -> Kind | None:
     """Return how a measure adds up over cells; None if it does not."""
-    if isinstance(m, GeneralLoss) and m.aggregate == "arithmetic" and m.stage == "after":
+    if isinstance(m, GeneralLoss) and m.stage == "after":
         return "loss"
     if isinstance(m, Transparency) and m.stage == "after":
         return "transparency"
@@ -80,6 +115,8 @@ def kind_of(m: Measure) -> Kind | None:
 def costs_of(table: Table, goal: SweepGoal, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return values of the second objective as costs summed over all records.
 
+    The cost of a geometric loss G is `n log₂(1 + G)`, a sum over columns: `n Σ w log₂(1 + L)`.
+
     Args:
         table: The records.
         goal: What is searched.
@@ -87,6 +124,8 @@ def costs_of(table: Table, goal: SweepGoal, values: NDArray[np.float64]) -> NDAr
     """
     if goal.kind == "transparency":
         return np.asarray(table.n_qis * table.n_records - values)
+    if goal.geometric:
+        return np.asarray(np.log1p(values) / math.log(2) * table.n_records)
     return np.asarray(values * table.n_records)
 
 
@@ -100,4 +139,6 @@ def values_of(table: Table, goal: SweepGoal, costs: NDArray[np.float64]) -> NDAr
     """
     if goal.kind == "transparency":
         return np.asarray(table.n_qis * table.n_records - costs)
+    if goal.geometric:
+        return np.asarray(np.expm1(costs / table.n_records * math.log(2)))
     return np.asarray(costs / table.n_records)

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from privmoo._util.dominance import non_dominated
 from privmoo._util.progress_bar import new_bar
 from privmoo.errors import InfeasibleError, ProblemError
-from privmoo.exact.choices import Choices, choices_of
+from privmoo.exact.boxes import box_bound
 from privmoo.exact.costs import SweepGoal, costs_of, goal_of, values_of
-from privmoo.exact.dolls import Outcome, search_lattice
 from privmoo.exact.one_by_one import evaluate_all
-from privmoo.exact.pairs import pair_bound
+from privmoo.exact.partitions import Partitions, partitions_of
 from privmoo.exact.prices import price_of
+from privmoo.exact.russian_dolls import Outcome, search_lattice
 from privmoo.exact.stages import Lattice
 from privmoo.exact.stopwatch import Stopwatch
 from privmoo.exact.sweep import new_best
@@ -37,7 +37,8 @@ __all__ = ["exact_front", "lattice_cost", "lower_bound"]
 _SECONDS_PER_GROUP = 1.2e-8
 _LONGEST = 600.0
 _LARGE = 1_000_000  # nodes from which a short search pays for itself
-_FOR_PAIRS = 0.1  # of the time, beyond its end: what the bound by pairs may take
+_FOR_SWEEP = 0.9  # of the time, after which a sweep ends; a bound by boxes takes the rest
+_AFTER_CTRL_C = 2.0  # seconds for that bound, if somebody is waiting
 _QUICK = 2_000  # evaluations of that search
 
 
@@ -88,13 +89,13 @@ def exact_front(
         )
     goal = goal_of(problem)
     if "regions" in getattr(problem.space, "kinds", ()) and goal is not None:
-        return _by_pairs(problem, goal, start, watch, progress)
-    choices = choices_of(problem)
-    with _bar(choices.n_nodes, disable=not progress) as bar:
+        return _by_boxes(problem, goal, start, watch, progress)
+    partitions = partitions_of(problem)
+    with _bar(partitions.n_nodes, disable=not progress) as bar:
         if goal is None:
-            front = _by_evaluation(problem, choices, start, watch, bar)
+            front = _by_evaluation(problem, partitions, start, watch, bar)
         else:
-            front = _by_sweep(problem, choices, goal, start, watch, bar)
+            front = _by_sweep(problem, partitions, goal, start, watch, bar)
     if front.proven:
         problem.proven_points = front.F
     return front
@@ -131,7 +132,8 @@ def lower_bound(problem: AnonymizationProblem, *, most_nodes: int = 200_000) -> 
     of a part are not published and lose all of it. So the cost within a part is at least the best of that
     part's lattice for k or more, and the parts' costs add up. The fewer parts, the tighter the bound.
 
-    Boxes of two records give another bound, the only one for regions (see `privmoo.exact.pairs`).
+    The cheapest boxes around records give another bound, the only one for regions (see
+    `privmoo.exact.boxes`).
 
     Args:
         problem: A problem of levels, cuts or regions, with k against general loss or transparency.
@@ -150,20 +152,21 @@ def lower_bound(problem: AnonymizationProblem, *, most_nodes: int = 200_000) -> 
             "lower_bound: a bound is known for k against general loss or transparency, with a threshold "
             "or without suppression; this problem has other objectives, constraints or policies"
         )
-    pairs = pair_bound(problem.table, goal.kind)
+    boxes = box_bound(problem.table, goal.kind)
     if "regions" in getattr(problem.space, "kinds", ()):
-        return _as_steps(problem, goal, pairs)
-    choices = choices_of(problem)
-    price = price_of(choices, goal.kind, range(problem.table.n_qis))
+        return _as_steps(problem, goal, boxes)
+    partitions = partitions_of(problem)
+    price = price_of(partitions, goal.kind, range(problem.table.n_qis))
     total = np.zeros(problem.table.n_records + 1)
-    for part in _parts(choices, most_nodes):
-        total += search_lattice(Lattice(choices, price, part), goal, Stopwatch()).best.floor
-    return _as_steps(problem, goal, np.maximum(total, pairs))
+    for part in _parts(partitions, most_nodes):
+        lattice = Lattice(partitions, price, part)
+        total += search_lattice(lattice, goal._replace(demands=()), Stopwatch()).best.floor
+    return _as_steps(problem, goal, np.maximum(total, boxes))
 
 
 def _by_sweep(
     problem: AnonymizationProblem,
-    choices: Choices,
+    partitions: Partitions,
     goal: SweepGoal,
     start: Front | None,
     watch: Stopwatch,
@@ -171,32 +174,33 @@ def _by_sweep(
 ) -> Front:
     known = None
     if not goal.all_limits:
-        if start is None and choices.n_nodes > _LARGE:
+        if start is None and partitions.n_nodes > _LARGE:
             start = _quick_search(problem)
         known = None if start is None else _staircase(problem, goal, start)
-    columns = choices.listed()
-    lattice = Lattice(choices, price_of(choices, goal.kind, columns), columns)
+    columns = partitions.listed()
+    price = price_of(partitions, goal.kind, columns)
+    lattice = Lattice(partitions, price, columns, with_values=bool(goal.demands))
     if len(columns) < problem.table.n_qis:
         # The others cost at least nothing: what is proven of the listed columns bounds all.
-        part = search_lattice(lattice, goal, watch, bar=bar)
+        part = search_lattice(lattice, goal.for_columns(), watch, until=_FOR_SWEEP, bar=bar)
         outcome = Outcome(new_best(problem.table.n_records, 0), part.bound, part.visited)
     else:
-        outcome = search_lattice(lattice, goal, watch, start=known, bar=bar)
+        outcome = search_lattice(lattice, goal, watch, until=_FOR_SWEEP, start=known, bar=bar)
     rows = [
-        choices.row(lattice.places(node), k)
-        for k, node in _best_entries(outcome.best, goal)
-        if k >= goal.least_k
+        partitions.row(lattice.places(node), size)
+        for size, node in _best_entries(outcome.best, goal)
     ]
     if not rows:  # nothing feasible yet, or nothing better than the start
-        rows = [choices.coarsest()]
-    if start is None and not outcome.finished and choices.n_nodes > _QUICK:
+        rows = [partitions.coarsest()]
+    if start is None and not outcome.finished and partitions.n_nodes > _QUICK:
         start = _quick_search(problem)  # what a sweep has visited when it ends says little
-    facts = _facts(choices, watch, outcome.visited, outcome.left_out, proven=outcome.finished)
+    facts = _facts(partitions, watch, outcome.visited, outcome.left_out, proven=outcome.finished)
     front = _front(problem, np.stack(rows), start, facts)
     if outcome.finished:
         return front
-    pairs = pair_bound(problem.table, goal.kind, Stopwatch(_FOR_PAIRS * (watch.seconds or 0.0)))
-    outcome = outcome._replace(rest=np.maximum(outcome.rest, pairs))
+    by_hand = facts["stopped_by_hand"]
+    boxes = box_bound(problem.table, goal.kind, Stopwatch(_AFTER_CTRL_C) if by_hand else watch)
+    outcome = outcome._replace(rest=np.maximum(outcome.rest, boxes))
     return replace(front, run=facts | _partial_proof(problem, goal, front, outcome))
 
 
@@ -228,13 +232,20 @@ def _staircase(problem: AnonymizationProblem, goal: SweepGoal, front: Front) -> 
     """Return, per k, the least cost of a solution with k or more."""
     floor = np.full(problem.table.n_records + 1, np.inf)
     costs = costs_of(problem.table, goal, front.column(goal.measure.key))
-    for k, cost in zip(front.column("k").astype(int), costs, strict=True):
+    for k, cost in zip(_ks(goal, front), costs, strict=True):
         # Sums are rounded differently: what costs as much may be found once more.
         floor[k] = min(floor[k], cost * (1 + 1e-12))
     return np.minimum.accumulate(floor[::-1])[::-1]
 
 
-def _by_pairs(
+def _ks(goal: SweepGoal, front: Front) -> NDArray[np.int64]:
+    """Return k of every solution, as far as it counts."""
+    if goal.counts_k:
+        return front.column("k").astype(np.int64)
+    return np.full(len(front), goal.least_k)
+
+
+def _by_boxes(
     problem: AnonymizationProblem,
     goal: SweepGoal,
     start: Front | None,
@@ -246,9 +257,9 @@ def _by_pairs(
         most = Generations(problem.default_generations)
         budget = most if watch.seconds is None else most | Seconds(max(watch.seconds, 1e-3))
         start = optimize(problem, budget=budget, seed=1, progress=progress)
-    rest = pair_bound(problem.table, goal.kind, watch)
+    rest = box_bound(problem.table, goal.kind, watch)
     outcome = Outcome(new_best(problem.table.n_records, 0), rest)
-    facts = dict(start.run) | {"algorithm": "bound by pairs", "proven": False}
+    facts = dict(start.run) | {"algorithm": "bound by boxes", "proven": False}
     facts |= {"stopped_by_hand": False, "seconds": round(watch.elapsed, 3)}
     return replace(start, run=facts | _partial_proof(problem, goal, start, outcome))
 
@@ -257,10 +268,11 @@ def _partial_proof(
     problem: AnonymizationProblem, goal: SweepGoal, front: Front, outcome: Outcome
 ) -> dict[str, Any]:
     """Return the bound by k, and which solutions nothing that was not searched can beat."""
-    # What costs as much may suppress less, which counts if that is an objective.
-    slack = 1 - 1e-9 if goal.all_limits else 1 + 1e-12
+    # What costs as much may suppress less, which counts if that is an objective. Otherwise a bound that is
+    # lower by no more than the rounding of sums is as good as the cost itself.
+    slack = 1 - 1e-9 if goal.all_limits else 1 + 2e-11
     costs = costs_of(problem.table, goal, front.column(goal.measure.key))
-    rest = outcome.rest[front.column("k").astype(int)]
+    rest = outcome.rest[_ks(goal, front)]
     bound = np.minimum(outcome.bound, _staircase(problem, goal, front))
     return {
         "proven_solutions": np.flatnonzero(costs <= rest * slack).tolist(),
@@ -269,7 +281,7 @@ def _partial_proof(
 
 
 def _best_entries(best: Best, goal: SweepGoal) -> list[tuple[int, int]]:
-    """Return every entry that no other dominates, as k and node."""
+    """Return every entry that no other dominates, as size of its smallest group and node."""
     ks: list[int] = []
     positions: list[int] = []
     for k in np.flatnonzero(best.heads >= 0):
@@ -285,27 +297,28 @@ def _best_entries(best: Best, goal: SweepGoal) -> list[tuple[int, int]]:
     if not len(points):
         return []
     keep = np.flatnonzero(non_dominated(points))
-    return [(ks[i], int(best.nodes[positions[i]])) for i in keep]
+    places = [positions[i] for i in keep]
+    return [(int(best.sizes[place]), int(best.nodes[place])) for place in places]
 
 
 def _by_evaluation(
     problem: AnonymizationProblem,
-    choices: Choices,
+    partitions: Partitions,
     start: Front | None,
     watch: Stopwatch,
     bar: Any,
 ) -> Front:
     """Evaluate every recoding, with every threshold if that is a variable."""
-    if len(choices.listed()) < problem.table.n_qis:
+    if len(partitions.listed()) < problem.table.n_qis:
         raise ProblemError(
-            f"exact_front: {choices.n_nodes:.1e} recodings cannot be evaluated one by one, and bounds are "
-            "known only for k against general loss or transparency; choose these objectives or use "
+            f"exact_front: {partitions.n_nodes:.1e} recodings cannot be evaluated one by one, and bounds "
+            "are known only for k against general loss or transparency; choose these objectives or use "
             "hierarchies with fewer leaves"
         )
-    archive, n_visited = evaluate_all(problem, choices, watch, bar)
-    facts = _facts(choices, watch, n_visited, 0, proven=n_visited == choices.n_nodes)
+    archive, n_visited = evaluate_all(problem, partitions, watch, bar)
+    facts = _facts(partitions, watch, n_visited, 0, proven=n_visited == partitions.n_nodes)
     if not len(archive):
-        return _front(problem, choices.coarsest()[None], start, facts)
+        return _front(problem, partitions.coarsest()[None], start, facts)
     front = Front.from_evaluation(problem, archive.evaluation(), run=facts)
     return front if start is None else replace(start.merge(front), run=facts)
 
@@ -315,15 +328,15 @@ def _as_steps(
 ) -> pd.DataFrame:
     """Return a bound by k as a table of its steps, in the objective's own unit."""
     sizes = np.flatnonzero(np.isfinite(floor[1:])) + 1
-    sizes = sizes[sizes >= goal.least_k]
+    sizes = sizes[(sizes >= goal.least_k) & (goal.counts_k | (sizes == goal.least_k))]
     last = np.append(np.diff(floor[sizes]) != 0, True) if len(sizes) else np.zeros(0, bool)
     k = sizes[last]
     return pd.DataFrame({"k": k, goal.measure.key: values_of(problem.table, goal, floor[k])})
 
 
-def _parts(choices: Choices, most_nodes: int) -> list[list[int]]:
+def _parts(partitions: Partitions, most_nodes: int) -> list[list[int]]:
     """Return the quasi-identifiers in few parts whose lattices are small enough."""
-    sizes = choices.sizes
+    sizes = partitions.sizes
     parts: list[list[int]] = []
     for j in sorted(range(len(sizes)), key=lambda j: -sizes[j]):
         for part in parts:
@@ -344,16 +357,16 @@ def _mean_groups(
 
 
 def _facts(
-    choices: Choices, watch: Stopwatch, n_visited: int, left_out: int, *, proven: bool
+    partitions: Partitions, watch: Stopwatch, n_visited: int, left_out: int, *, proven: bool
 ) -> dict[str, Any]:
     return {
         "algorithm": "exact lattice",
         "proven": proven,
-        "nodes": choices.n_nodes,
+        "nodes": partitions.n_nodes,
         "visited": n_visited,
         "left_out_by_bounds": left_out,
         "seconds": round(watch.elapsed, 3),
-        "stopped_by_hand": not proven and not watch.is_over(),
+        "stopped_by_hand": not proven and not watch.is_over(_FOR_SWEEP),
         "reproducible": proven,
         "why_not_reproducible": None if proven else "it ended early",
     }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice, product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.exact.choices import Choices
+from privmoo.exact.partitions import Partitions
 from privmoo.exact.stopwatch import Stopwatch
 from privmoo.front.archive import Archive
 from privmoo.operators.space import space_of
@@ -22,13 +23,13 @@ _SMALL_CHUNK = 256  # so that the clock is looked at often
 
 
 def evaluate_all(
-    problem: AnonymizationProblem, choices: Choices, watch: Stopwatch, bar: Any
+    problem: AnonymizationProblem, partitions: Partitions, watch: Stopwatch, bar: Any
 ) -> tuple[Archive, int]:
     """Evaluate every recoding, with every threshold if that is a variable, until the time is over.
 
     Args:
         problem: The problem.
-        choices: What its recodings choose from.
+        partitions: What its recodings choose from.
         watch: The time.
         bar: The progress bar.
 
@@ -36,31 +37,39 @@ def evaluate_all(
         What is feasible and not dominated, and how many recodings were evaluated.
     """
     archive = Archive(problem.n_obj)
-    nodes = product(*map(range, choices.sizes))
+    nodes = product(*map(range, partitions.sizes))
     n_visited, size = 0, _SMALL_CHUNK if watch.seconds is not None else _CHUNK
-    while n_visited < choices.n_nodes and not watch.is_over():
+    while n_visited < partitions.n_nodes and not watch.is_over():
         chunk = np.array(list(islice(nodes, size)))
-        for part in _decision_vectors(problem, choices, chunk, size):
+        for part in _decision_vectors(problem, partitions, chunk, size):
+            if watch.is_over():
+                break
             if isinstance(problem.suppression, Staircase):
                 archive.on_evaluation(problem.evaluator.evaluate(part, stairs=True))
             else:
                 archive.on_evaluation(problem.evaluator.judge(part, keep=False))
-        n_visited += len(chunk)
-        bar.update(len(chunk))
+        else:
+            n_visited += len(chunk)
+            bar.update(len(chunk))
     return archive, n_visited
 
 
 def _decision_vectors(
-    problem: AnonymizationProblem, choices: Choices, nodes: NDArray[np.int64], size: int
-) -> list[NDArray[Any]]:
-    """Return the decision vectors of some recodings, with every threshold they choose, in chunks."""
+    problem: AnonymizationProblem, partitions: Partitions, nodes: NDArray[np.int64], size: int
+) -> Iterator[NDArray[Any]]:
+    """Yield the decision vectors of some recodings, with every threshold they choose, in chunks."""
     share = getattr(problem.space, "max_suppression", None)
     if share is None:
-        return [np.stack([choices.row(node) for node in nodes])]
-    rows = []
+        yield np.stack([partitions.row(node) for node in nodes])
+        return
+    rows: list[NDArray[Any]] = []
     space = space_of(problem, "levels")
     limit = most_suppressed(float(share), problem.table.n_records)
     staircases = problem.evaluator.engine.stairs(space.blocks(space.lowest + nodes))
     for node, stairs in zip(nodes, staircases, strict=True):
-        rows += [choices.row(node, int(k)) for k in stairs.within(limit)]
-    return [np.stack(rows[low : low + size]) for low in range(0, len(rows), size)]
+        rows += [partitions.row(node, int(k)) for k in stairs.within(limit)]
+        while len(rows) >= size:
+            yield np.stack(rows[:size])
+            rows = rows[size:]
+    if rows:
+        yield np.stack(rows)

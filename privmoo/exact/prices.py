@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.data.table import Table
-from privmoo.exact.choices import Choices
+from privmoo.exact.partitions import Partitions
 
 __all__ = ["Kind", "Price", "cost_of_block", "price_of", "shares_of"]
 
@@ -58,17 +58,17 @@ def cost_of_block(leaves: NDArray[Any], n_leaves: int, share: float, kind: Kind)
     return np.asarray(share * (leaves - 1) / max(n_leaves - 1, 1))
 
 
-def price_of(choices: Choices, kind: Kind, columns: Collection[int]) -> Price:
+def price_of(partitions: Partitions, kind: Kind, columns: Collection[int]) -> Price:
     """Return what every block of every partition costs a record.
 
     Args:
-        choices: The partitions.
+        partitions: The partitions.
         kind: The cost.
         columns: The places of the quasi-identifiers whose partitions can be listed.
     """
-    shares = shares_of(choices.table, kind)
+    shares = shares_of(partitions.table, kind)
     of_blocks = []
-    for j, qi in enumerate(choices.table.qis):
-        counts = [np.bincount(row) for row in choices.blocks(j)] if j in columns else []
+    for j, qi in enumerate(partitions.table.qis):
+        counts = [np.bincount(row) for row in partitions.blocks(j)] if j in columns else []
         of_blocks.append([cost_of_block(c, qi.n_leaves, shares[j], kind) for c in counts])
     return Price(kind, of_blocks, shares.tolist())

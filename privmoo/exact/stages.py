@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.data.table import Table
-from privmoo.exact.choices import Choices
-from privmoo.exact.nested import blocks_of_bits, nested_sets
+from privmoo.exact.partition_sets import blocks_of_bits, nested_sets
+from privmoo.exact.partitions import Partitions
 from privmoo.exact.prices import Price, cost_of_block
 from privmoo.kernels.rolling import Stages
 
@@ -31,6 +31,7 @@ class _Entry(NamedTuple):
     blocks: NDArray[np.uint32]
     n_blocks: int
     costs: NDArray[np.float64]
+    column_costs: NDArray[np.float64]
 
 
 class Lattice:
@@ -40,44 +41,54 @@ class Lattice:
     work on few groups; the first stage is large enough that one of its combinations is a short step.
 
     Args:
-        choices: The partitions that every quasi-identifier may have.
+        partitions: The partitions that every quasi-identifier may have.
         price: What they cost.
         columns: The places of the quasi-identifiers; all by default.
+        with_values: Whether the sensitive values of records matter.
 
     Attributes:
         groups: The quasi-identifiers of every stage.
         stages: What the kernel takes.
         price: The cost of a suppressed record in these quasi-identifiers.
+        columns: The places of the quasi-identifiers in the order of the stages.
         n_nodes: The number of combinations.
     """
 
     def __init__(
-        self, choices: Choices, price: Price, columns: Sequence[int] | None = None
+        self,
+        partitions: Partitions,
+        price: Price,
+        columns: Sequence[int] | None = None,
+        *,
+        with_values: bool = False,
     ) -> None:
-        places = range(choices.table.n_qis) if columns is None else columns
-        order = sorted(places, key=lambda j: -_entropy(choices.table, j))
-        self._set(choices, price, _group_columns(choices.sizes, order), {})
+        places = range(partitions.table.n_qis) if columns is None else columns
+        order = sorted(places, key=lambda j: -_entropy(partitions.table, j))
+        self._rows = _rows_of(partitions.table, with_values=with_values)
+        self._set(partitions, price, _group_columns(partitions.sizes, order), {})
 
     def _set(
         self,
-        choices: Choices,
+        partitions: Partitions,
         costs: Price,
         groups: list[list[int]],
         combinations: dict[tuple[int, ...], list[_Entry]],
     ) -> None:
-        self.choices, self.costs, self.groups = choices, costs, groups
+        self.partitions, self.costs, self.groups = partitions, costs, groups
         self._combinations = combinations
         columns = [j for group in groups for j in group]
         self.prices = [math.fsum(costs.suppressed[j] for j in group) for group in groups]
         self.price = math.fsum(self.prices)
-        self.n_nodes = math.prod(choices.sizes[j] for j in columns)
+        self.columns = columns
+        self.n_nodes = math.prod(partitions.sizes[j] for j in columns)
         self.stages = self._stages()
 
     def part(self, stages: Sequence[int]) -> Lattice:
         """Return the lattice of some of the stages."""
         part = object.__new__(Lattice)
+        part._rows = self._rows
         groups = [self.groups[stage] for stage in stages]
-        part._set(self.choices, self.costs, groups, self._combinations)
+        part._set(self.partitions, self.costs, groups, self._combinations)
         return part
 
     def units(self, n: int) -> list[tuple[int, int]]:
@@ -110,30 +121,34 @@ class Lattice:
 
     def places(self, node: int) -> NDArray[np.int64]:
         """Return the partition of every quasi-identifier of a node; others have their first."""
-        result = np.zeros(len(self.choices.sizes), np.int64)
+        result = np.zeros(len(self.partitions.sizes), np.int64)
         for group in reversed(self.groups):
             for j in reversed(group):
-                node, result[j] = divmod(node, self.choices.sizes[j])
+                node, result[j] = divmod(node, self.partitions.sizes[j])
         return result
 
     def _stages(self) -> Stages:
-        table = self.choices.table
-        codes = table.tuples.astype(np.int64)
-        suffix, n_suffixes = np.zeros(table.n_tuples, np.int64), [1]
-        own_codes, nexts, every = [], [], []
+        table = self.partitions.table
+        codes, suffix, row_weights = self._rows
+        n_suffixes = [int(suffix.max()) + 1]
+        sensitive, n_rows = suffix, len(codes)
+        own_codes, nexts, of_suffixes, every = [], [], [], []
         for group in reversed(self.groups):
-            key = np.zeros(table.n_tuples, np.int64)
+            key = np.zeros(n_rows, np.int64)
             for j in group:
                 key = np.unique(key * table.qis[j].n_leaves + codes[:, j], return_inverse=True)[1]
             _, first, code = np.unique(key, return_index=True, return_inverse=True)
-            suffixes, suffix = np.unique(code * n_suffixes[-1] + suffix, return_inverse=True)
+            suffixes, example, suffix = np.unique(
+                code * n_suffixes[-1] + suffix, return_index=True, return_inverse=True
+            )
+            of_suffixes.append(sensitive[example].astype(np.uint32))
             own_codes.append((suffixes // n_suffixes[-1]).astype(np.uint32))
             nexts.append((suffixes % n_suffixes[-1]).astype(np.uint32))
             n_suffixes.append(len(suffixes))
             if tuple(group) not in self._combinations:
                 self._combinations[tuple(group)] = self._combine(group, codes[first])
             every.append(self._combinations[tuple(group)])
-        weights = np.bincount(suffix, weights=table.weights).astype(np.int64)
+        weights = np.bincount(suffix, weights=row_weights).astype(np.int64)
         own_codes, nexts, every = own_codes[::-1], nexts[::-1], every[::-1]
         entries = [entry for stage in every for entry in stage]
         return Stages(
@@ -150,25 +165,38 @@ class Lattice:
             suffix_offsets=_starts([len(c) for c in own_codes]),
             suffix_codes=np.concatenate(own_codes),
             suffix_nexts=np.concatenate(nexts),
+            suffix_values=np.concatenate(of_suffixes[::-1]),
             n_suffixes=np.array(n_suffixes[::-1], dtype=np.int64),
             weights=weights,
+            first_columns=np.cumsum([0, *map(len, self.groups)]),
+            column_offsets=_starts([len(e.column_costs) for e in entries]),
+            column_costs=np.concatenate([e.column_costs for e in entries]),
         )
 
     def _combine(self, group: Sequence[int], codes: NDArray[np.int64]) -> list[_Entry]:
         """Return the entries of a stage: combinations of partitions, and sets of them."""
-        lists = [self.choices.blocks(j)[:, codes[:, j]].astype(np.uint32) for j in group]
+        lists = [self.partitions.blocks(j)[:, codes[:, j]].astype(np.uint32) for j in group]
         if len(group) == 1:
             return self._entries(group[0], codes[:, group[0]], lists[0])
         entries: list[_Entry] = []
-        for steps in product(*(range(self.choices.sizes[j]) for j in group)):
-            key, cost = np.zeros(len(codes), np.int64), np.zeros(len(codes))
-            for j, rows, step in zip(group, lists, steps, strict=True):
+        for steps in product(*(range(self.partitions.sizes[j]) for j in group)):
+            key, costs = np.zeros(len(codes), np.int64), np.zeros((len(codes), len(group)))
+            for i, (j, rows, step) in enumerate(zip(group, lists, steps, strict=True)):
                 blocks = rows[step]
                 key = np.unique(key * (int(blocks.max()) + 1) + blocks, return_inverse=True)[1]
-                cost += self.costs.of_blocks[j][step][blocks]
+                costs[:, i] = self.costs.of_blocks[j][step][blocks]
             _, first, block = np.unique(key, return_index=True, return_inverse=True)
+            suppressed = np.array([self.costs.suppressed[j] for j in group])
+            by_column = _unweighted(costs[first], suppressed)
             entries.append(
-                _Entry(0, len(entries), block.astype(np.uint32), len(first), cost[first])
+                _Entry(
+                    0,
+                    len(entries),
+                    block.astype(np.uint32),
+                    len(first),
+                    costs[first].sum(axis=1),
+                    by_column.ravel(),
+                )
             )
         return entries
 
@@ -177,19 +205,29 @@ class Lattice:
     ) -> list[_Entry]:
         """Return the partitions of one column, and sets of them by their bits."""
         entries = []
-        qi = self.choices.table.qis[j]
-        if self.choices.sizes[j] <= _COMBOS:
-            listed = zip(blocks, self.costs.of_blocks[j], strict=True)
-            return [_Entry(0, i, row, len(cost), cost) for i, (row, cost) in enumerate(listed)]
-        for members in nested_sets(self.choices.bits(j), _weights_before(self.choices.table, j)):
+        qi = self.partitions.table.qis[j]
+        suppressed = self.costs.suppressed[j]
+        if self.partitions.sizes[j] <= _COMBOS:
+            listed = enumerate(zip(blocks, self.costs.of_blocks[j], strict=True))
+            return [
+                _Entry(0, i, row, len(cost), cost, _unweighted(cost, suppressed))
+                for i, (row, cost) in listed
+            ]
+        for members in nested_sets(
+            self.partitions.bits(j), _weights_before(self.partitions.table, j)
+        ):
             place = int(members.rows[0])
             if members.skip == 0:
                 costs = self.costs.of_blocks[j][place]
-                entries.append(_Entry(0, place, blocks[place], len(costs), costs))
+                entries.append(
+                    _Entry(
+                        0, place, blocks[place], len(costs), costs, _unweighted(costs, suppressed)
+                    )
+                )
                 continue
             coarse, fine = (blocks_of_bits(bits) for bits in (members.common, members.any))
             leaves = np.bincount(fine)[fine]
-            costs = cost_of_block(leaves, qi.n_leaves, self.costs.suppressed[j], self.costs.kind)
+            costs = cost_of_block(leaves, qi.n_leaves, suppressed, self.costs.kind)
             n_blocks = int(coarse[-1]) + 1
             entries.append(
                 _Entry(
@@ -198,9 +236,27 @@ class Lattice:
                     coarse[codes].astype(np.uint32),
                     n_blocks,
                     costs[codes],
+                    np.zeros(0),
                 )
             )
         return entries
+
+
+def _rows_of(
+    table: Table, *, with_values: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return distinct tuples, by sensitive value if that matters: codes, values and records."""
+    codes = table.tuples.astype(np.int64)
+    if not with_values:
+        return codes, np.zeros(len(codes), np.int64), table.weights.astype(np.int64)
+    [attribute] = table.sensitive.values()
+    tuples = np.repeat(np.arange(len(codes)), np.diff(attribute.offsets))
+    return codes[tuples], attribute.codes.astype(np.int64), attribute.counts.astype(np.int64)
+
+
+def _unweighted(costs: NDArray[np.float64], suppressed: Any) -> NDArray[np.float64]:
+    """Return costs in units of what a suppressed record costs; 0 where that is nothing."""
+    return np.asarray(costs / np.where(suppressed > 0, suppressed, 1.0))
 
 
 def _weights_before(table: Table, j: int) -> NDArray[np.float64]:

@@ -18,13 +18,15 @@ class Stopwatch:
 
     Args:
         seconds: How long it may run; without an end by default.
+        nodes: How many nodes it may visit, for ends that can be repeated; any number if negative.
 
     >>> Stopwatch().is_over(), Stopwatch(0).is_over()
     (False, True)
     """
 
-    def __init__(self, seconds: float | None = None) -> None:
+    def __init__(self, seconds: float | None = None, nodes: int = -1) -> None:
         self.seconds = seconds
+        self.nodes = nodes
         self.began = time.perf_counter()
 
     @property
@@ -38,8 +40,15 @@ class Stopwatch:
         return 0.0 if self.seconds is None else min(1.0, self.elapsed / max(self.seconds, 1e-9))
 
     def is_over(self, share: float = 1.0) -> bool:
-        """Return whether a share of the time has gone by."""
-        return self.seconds is not None and self.elapsed >= share * self.seconds
+        """Return whether a share of the time has gone by, or all nodes are spent."""
+        return self.nodes == 0 or (
+            self.seconds is not None and self.elapsed >= share * self.seconds
+        )
+
+    def spend(self, nodes: int) -> None:
+        """Take note of visited nodes."""
+        if self.nodes >= 0:
+            self.nodes = max(0, self.nodes - nodes)
 
     @contextlib.contextmanager
     def stops(self, counters: NDArray[np.int64], place: int, share: float = 1.0) -> Iterator[None]:

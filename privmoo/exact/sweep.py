@@ -12,10 +12,12 @@ from privmoo.kernels.lattice import sweep
 from privmoo.kernels.rolling import DENSE, Cells
 from privmoo.kernels.stairs import Best
 
-__all__ = ["STOP", "compact_entries", "interruptible", "new_best", "new_cells"]
+__all__ = ["MOST_NODES", "STOP", "compact_entries", "interruptible", "new_best", "new_cells"]
 
 STOP = 4
 """The counter that stops a sweep."""
+MOST_NODES = 5
+"""The number of visited nodes that stops a sweep; negative for none."""
 
 
 def interruptible(
@@ -48,6 +50,7 @@ def new_best(n_records: int, room: int) -> Best:
         nexts=np.full(room, -1, np.int64),
         costs=np.zeros(room),
         suppressed=np.zeros(room, np.int64),
+        sizes=np.zeros(room, np.int64),
         nodes=np.zeros(room, np.int64),
         floor=np.full(n_records + 1, np.inf),
     )
@@ -83,6 +86,7 @@ def compact_entries(best: Best, room: int) -> tuple[Best, int]:
         while entry >= 0:
             fresh.costs[used], fresh.suppressed[used] = best.costs[entry], best.suppressed[entry]
             fresh.nodes[used], fresh.nexts[used] = best.nodes[entry], fresh.heads[k]
+            fresh.sizes[used] = best.sizes[entry]
             fresh.heads[k] = used
             used, entry = used + 1, int(best.nexts[entry])
     fresh.floor[:] = best.floor

@@ -27,13 +27,17 @@ from privmoo.kernels.rolling import (
 )
 from privmoo.kernels.stairs import (
     Best,
+    Details,
     SizeTally,
     Terms,
     by_size,
+    has_promising_step,
     is_hopeless,
+    judge_in_detail,
     judge_stairs,
     write_needs,
 )
+from privmoo.kernels.value_rules import fewest_to_suppress, segment_values
 
 __all__ = ["sweep"]
 
@@ -44,6 +48,7 @@ class _Scratch(NamedTuple):
     keys: NDArray[np.uint32]
     records: NDArray[np.int64]
     costs: NDArray[np.float64]
+    owners: NDArray[np.int64]
 
 
 @compiled()
@@ -85,8 +90,13 @@ def sweep(
     once, and the set is left out as a prefix is. Bits are decided one after another: a set has two
     members, those with a bit and those without.
 
+    Bound by values. A demand on sensitive values is monotone if merging groups that satisfy it gives a
+    group that does. A coarse group that breaks it must then lose records in every completion; if all of
+    them together must lose more than `terms.most_suppressed`, the prefix or set is left out.
+
     `counters` gets visited nodes, nodes left out, groups looked at, and the last mark in `cells`;
-    another thread can stop the sweep by the fifth. No set may begin before `last` and end after it.
+    another thread can stop the sweep by the fifth, and it stops itself when as many nodes were visited as
+    the sixth says, if that is not negative. No set may begin before `last` and end after it.
     Returns how many entries of `best` are used; a negative number if its room was too small or the sweep
     was stopped, after which it is incomplete.
     """
@@ -95,6 +105,10 @@ def sweep(
     n_records = stages.weights.sum()
     entry, rolled = room_for(n_stages, n_tuples), room_for(1, n_tuples)
     fixed_costs = np.zeros((n_stages, n_tuples))
+    n_columns = len(terms.weights)
+    fixed_columns = np.zeros((n_stages, n_tuples if n_columns else 1, n_columns))
+    detailed = n_columns > 0 or len(terms.rules.kinds) > 0
+    monotone = terms.rules.monotone.any() and not terms.all_limits
     n_entry = np.zeros(n_stages, np.int64)
     n_fixed = np.ones(n_stages, np.int64)
     combo = np.zeros(n_stages, np.int64)
@@ -108,7 +122,10 @@ def sweep(
         np.zeros(n_records + 1, np.int64), np.zeros(n_records + 1), np.empty(n_tuples, np.int64)
     )
     scratch = _Scratch(
-        np.empty(n_tuples, np.uint32), np.empty(n_tuples, np.int64), np.empty(n_tuples)
+        np.empty(n_tuples, np.uint32),
+        np.empty(n_tuples, np.int64),
+        np.empty(n_tuples),
+        np.empty(n_tuples if detailed else 0, np.int64),
     )
     s = 0
     combo[0] = first - 1
@@ -133,12 +150,14 @@ def sweep(
         if used > used_before and s == 0 and not terms.all_limits:
             used_before = used
             for stage in range(n_stages + 1):
-                write_needs(best.floor, terms.rests[stage], needs[stage])
+                write_needs(best.floor, terms.rests[stage], terms.least_k, needs[stage])
         at = stages.combo_offsets[s] + combo[s]
         combination = Combination(
             stages.maps[stages.map_offsets[at] :],
             stages.costs[stages.block_offsets[at] :],
             stages.n_blocks[at],
+            stages.column_costs[stages.column_offsets[at] :],
+            stages.first_columns[s + 1] - stages.first_columns[s] if n_columns else 0,
         )
         prefix = Prefix(s, n_entry[s], n_fixed[s])
         counters[2] += n_entry[s]
@@ -147,7 +166,7 @@ def sweep(
             if terms.all_limits:
                 continue
             n_new = _bounds_of_set(entry, prefix, fixed_costs[s], combination, cells, mark, scratch)
-            if is_hopeless(
+            hopeless = is_hopeless(
                 scratch.records[:n_new],
                 scratch.costs[:n_new],
                 tally,
@@ -155,11 +174,23 @@ def sweep(
                 s + 1,
                 best.floor,
                 needs[s + 1],
-            ):
+            )
+            if monotone and not hopeless:
+                mark += 1
+                owners = scratch.owners[: n_entry[s]]
+                n_new = _number_groups(entry, prefix, combination, cells, mark, owners)
+                coarse = Prefix(s, n_entry[s], n_new)
+                least = _must_suppress(stages, entry, coarse, owners, terms)
+                hopeless = least > terms.most_suppressed
+            if hopeless:
                 counters[1] -= below[s + 1] * stages.lists[at]
                 combo[s] += stages.skips[at]
             continue
         if s == n_stages - 1:
+            if counters[0] == counters[5]:
+                counters[4] = 1
+                counters[3] = mark
+                return -1
             counters[0] += 1
             if used + n_entry[s] > len(best.nexts):
                 counters[3] = mark
@@ -171,7 +202,22 @@ def sweep(
             for stage in range(n_stages):
                 place = stages.lists[stages.combo_offsets[stage] + combo[stage]]
                 node = int(node * stages.n_lists[stage] + place)
-            used = judge_stairs(n_sizes, tally, terms, node, best, used)
+            if not detailed:
+                used = judge_stairs(n_sizes, tally, terms, node, best, used)
+            elif has_promising_step(n_sizes, tally, terms, best):
+                mark += 1
+                details = _details_of_node(
+                    entry,
+                    prefix,
+                    fixed_columns[s],
+                    combination,
+                    cells,
+                    mark,
+                    scratch.owners,
+                    tally.sizes[:n_sizes],
+                    terms,
+                )
+                used = judge_in_detail(n_sizes, tally, details, terms, node, best, used)
             continue
         n_rests = stages.n_suffixes[s + 1]
         count = roll(entry, prefix, combination, n_rests, cells, mark, scratch.keys, rolled)
@@ -181,6 +227,7 @@ def sweep(
             count,
             prefix,
             fixed_costs,
+            fixed_columns,
             combination,
             cells,
             mark,
@@ -189,7 +236,7 @@ def sweep(
             scratch.records,
             tally.sizes,
         )
-        if not terms.all_limits and is_hopeless(
+        hopeless = not terms.all_limits and is_hopeless(
             scratch.records[:n_new],
             fixed_costs[s + 1, :n_new],
             tally,
@@ -197,7 +244,14 @@ def sweep(
             s + 1,
             best.floor,
             needs[s + 1],
-        ):
+        )
+        if monotone and not hopeless:
+            owners = scratch.owners[:count]
+            for i in range(count):
+                owners[i] = entry.fixed[s + 1, i]
+            coarse = Prefix(s + 1, count, n_new)
+            hopeless = _must_suppress(stages, entry, coarse, owners, terms) > terms.most_suppressed
+        if hopeless:
             counters[1] += below[s + 1]
             continue
         n_entry[s + 1], n_fixed[s + 1] = count, n_new
@@ -223,9 +277,9 @@ def _sizes_of_node(
     come sorted by what is fixed, so that the cells of neighbours lie side by side.
     """
     s, n = prefix.stage, prefix.n_groups
-    to_block, block_costs, n_blocks = combination
+    to_block, block_costs, n_blocks = combination.to_block, combination.costs, combination.n_blocks
     fixed, codes, group_records = entry.fixed[s], entry.codes[s], entry.records[s]
-    keys, records, costs = scratch
+    keys, records, costs = scratch.keys, scratch.records, scratch.costs
     if prefix.n_fixed * n_blocks > DENSE:
         count = 0
         for i in range(n):
@@ -274,9 +328,9 @@ def _bounds_of_set(
     Returns how many groups there are.
     """
     s, n = prefix.stage, prefix.n_groups
-    to_block, code_costs, n_blocks = combination
+    to_block, code_costs, n_blocks = combination.to_block, combination.costs, combination.n_blocks
     fixed, codes, group_records = entry.fixed[s], entry.codes[s], entry.records[s]
-    _, records, costs = scratch
+    records, costs = scratch.records, scratch.costs
     dense = prefix.n_fixed * n_blocks <= DENSE
     stamps, places = cells.stamps, cells.cells
     count = 0
@@ -298,3 +352,101 @@ def _bounds_of_set(
     for cell in range(count):
         costs[cell] /= records[cell]
     return count
+
+
+@compiled()
+def _number_groups(
+    entry: RolledGroups,
+    prefix: Prefix,
+    combination: Combination,
+    cells: Cells,
+    mark: int,
+    owners: NDArray[np.int64],
+) -> int:
+    """Number the groups that a combination makes of the entries of a stage. Returns how many there are."""
+    s = prefix.stage
+    to_block, n_blocks = combination.to_block, combination.n_blocks
+    fixed, codes = entry.fixed[s], entry.codes[s]
+    dense = prefix.n_fixed * n_blocks <= DENSE
+    stamps, places = cells.stamps, cells.cells
+    count = 0
+    for i in range(prefix.n_groups):
+        key = np.int64(fixed[i]) * n_blocks + to_block[codes[i]]
+        if dense:
+            group = count
+            if stamps[key] == mark:
+                group = places[key]
+            else:
+                stamps[key], places[key] = mark, count
+        else:
+            group = number_of(key, cells, mark, count)
+        count += group == count
+        owners[i] = group
+    return count
+
+
+@compiled()
+def _details_of_node(
+    entry: RolledGroups,
+    prefix: Prefix,
+    fixed_columns: NDArray[np.float64],
+    combination: Combination,
+    cells: Cells,
+    mark: int,
+    owners: NDArray[np.int64],
+    distinct_sizes: NDArray[np.int64],
+    terms: Terms,
+) -> Details:
+    """Costs by column and sensitive values of a node's groups."""
+    s, n = prefix.stage, prefix.n_groups
+    fixed, codes, group_records = entry.fixed[s], entry.codes[s], entry.records[s]
+    owners = owners[:n]
+    count = _number_groups(entry, prefix, combination, cells, mark, owners)
+    sizes = np.zeros(count, np.int64)
+    for i in range(n):
+        sizes[owners[i]] += group_records[i]
+    n_columns, n_values = len(terms.weights), len(terms.rules.totals)
+    columns = np.zeros((len(distinct_sizes), n_columns))
+    if n_columns:
+        low = n_columns - combination.n_columns
+        seen = 0
+        for i in range(n):
+            if owners[i] < seen:
+                continue
+            seen += 1
+            size = sizes[owners[i]]
+            at = np.searchsorted(distinct_sizes, size)
+            for j in range(low):
+                columns[at, j] += size * fixed_columns[fixed[i], j]
+            begin = np.int64(combination.to_block[codes[i]]) * combination.n_columns
+            for j in range(combination.n_columns):
+                columns[at, low + j] += size * combination.column_costs[begin + j]
+    if n_values == 0:
+        owners, count = owners[:0], 0
+    segments = segment_values(owners, entry.rests[s], group_records, count, n_values)
+    return Details(sizes, segments, columns)
+
+
+@compiled()
+def _must_suppress(
+    stages: Stages,
+    entry: RolledGroups,
+    prefix: Prefix,
+    owners: NDArray[np.int64],
+    terms: Terms,
+) -> int:
+    """How many records are left out whenever the entries of a stage are published in finer groups.
+
+    `owners` says which of `prefix.n_fixed` coarse groups every entry belongs to.
+    """
+    s, n = prefix.stage, prefix.n_groups
+    values, sizes = np.empty(n, np.int64), np.zeros(prefix.n_fixed, np.int64)
+    is_last = s == len(stages.n_combos) - 1
+    for i in range(n):
+        rest = np.int64(entry.rests[s, i])
+        if not is_last:
+            rest = np.int64(stages.suffix_values[stages.suffix_offsets[s + 1] + rest])
+        values[i] = rest
+        sizes[owners[i]] += entry.records[s, i]
+    segments = segment_values(owners, values, entry.records[s], len(sizes), len(terms.rules.totals))
+    return fewest_to_suppress(terms.rules, sizes, segments)

@@ -56,10 +56,18 @@ class Stages(NamedTuple):
     suffix_codes: NDArray[np.uint32]
     """The stage's own code of every distinct suffix (this stage's and later columns)."""
     suffix_nexts: NDArray[np.uint32]
-    """The suffix that remains for the next stage."""
+    """The suffix that remains for the next stage; after the last stage, the sensitive value."""
+    suffix_values: NDArray[np.uint32]
+    """The sensitive value of every suffix; 0 if none is looked at."""
     n_suffixes: NDArray[np.int64]
     weights: NDArray[np.int64]
     """Records of every suffix of the first stage: the distinct tuples."""
+    first_columns: NDArray[np.int64]
+    """The number of the first column of every stage, and of all columns."""
+    column_offsets: NDArray[np.int64]
+    """By entry: where the costs of its blocks by column begin, blocks × columns of the stage."""
+    column_costs: NDArray[np.float64]
+    """What a record of a block loses in every column of the stage; empty if only the sum counts."""
 
 
 class RolledGroups(NamedTuple):
@@ -85,6 +93,10 @@ class Combination(NamedTuple):
     to_block: NDArray[np.uint32]
     costs: NDArray[np.float64]
     n_blocks: int
+    column_costs: NDArray[np.float64]
+    """What blocks cost in every column of the stage: blocks × columns, flat."""
+    n_columns: int
+    """The columns of the stage; 0 if only the sum of their costs counts."""
 
 
 class Cells(NamedTuple):
@@ -181,6 +193,7 @@ def enter(
     n: int,
     prefix: Prefix,
     fixed_costs: NDArray[np.float64],
+    fixed_columns: NDArray[np.float64],
     combination: Combination,
     cells: Cells,
     mark: int,
@@ -192,7 +205,7 @@ def enter(
     """Begin the next stage: what is fixed gets small numbers again, and groups are sorted by them.
 
     `coarse` gets the records of every fixed part: the groups if all later columns are generalised
-    completely. Returns how many there are.
+    completely. Returns how many there are. `fixed_columns` gets their costs by column, if they matter.
     """
     s, n_fixed = prefix.stage, prefix.n_fixed
     block_costs, n_blocks = combination.costs, combination.n_blocks
@@ -200,6 +213,8 @@ def enter(
     group_records = rolled.records[0]
     dense = n_fixed * n_blocks <= DENSE
     stamps, places = cells.stamps, cells.cells
+    column_costs, width = combination.column_costs, combination.n_columns
+    low = stages.first_columns[s] if width else 0
     n_new = 0
     for i in range(n):
         key = np.int64(fixed[i]) * n_blocks + codes[i]
@@ -214,6 +229,10 @@ def enter(
         if cell == n_new:
             coarse[cell], starts[cell] = 0, 0
             fixed_costs[s + 1, cell] = fixed_costs[s, fixed[i]] + block_costs[codes[i]]
+            for j in range(low):
+                fixed_columns[s + 1, cell, j] = fixed_columns[s, fixed[i], j]
+            for j in range(width):
+                fixed_columns[s + 1, cell, low + j] = column_costs[np.int64(codes[i]) * width + j]
             n_new += 1
         coarse[cell] += group_records[i]
         starts[cell] += 1

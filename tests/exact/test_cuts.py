@@ -15,8 +15,8 @@ from pymoo.indicators.igd import IGD
 import privmoo as pm
 from privmoo.errors import ProblemError
 from privmoo.exact import exact_front, lower_bound
-from privmoo.exact.choices import choices_of, count_cuts, list_cuts
-from privmoo.exact.nested import nested_sets
+from privmoo.exact.partition_sets import nested_sets
+from privmoo.exact.partitions import count_cuts, list_cuts, partitions_of
 from privmoo.problems import Clusters, Cuts
 from tests.scenery.cuts import every_cut, random_cuts
 from tests.scenery.levels import Clock, best_of, exact, is_bound, points_of
@@ -72,7 +72,7 @@ def test_lists_hold_every_valid_cut_once(seed: int) -> None:
         assert len(rows) == count_cuts(space, j) == len(np.unique(rows, axis=0))
         assert (rows.sum(axis=1) == np.sort(rows.sum(axis=1))[::-1]).all()
     n_valid = sum(space.valid(_all_bits(space.n_bits)))
-    assert n_valid == choices_of(random_cuts(np.random.default_rng(seed))).n_nodes
+    assert n_valid == partitions_of(random_cuts(np.random.default_rng(seed))).n_nodes
 
 
 def _all_bits(n: int) -> np.ndarray:

@@ -195,7 +195,7 @@ def test_more_nodes_than_one_chunk_of_candidates() -> None:
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({c: rng.integers(10000, 13000, 12).astype(str) for c in "abcde"})
     table = Table(frame, quasi_identifiers={c: pm.Hierarchy.masking() for c in "abcde"})
-    problem = Levels(table, objectives=[KAnonymity(), GeneralLoss(aggregate="geometric")])
+    problem = Levels(table, objectives=[KAnonymity(), AverageClassSize()])
     front = exact(problem)
     assert front.run["nodes"] == front.run["visited"] == 6**5 > 4096
     assert points_of(front) == one_by_one(problem)

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from privmoo.exact.costs import SweepGoal
 from privmoo.exact.stages import Lattice
 from privmoo.exact.stopwatch import Stopwatch
-from privmoo.exact.sweep import STOP, compact_entries, interruptible, new_best, new_cells
+from privmoo.exact.sweep import (
+    MOST_NODES,
+    STOP,
+    compact_entries,
+    interruptible,
+    new_best,
+    new_cells,
+)
+from privmoo.exact.value_demands import rules_of
 from privmoo.kernels.stairs import Best, Terms
 
 __all__ = ["Outcome", "search_lattice"]
@@ -68,7 +76,7 @@ def search_lattice(
         start: Per k, the cost of a release that is known; only cheaper ones are searched.
         bar: The progress bar.
     """
-    n_records = lattice.choices.table.n_records
+    n_records = lattice.partitions.table.n_records
     n_stages = len(lattice.groups)
     rests = np.zeros((n_stages + 1, n_records + 1))
     apart = np.zeros(n_records + 1)
@@ -78,13 +86,14 @@ def search_lattice(
         if goal.all_limits:
             break
         doll = lattice.part(range(first, n_stages))
-        outcome = _sweep(doll, goal, rests[first:], watch, dolls_until)
+        outcome = _sweep(doll, goal.for_columns(), rests[first:], watch, dolls_until)
         rests[first] = outcome.bound
         if not outcome.finished:
             before = lattice.part(range(first + 1))
             apart = rests[first + 1]
             if first + 1 < n_stages and not watch.is_over(parts_until):
-                apart = apart + search_lattice(before, goal, watch, until=parts_until).bound
+                part = search_lattice(before, goal.for_columns(), watch, until=parts_until)
+                apart = apart + part.bound
             for stage in range(first - 1, 0, -1):
                 doll = lattice.part(range(stage, n_stages))
                 terms = _terms(doll, goal, rests[stage:])
@@ -98,7 +107,19 @@ def search_lattice(
 
 def _terms(lattice: Lattice, goal: SweepGoal, rests: NDArray[np.float64]) -> Terms:
     prices = np.concatenate([[0.0], np.cumsum(lattice.prices)])
-    return Terms(lattice.price, goal.most_suppressed, goal.all_limits, prices, rests)
+    weights = [lattice.costs.suppressed[j] for j in lattice.columns] if goal.geometric else []
+    return Terms(
+        price=lattice.price,
+        most_suppressed=goal.most_suppressed,
+        all_limits=goal.all_limits,
+        prices=prices,
+        rests=rests,
+        least_k=goal.least_k,
+        most_k=lattice.partitions.table.n_records if goal.counts_k else goal.least_k,
+        threshold=goal.threshold,
+        weights=np.array(weights, dtype=np.float64),
+        rules=rules_of(lattice.partitions.table, goal.demands, suppresses=goal.most_suppressed > 0),
+    )
 
 
 def _sweep(
@@ -112,12 +133,13 @@ def _sweep(
     bar: Any = None,
 ) -> Outcome:
     """Sweep a lattice by parts of its first stage, those of the least bounds first."""
-    n_records = lattice.choices.table.n_records
+    n_records = lattice.partitions.table.n_records
     best = new_best(n_records, 1 << 16)
     if start is not None:
         np.minimum(best.floor, start, out=best.floor)
     terms = _terms(lattice, goal, rests)
-    counters = np.zeros(5, np.int64)
+    counters = np.zeros(6, np.int64)
+    counters[MOST_NODES] = watch.nodes
     cells = new_cells(len(lattice.stages.weights))
     units = [(_bound_of(lattice, terms, *unit), unit) for unit in lattice.units(_STEPS)]
     units.sort(key=lambda unit: float(unit[0][_geometric(n_records)].sum()), reverse=True)
@@ -131,12 +153,14 @@ def _sweep(
             if n_used < 0:
                 # Stopped, or out of room: the entries stay; in the latter case the unit is repeated.
                 best, used = compact_entries(best, 2 * len(best.nexts))
-                counters[:3] = before
+                if not counters[STOP]:
+                    counters[:3] = before
                 continue
             units.pop()
             used = n_used
             if bar is not None:
                 bar.update(lattice.n_lists(begin, stop))
+    watch.spend(int(counters[0]))
     rest = np.full(n_records + 1, np.inf)
     for bound, _ in units:
         np.minimum(rest, bound, out=rest)
@@ -150,7 +174,7 @@ def _geometric(n_records: int) -> NDArray[np.int64]:
 
 def _bound_of(lattice: Lattice, terms: Terms, begin: int, stop: int) -> NDArray[np.float64]:
     """Return, per k, the least cost below some entries of the first stage, as the kernel does."""
-    bound = np.full(lattice.choices.table.n_records + 1, np.inf)
+    bound = np.full(lattice.partitions.table.n_records + 1, np.inf)
     entry = begin
     while entry < stop:
         np.minimum(bound, _bound_of_entry(lattice, terms, entry), out=bound)

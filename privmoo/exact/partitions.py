@@ -16,13 +16,20 @@ from privmoo.problem import AnonymizationProblem
 from privmoo.spaces.cuts import CutSpace
 from privmoo.spaces.levels import LevelSpace
 
-__all__ = ["Choices", "CutChoices", "LevelChoices", "choices_of", "count_cuts", "list_cuts"]
+__all__ = [
+    "CutPartitions",
+    "LevelPartitions",
+    "Partitions",
+    "count_cuts",
+    "list_cuts",
+    "partitions_of",
+]
 
 _LONGEST_LIST = 1 << 16
 _MOST_NODES = 1 << 62  # that have a number
 
 
-class Choices:
+class Partitions:
     """All recodings of a space as a product of lists: one partition for every quasi-identifier.
 
     Attributes:
@@ -72,7 +79,7 @@ class Choices:
         raise TypeError(f"{type(self).__name__} must define row(places, threshold)")
 
 
-class LevelChoices(Choices):
+class LevelPartitions(Partitions):
     """The levels of a space of levels, the lowest first.
 
     Args:
@@ -102,7 +109,7 @@ class LevelChoices(Choices):
         return self.space.from_levels(self.space.highest, 1)
 
 
-class CutChoices(Choices):
+class CutPartitions(Partitions):
     """All valid cuts of every quasi-identifier, the finest first.
 
     Args:
@@ -141,17 +148,17 @@ class CutChoices(Choices):
         return self.space.coarsest()
 
 
-def choices_of(problem: AnonymizationProblem) -> Choices:
-    """Return the choices of a problem of cuts or levels.
+def partitions_of(problem: AnonymizationProblem) -> Partitions:
+    """Return the partitions of a problem of cuts or levels.
 
     Raises:
         ProblemError: The problem searches something else.
     """
     kinds = getattr(getattr(problem, "space", None), "kinds", ())
     if "cuts" in kinds:
-        return CutChoices(space_of(problem, "cuts"))
+        return CutPartitions(space_of(problem, "cuts"))
     if "levels" in kinds:
-        return LevelChoices(space_of(problem, "levels"))
+        return LevelPartitions(space_of(problem, "levels"))
     raise ProblemError(
         f"problem: {type(problem).__name__} does not search levels or cuts alone, so its front cannot be "
         "proven; use a problem such as Levels or Cuts"
