@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import pandas as pd
-
+from privmoo._util.data_frames import AnyFrame
 from privmoo._util.files import write_all
-from privmoo.data.roles import check_columns, check_rows
+from privmoo.data.roles import check_rows, checked_frame
 from privmoo.errors import ColumnError, FileError, Hint, nearest
 from privmoo.guessing.column_facts import facts_of
 from privmoo.guessing.file_names import file_names
@@ -152,7 +151,7 @@ class Guess:
         )
 
 
-def guess(frame: pd.DataFrame) -> Guess:
+def guess(frame: AnyFrame) -> Guess:
     """Guess the roles of all columns, and hierarchies for the quasi-identifying ones.
 
     A column whose role is unknown is identifying, so that no release has it unless a user assigns a role.
@@ -160,6 +159,7 @@ def guess(frame: pd.DataFrame) -> Guess:
     Args:
         frame: The records, as `privmoo._util.reading.read_csv` returns them.
 
+    >>> import pandas as pd
     >>> people = pd.DataFrame({"name": [f"P{i}" for i in range(30)], "age": range(20, 50),
     ...                        "ill": ["flu", "cold", "none"] * 10})
     >>> print(guess(people))
@@ -168,13 +168,13 @@ def guess(frame: pd.DataFrame) -> Guess:
     age     quasi-identifying  intervals of 5, 10, 20  the name says age; numbers with 30 distinct values
     ill     sensitive                                  the name says health; 3 distinct values
     """
-    check_columns(frame)
-    check_rows(frame, [], n=len(frame), dropped=0)
-    facts = {name: facts_of(frame[name], name) for name in frame.columns}
+    records = checked_frame(frame)
+    check_rows(records, [], n=len(records), dropped=0)
+    facts = {name: facts_of(records[name], name) for name in records.columns}
     columns = without_twins([decide(column_facts) for column_facts in facts.values()], facts)
     if not any(column.role == "quasi-identifying" for column in columns):
         columns = propose_some(columns, facts)
-    return Guess(tuple(columns), len(frame))
+    return Guess(tuple(columns), len(records))
 
 
 def _from(folder: Path, data_file: Path) -> str:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.data_frames import AnyFrame
 from privmoo.errors import HierarchyError
 from privmoo.hierarchy import arx_files, builders
 from privmoo.hierarchy.canonical import MISSING, Distinct, canonical, distinct
@@ -79,7 +80,7 @@ class Hierarchy(Structure):
         return Hierarchy(builders.tree(spec, root=root))
 
     @classmethod
-    def levels(cls, table: pd.DataFrame | Mapping[Any, Any]) -> Hierarchy:
+    def levels(cls, table: AnyFrame | Mapping[Any, Any]) -> Hierarchy:
         """Build a tree from its levels.
 
         Args:
