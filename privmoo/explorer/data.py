@@ -30,6 +30,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.data_frames import AnyFrame, as_pandas, is_frame
+from privmoo.analysis.foreign import ForeignRelease
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError, nearest
 from privmoo.explorer.cards import SIZES
 from privmoo.front.advice import remarks
@@ -176,14 +179,15 @@ class ExplorerData:
 
 
 def gather(
-    fronts: Front | Sequence[Front | pd.DataFrame],
+    fronts: Front | Sequence[Front | AnyFrame],
     names: Sequence[str] | None = None,
     pick: Solution | None = None,
 ) -> ExplorerData:
     """Put fronts with the same objectives side by side.
 
     Args:
-        fronts: A front, or several; published points can be a table with one column per objective.
+        fronts: A front, or several; published points can be a table with one column per objective, and
+            rows that another program released are one point.
         names: A name for each.
         pick: A solution to mark.
 
@@ -195,12 +199,14 @@ def gather(
     >>> len(data), data.solution(1), [entry.name for entry in data.fronts]
     (3, Solution 1 of 2: k = 3, 40 % loss, ['ours', 'published'])
     """
-    sources = [fronts] if isinstance(fronts, Front | pd.DataFrame) else list(fronts)
-    for source in sources:
-        if not isinstance(source, Front | pd.DataFrame):
+    listed = [fronts] if isinstance(fronts, Front) or is_frame(fronts) else list(fronts)
+    for source in listed:
+        if not isinstance(source, Front) and not is_frame(source):
             raise ProblemError(
                 f"explore: takes fronts or tables of points, got {type(source).__name__}"
             )
+    sources = [s if isinstance(s, Front) else as_pandas(s, what="explore") for s in listed]
+    for source in sources:
         if not len(source):
             raise ProblemError("explore: one of the fronts has no solutions; leave it out")
     recorded = [front for front in sources if isinstance(front, Front)]
@@ -221,10 +227,13 @@ def gather(
     others = [q for key, q in by_key.items() if key not in dict(senses)]
     quantities = (*objectives, *others)
     titles = _names(sources, names)
+    table = next((front.table for front in recorded if front.table is not None), None)
     entries = tuple(
-        ExplorerFront(title, _values(source, quantities, len(objectives)), source)
-        if isinstance(source, Front)
-        else ExplorerFront(title, _values(source, quantities, len(objectives)), None)
+        ExplorerFront(
+            title,
+            _values(source, quantities, len(objectives), table),
+            source if isinstance(source, Front) else None,
+        )
         for title, source in zip(titles, sources, strict=True)
     )
     if pick is not None:
@@ -232,8 +241,26 @@ def gather(
     return ExplorerData(quantities, len(objectives), entries)
 
 
+def _foreign_point(
+    table: Table, rows: pd.DataFrame, quantities: Sequence[Quantity], n_objectives: int
+) -> NDArray[np.float64]:
+    """Measure rows of another program, as one point."""
+    release = ForeignRelease(table, rows)
+    point = np.array([release.value(q.name, q.parameters) for q in quantities])
+    for q, value in zip(quantities[:n_objectives], point, strict=False):
+        if not np.isfinite(value):
+            raise ProblemError(
+                f"explore: {q.words} cannot be measured from the rows of another program alone; explore a "
+                "front without this objective"
+            )
+    return point[None, :]
+
+
 def _values(
-    source: Front | pd.DataFrame, quantities: Sequence[Quantity], n_objectives: int
+    source: Front | pd.DataFrame,
+    quantities: Sequence[Quantity],
+    n_objectives: int,
+    table: Table | None,
 ) -> NDArray[np.float64]:
     if isinstance(source, Front):
         recorded = [q.key for q in source.quantities]
@@ -241,6 +268,8 @@ def _values(
         return np.column_stack(
             [source.column(q.key) if q.key in recorded else missing for q in quantities]
         )
+    if table is not None and set(table.qi_names) <= set(source.columns):
+        return _foreign_point(table, source, quantities, n_objectives)
     for q in quantities[:n_objectives]:
         if q.key not in source.columns:
             raise ProblemError(

@@ -12,8 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
+from privmoo._util.data_frames import AnyFrame
 from privmoo._util.files import replacing
 from privmoo.errors import ProblemError
 from privmoo.explorer.about import about_front
@@ -64,7 +63,7 @@ def style(name: str = "explorer.css") -> str:
 
 
 def write_report(
-    fronts: Front | Sequence[Front | pd.DataFrame],
+    fronts: Front | Sequence[Front | AnyFrame],
     path: str | Path,
     *,
     names: Sequence[str] | None = None,

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import anywidget
-import pandas as pd
 import traitlets
 
+from privmoo._util.data_frames import AnyFrame
 from privmoo.errors import PrivmooError, ProblemError
 from privmoo.explorer.cards import card_of, preview_of
 from privmoo.explorer.data import ExplorerData, gather
@@ -166,7 +166,7 @@ class Explorer(anywidget.AnyWidget):
 
 
 def explore(
-    fronts: Front | Sequence[Front | pd.DataFrame],
+    fronts: Front | Sequence[Front | AnyFrame],
     *,
     names: Sequence[str] | None = None,
     pick: Solution | None = None,
@@ -177,7 +177,9 @@ def explore(
     which points dominate which.
 
     Args:
-        fronts: Fronts; points published elsewhere can be a table with one column per objective.
+        fronts: Fronts; points published elsewhere can be a table with one column per objective. Rows of
+            the same table that another program released, such as ARX or sdcMicro, are one point; see
+            `privmoo.analysis.ForeignRelease`.
         names: A name for each front; the name of its algorithm by default.
         pick: A solution to mark.
 
