@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import logging
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from privmoo.audit import Audit
 
 __all__ = ["Table"]
+
+_log = logging.getLogger("privmoo.data")
 
 
 class Table:
@@ -445,6 +448,9 @@ class Table:
         scanned._assign(parsed, scanned.source.columns)
         counts, encoded = count_source(scanned.source, parsed, scanned.roles, max_tuples)
         scanned.n_dropped, scanned.n_records = counts.n_dropped, counts.n_records
+        _log.info(
+            "%d records were counted: %d distinct tuples", counts.n_records, len(encoded.weights)
+        )
         scanned._adopt(encoded)
         scanned._records = None
         scanned.counts = counts
