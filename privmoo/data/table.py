@@ -314,6 +314,7 @@ class Table:
         separator: str | None = None,
         missing_values: Sequence[str] = ("",),
         encoding: str = "utf-8-sig",
+        decimal: str = ".",
         **roles: Any,
     ) -> Table:
         """Read a CSV file; leading zeros (ZIP codes) are kept, only `missing_values` are missing.
@@ -324,12 +325,17 @@ class Table:
                 uses most.
             missing_values: The texts that stand for a missing value.
             encoding: The encoding of the text; UTF-8 by default.
+            decimal: The sign before the fraction of a number, `.` or `,`.
             **roles: The roles of the columns, as for `Table`.
         """
         from privmoo._util.reading import read_csv
 
         frame = read_csv(
-            path, separator=separator, missing_values=missing_values, encoding=encoding
+            path,
+            separator=separator,
+            missing_values=missing_values,
+            encoding=encoding,
+            decimal=decimal,
         )
         return cls(frame, **roles)
 
