@@ -10,8 +10,8 @@ The dictionary of `ExplorerData.to_json`:
   known), `families` (null, or for a front of several families of recodings their `names` and, as `of`,
   the position of each solution's family there), `dominated` and `infeasible` (objective values of further
   candidates, to be greyed), `numbers` (how its solutions are called), `knee`, `pick` and `suggested`
-  (positions or null), `cards` (whether more than values is known about its solutions), `advice` (titles
-  with sentences: choices, range, knee, flat regions).
+  (positions or null), `fresh` (positions of what the last search found), `cards` (whether more than
+  values is known about its solutions), `advice` (titles with sentences: choices, range, knee, flat regions).
 - `sizes`: names of the bars of a histogram of group sizes.
 
 Positions count across all fronts: the second front continues where the first ends. People see `numbers`.
@@ -58,12 +58,14 @@ class ExplorerFront:
         values: Solutions × quantities; NaN if a value is not known.
         front: The front itself; None for a table of points.
         pick: The position of the solution that was chosen.
+        fresh: The positions of the solutions that the last search found.
     """
 
     name: str
     values: NDArray[np.float64]
     front: Front | None
     pick: int | None = None
+    fresh: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)
@@ -116,6 +118,23 @@ class ExplorerData:
         """Return the number of a solution that is on one of the fronts."""
         which, place = _find(self.fronts, solution, "explorer")
         return sum(len(entry) for entry in self.fronts[:which]) + place
+
+    def with_front(self, which: int, front: Front) -> ExplorerData:
+        """Return the same fronts, with one that was searched on in the place of an earlier one.
+
+        Args:
+            which: The place of the front.
+            front: The front after the search.
+        """
+        entry = self.fronts[which]
+        values = _values(front, self.quantities, self.n_objectives, front.table)
+        earlier = {tuple(row) for row in entry.values.round(12).tolist()}
+        fresh = [i for i, row in enumerate(values.round(12).tolist()) if tuple(row) not in earlier]
+        pick = None
+        if entry.front is not None and entry.pick is not None:
+            pick = _place(front, entry.front[entry.pick])
+        changed = ExplorerFront(entry.name, values, front, pick, tuple(fresh))
+        return replace(self, fronts=(*self.fronts[:which], changed, *self.fronts[which + 1 :]))
 
     @property
     def start(self) -> int:
@@ -172,6 +191,7 @@ class ExplorerData:
             "numbers": list(range(len(entry))) if front is None else front.numbers.tolist(),
             "knee": None if front is None else marked_knee(front),
             "pick": entry.pick,
+            "fresh": list(entry.fresh),
             "suggested": None if front is None else suggested(front),
             "cards": entry.has_table,
             "advice": [] if front is None else [[*words] for words in remarks(front, calls=False)],

@@ -215,8 +215,8 @@ _SENSITIVE = [
         "money",
         "income salary wage wages pay earnings revenue capital credit credits debt loan savings checking "
         "balance wealth property charge charges cost costs payment expense expenses expend price amount "
-        "rent tax inc einkommen gehalt lohn vermoegen schulden kredit revenu salaire ingreso ingresos sueldo "
-        "salario renta deuda dette",
+        "rent tax inc einkommen gehalt lohn vermoegen schulden kredit revenu salaire ingreso ingresos "
+        "sueldo salario renta deuda dette",
         "income salar einkomm einkom gehalt payment expend expens saving earning",
     ),
     Meaning(

@@ -176,12 +176,8 @@ def test_times_of_the_day_go_first() -> None:
         Hierarchy.dates().bind(["2021-13-40", "x"])
 
 
-SURVEY = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex", "age", "hhcivil"] + [
-    "expend",
-    "income",
-    "savings",
-    "ori_hid",
-]
+SURVEY = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex", "age", "hhcivil"]
+SURVEY += ["expend", "income", "savings", "ori_hid"]
 
 
 def test_the_columns_of_a_household_survey_are_known() -> None:
