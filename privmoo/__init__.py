@@ -7,7 +7,11 @@ import, and not everything needs them. The stub `__init__.pyi` shows the same na
 from __future__ import annotations
 
 import importlib
+import logging
 from typing import Any
+
+# Silent unless a program asks for it: https://docs.python.org/3/howto/logging.html
+logging.getLogger("privmoo").addHandler(logging.NullHandler())
 
 _ROOMS = (
     "analysis",

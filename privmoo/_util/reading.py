@@ -38,6 +38,7 @@ def read_csv(
     separator: str | None = None,
     missing_values: Sequence[str] = ("",),
     encoding: str = "utf-8-sig",
+    decimal: str = ".",
 ) -> pd.DataFrame:
     r"""Read a CSV file as text and turn columns into numbers only where nothing is lost.
 
@@ -50,6 +51,7 @@ def read_csv(
             uses most.
         missing_values: The texts that stand for a missing value.
         encoding: The encoding of the text; UTF-8 by default.
+        decimal: The sign before the fraction of a number, `.` or `,`.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "people.csv"
@@ -59,7 +61,9 @@ def read_csv(
     """
     text = read_strings(path, separator=separator, encoding=encoding)
     missing = set(checked_missing(missing_values))
-    return _by_column(text, lambda column: _number(_without(column, missing)))
+    if decimal not in (".", ","):
+        raise TableError(f"decimal: must be '.' or ',', got {decimal!r}")
+    return _by_column(text, lambda column: _number(_without(column, missing), decimal))
 
 
 def checked_missing(texts: Sequence[str]) -> tuple[str, ...]:
@@ -77,6 +81,7 @@ def read_records(
     separator: str | None = None,
     missing_values: Sequence[str] = ("",),
     encoding: str = "utf-8-sig",
+    decimal: str = ".",
 ) -> pd.DataFrame:
     """Read a Parquet file, or a CSV file if it has another ending; see `read_csv`.
 
@@ -85,10 +90,17 @@ def read_records(
         separator: The character between cells of a CSV file.
         missing_values: The texts that stand for a missing value in a CSV file.
         encoding: The encoding of a CSV file.
+        decimal: The sign before the fraction of a number in a CSV file.
     """
     if Path(path).suffix.lower() == ".parquet":
         return read_parquet(path)
-    return read_csv(path, separator=separator, missing_values=missing_values, encoding=encoding)
+    return read_csv(
+        path,
+        separator=separator,
+        missing_values=missing_values,
+        encoding=encoding,
+        decimal=decimal,
+    )
 
 
 def read_strings(
@@ -251,7 +263,10 @@ def _without(column: pd.Series[str], missing: set[str]) -> pd.Series[str]:
     return column.mask(column.isin(list(missing)))
 
 
-def _number(column: pd.Series[str]) -> pd.Series[str]:
+def _number(column: pd.Series[str], decimal: str = ".") -> pd.Series[str]:
+    if decimal == ",":
+        with_points = _with_points(column)
+        return column if with_points is None else _number(with_points)
     if len(column) <= _FEW:
         texts = [value for value in column.tolist() if isinstance(value, str)]
         plain = bool(texts) and all(map(PLAIN.fullmatch, texts))
@@ -259,6 +274,14 @@ def _number(column: pd.Series[str]) -> pd.Series[str]:
         present = column.dropna()
         plain = not present.empty and bool(present.str.fullmatch(PLAIN.pattern).all())
     return pd.to_numeric(column) if plain else column
+
+
+def _with_points(column: pd.Series[str]) -> pd.Series[str] | None:
+    """Return numbers with decimal commas as numbers with points; None if a text has a point already."""
+    present = column.dropna()
+    if present.str.contains(".", regex=False).any() or present.str.count(",").gt(1).any():
+        return None
+    return column.str.replace(",", ".", regex=False)
 
 
 def read_parquet(path: str | Path) -> pd.DataFrame:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from privmoo.analysis.combinations import keys
+from privmoo.analysis.foreign import ForeignRelease
 from privmoo.analysis.groups import Analysis, analyse, leave_one_out, suppression_needed
 from privmoo.analysis.plots import plot_distribution, plot_evaluation, plot_suppression
 from privmoo.analysis.releases import disclosure_risks, evaluate
 
 __all__ = [
     "Analysis",
+    "ForeignRelease",
     "analyse",
     "disclosure_risks",
     "evaluate",

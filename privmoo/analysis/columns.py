@@ -9,7 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo._util.checks import whole_number
-from privmoo.data.roles import check_columns, column_names
+from privmoo._util.data_frames import AnyFrame
+from privmoo.data.roles import checked_frame, column_names
 from privmoo.data.table import Table
 from privmoo.errors import ColumnError, TableError, nearest
 from privmoo.hierarchy.canonical import distinct
@@ -22,7 +23,7 @@ Column = tuple[Codes, int]
 
 
 def read_roles(
-    data: pd.DataFrame | Table,
+    data: AnyFrame | Table,
     quasi_identifiers: str | Sequence[str] | None,
     sensitive: str | Sequence[str] | None,
 ) -> tuple[dict[str, Column], dict[str, Column]]:
@@ -52,14 +53,13 @@ def read_roles(
     return columns, encode(frame, secrets, "sensitive") if secrets else {}
 
 
-def read_frame(data: pd.DataFrame | Table) -> pd.DataFrame:
+def read_frame(data: AnyFrame | Table) -> pd.DataFrame:
     """Return the records, or raise if there are none.
 
     >>> read_frame(pd.DataFrame({"age": [31]})).shape
     (1, 1)
     """
-    frame = data.frame if isinstance(data, Table) else data
-    check_columns(frame)
+    frame = data.frame if isinstance(data, Table) else checked_frame(data)
     if frame.empty:
         raise TableError("data: there are no records to analyse; give at least one")
     return frame

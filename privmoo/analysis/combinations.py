@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from privmoo._util.data_frames import AnyFrame
 from privmoo._util.progress_bar import new_bar
 from privmoo.analysis.columns import Codes, Column, encode, read_frame, read_whole
 from privmoo.data.roles import column_names
@@ -20,7 +21,7 @@ _MANY = 1000  # combinations from which a progress bar is worth its line
 
 
 def keys(
-    data: pd.DataFrame | Table,
+    data: AnyFrame | Table,
     columns: Sequence[str] | None = None,
     *,
     max_size: int = 3,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from privmoo._util.data_frames import AnyFrame
 from privmoo.analysis.columns import Codes, Column, read_roles, read_whole
 from privmoo.data.table import Table
 from privmoo.data.tuples import distinct_tuples, sparse_counts
@@ -121,7 +122,7 @@ class Analysis:
 
 
 def analyse(
-    data: pd.DataFrame | Table,
+    data: AnyFrame | Table,
     quasi_identifiers: str | Sequence[str] | None = None,
     *,
     sensitive: str | Sequence[str] | None = None,
@@ -145,7 +146,7 @@ def analyse(
 
 
 def leave_one_out(
-    data: pd.DataFrame | Table,
+    data: AnyFrame | Table,
     quasi_identifiers: str | Sequence[str] | None = None,
     *,
     sensitive: str | Sequence[str] | None = None,
@@ -193,7 +194,7 @@ def leave_one_out(
 
 
 def suppression_needed(
-    data: pd.DataFrame | Table,
+    data: AnyFrame | Table,
     quasi_identifiers: str | Sequence[str] | None = None,
     *,
     sensitive: str | Sequence[str] | None = None,

@@ -25,7 +25,7 @@ def load_job(path: Path) -> Config:
 
 
 def read_data(
-    path: Path, *, separator: str | None = None, encoding: str = "utf-8-sig"
+    path: Path, *, separator: str | None = None, encoding: str = "utf-8-sig", decimal: str = "."
 ) -> pd.DataFrame:
     """Read a CSV or Parquet file of records, and remember them for messages that may show values.
 
@@ -33,13 +33,14 @@ def read_data(
         path: The file.
         separator: The character between cells; detected by default.
         encoding: The encoding of the text.
+        decimal: The sign before the fraction of a number.
     """
     from privmoo._util.reading import read_records
     from privmoo.errors import TableError
 
     if separator is not None and len(separator) != 1:
         raise TableError(f"separator: must be one character, got {len(separator)}")
-    frame = read_records(path, separator=separator, encoding=encoding)
+    frame = read_records(path, separator=separator, encoding=encoding, decimal=decimal)
     state.data = lambda: frame
     return frame
 

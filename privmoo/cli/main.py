@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import io
+import logging
 import sys
 import warnings
 from collections.abc import Callable
@@ -48,6 +49,9 @@ def _options(
     show_values: bool = typer.Option(
         False, "--show-values", help="Allow error messages to show the value that they are about."
     ),
+    verbose: bool = typer.Option(
+        False, "--verbose", "-v", help="Tell what is being done, with the time, on standard error."
+    ),
     version: bool = typer.Option(
         False,
         "--version",
@@ -58,6 +62,16 @@ def _options(
 ) -> None:
     """Set the options of all commands."""
     state.show_values = show_values
+    if verbose:
+        _log_to_standard_error()
+
+
+def _log_to_standard_error() -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s: %(message)s", "%H:%M:%S"))
+    logger = logging.getLogger("privmoo")
+    logger.handlers[:] = [handler]
+    logger.setLevel(logging.INFO)
 
 
 _COMMANDS = {verb: module.command for verb, module in modules("privmoo.cli.commands").items()}

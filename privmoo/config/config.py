@@ -132,6 +132,7 @@ class Config:
             separator=self.data["separator"],
             encoding=self.data["encoding"],
             missing_values=self.data["missing_values"],
+            decimal=self.data["decimal"],
         )
 
     @cached_property
@@ -266,6 +267,7 @@ def _data(section: Section) -> dict[str, Any]:
     data = {
         "file": section.take("file", str),
         "separator": section.take("separator", str, None),
+        "decimal": section.choice("decimal", (".", ","), "."),
         "encoding": section.take("encoding", str, "utf-8-sig"),
         "missing_values": section.texts("missing_values", [""]),
         "missing": section.choice("missing", ("unknown", "value", "drop"), "unknown"),
@@ -282,6 +284,10 @@ def _data(section: Section) -> dict[str, Any]:
     for key in ("memory", "max_tuples", "temporary"):
         if data[key] is not None and not data["scan"]:
             raise ConfigError(f"{section.where}: {key!r} needs scan = true")
+    if data["scan"] and data["decimal"] != ".":
+        raise ConfigError(
+            f"{section.where}: a scan reads decimal points only; remove scan or 'decimal'"
+        )
     readable = data["scan"] or data["file"].lower().endswith(_DATA_FILES)
     if not readable or not data["file"] or "\0" in data["file"]:
         raise ConfigError(

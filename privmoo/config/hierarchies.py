@@ -36,6 +36,11 @@ def _masking(section: Section) -> dict[str, Any]:
     }
 
 
+def _dates(section: Section) -> dict[str, Any]:
+    orders = ("year first", "day first", "month first")
+    return {"order": section.choice("order", orders, "year first")}
+
+
 def _intervals(section: Section) -> dict[str, Any]:
     return {
         "low": section.take("low", float),
@@ -57,6 +62,7 @@ _ARGUMENTS = {
     "flat": _flat,
     "ordered": _ordered_arguments,
     "masking": _masking,
+    "dates": _dates,
     "intervals": _intervals,
     "tree": _tree,
 }
@@ -67,8 +73,8 @@ def hierarchy_of(entry: Any, where: str, folder: Path) -> tuple[Hierarchy, list[
     """Return a hierarchy and the files that it was read from.
 
     Args:
-        entry: `"flat"`, `"ordered"`, `"masking"`, the name of a file, or a table with `kind` and the
-            arguments of that builder.
+        entry: `"flat"`, `"ordered"`, `"masking"`, `"dates"`, the name of a file, or a table with `kind`
+            and the arguments of that builder.
         where: The file and the table, for messages.
         folder: The folder that file names are relative to.
 

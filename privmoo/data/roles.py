@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from privmoo._util.checks import choice, is_unicode
+from privmoo._util.data_frames import AnyFrame, as_pandas
 from privmoo.data.columns import Attribute, QuasiIdentifier
 from privmoo.errors import ColumnError, TableError, TableWarning, nearest
 from privmoo.hierarchy import Hierarchy
@@ -22,11 +23,11 @@ __all__ = [
     "Missing",
     "QISpec",
     "Roles",
-    "check_columns",
     "check_missing",
     "check_names",
     "check_rows",
     "check_texts",
+    "checked_frame",
     "column_names",
     "one_spelling",
     "read_attributes",
@@ -90,17 +91,22 @@ def read_attributes(spec: AttributeSpec) -> dict[str, Hierarchy | None]:
     return dict.fromkeys(column_names(spec))
 
 
-def check_columns(data: pd.DataFrame) -> None:
-    """Raise unless the data is a DataFrame with distinct names of columns."""
-    if not isinstance(data, pd.DataFrame):
-        raise TableError(f"data: must be a pandas DataFrame, got {type(data).__name__}")
-    for name in data.columns:
+def checked_frame(data: AnyFrame) -> pd.DataFrame:
+    """Return the records as pandas holds them, or raise unless their columns have distinct names.
+
+    >>> checked_frame([31, 45])
+    Traceback (most recent call last):
+    privmoo.errors.TableError: data: must be a data frame of pandas, polars, pyarrow or another library ...
+    """
+    frame = as_pandas(data)
+    for name in frame.columns:
         if not isinstance(name, str):
             raise TableError(f"data: column names must be strings, got {name!r}; rename it")
-    twice = data.columns[data.columns.duplicated()]
+    twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
         raise TableError(f"data: column name {twice[0]!r} occurs more than once; rename one")
-    check_names(list(data.columns))
+    check_names(list(frame.columns))
+    return frame
 
 
 def check_names(columns: Sequence[str]) -> None:

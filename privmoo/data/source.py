@@ -297,6 +297,7 @@ class ScanOptions:
     threads: int | None = None
     temporary: str | Path | None = None
     progress: bool = False
+    table: str | None = None
 
     @property
     def changed_options(self) -> list[str]:

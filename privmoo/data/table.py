@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
+import logging
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from privmoo import registry
 from privmoo._util.checks import whole_number
+from privmoo._util.data_frames import AnyFrame, backend_of
 from privmoo.data.columns import Attribute, QIColumn, QuasiIdentifier, no_records
 from privmoo.data.encoding import Encoded, Rows, encode, frozen
 from privmoo.data.fingerprints import content_digest, fingerprint_digest
@@ -26,9 +28,9 @@ from privmoo.data.roles import (
     Missing,
     QISpec,
     Roles,
-    check_columns,
     check_rows,
     check_texts,
+    checked_frame,
     warn_of_values,
 )
 from privmoo.data.scanning import count_source, open_source
@@ -41,12 +43,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Table"]
 
+_log = logging.getLogger("privmoo.data")
+
 
 class Table:
     """People's records, with a role for every column; frozen, with a fingerprint.
 
     Args:
-        data: The records.
+        data: The records: a data frame of pandas, of another library that narwhals knows, such as polars,
+            or anything with `__arrow_c_stream__`. `release.to_native()` returns the same kind.
         quasi_identifiers: Columns that an attacker may know, with a hierarchy or a
             `QuasiIdentifier` each, or just their names.
         sensitive: Columns that must not be inferred; a mapping gives hierarchies.
@@ -72,10 +77,12 @@ class Table:
     """
 
     subjects: SubjectLinks | None
+    backend: str = "pandas"
+    """The library of the data frame that the table was made of."""
 
     def __init__(
         self,
-        data: pd.DataFrame,
+        data: AnyFrame,
         *,
         quasi_identifiers: QISpec,
         sensitive: AttributeSpec = (),
@@ -98,16 +105,17 @@ class Table:
             others=others,
             domain=domain,
         )
-        check_columns(data)
-        self._assign(roles, list(data.columns))
+        original = checked_frame(data)
+        self._assign(roles, list(original.columns))
+        self.backend = backend_of(data)
         # Copy on write: later changes of `data` do not reach the table.
-        frame = data.copy(deep=False)
+        frame = original.copy(deep=False)
         complete_rows: NDArray[np.int64] | None = None
         if missing == "drop":
             complete_rows = np.flatnonzero(~frame[roles.read_columns].isna().any(axis=1))
             frame = frame.iloc[complete_rows]
         frame = frame.reset_index(drop=True)
-        self.n_dropped = len(data) - len(frame)
+        self.n_dropped = len(original) - len(frame)
         self.n_records = len(frame)
         check_rows(frame, roles.read_columns, n=self.n_records, dropped=self.n_dropped)
         self.source: Source = MemorySource(frame)
@@ -308,6 +316,7 @@ class Table:
         separator: str | None = None,
         missing_values: Sequence[str] = ("",),
         encoding: str = "utf-8-sig",
+        decimal: str = ".",
         **roles: Any,
     ) -> Table:
         """Read a CSV file; leading zeros (ZIP codes) are kept, and only `missing_values` count as missing.
@@ -318,12 +327,17 @@ class Table:
                 uses most.
             missing_values: The texts that stand for a missing value.
             encoding: The encoding of the text; UTF-8 by default.
+            decimal: The sign before the fraction of a number, `.` or `,`.
             **roles: The roles of the columns, as for `Table`.
         """
         from privmoo._util.reading import read_csv
 
         frame = read_csv(
-            path, separator=separator, missing_values=missing_values, encoding=encoding
+            path,
+            separator=separator,
+            missing_values=missing_values,
+            encoding=encoding,
+            decimal=decimal,
         )
         return cls(frame, **roles)
 
@@ -335,10 +349,62 @@ class Table:
         return cls(read_parquet(path), **roles)
 
     @classmethod
+    def read_excel(
+        cls,
+        path: str | Path,
+        *,
+        sheet: str | int = 0,
+        missing_values: Sequence[str] = ("",),
+        **roles: Any,
+    ) -> Table:
+        """Read a sheet of an Excel file (needs openpyxl); its first row names the columns.
+
+        Cells are what Excel says: numbers, texts, dates. Empty rows and empty columns are left out.
+
+        Args:
+            path: The file, `.xlsx` or `.xlsm`.
+            sheet: The name of the sheet, or its number from 0.
+            missing_values: The texts that stand for a missing value, beside empty cells.
+            **roles: The roles of the columns, as for `Table`.
+        """
+        from privmoo._util.typed_rows import read_excel
+
+        return cls(read_excel(path, sheet=sheet, missing_values=missing_values), **roles)
+
+    @classmethod
+    def read_sql(
+        cls,
+        query: str,
+        connection: Any,
+        *,
+        parameters: Sequence[Any] | Mapping[str, Any] | None = None,
+        **roles: Any,
+    ) -> Table:
+        """Read the rows of a database query into memory; see `scan` for a table that stays where it is.
+
+        Args:
+            query: The query, in the language of the database.
+            connection: A connection of a DBAPI 2.0 driver, such as `sqlite3` or `psycopg`, or of an ADBC
+                driver.
+            parameters: Values for the placeholders of the query.
+            **roles: The roles of the columns, as for `Table`.
+
+        >>> import sqlite3
+        >>> connection = sqlite3.connect(":memory:")
+        >>> _ = connection.execute("CREATE TABLE people AS SELECT 31 AS age UNION ALL SELECT 45")
+        >>> Table.read_sql("SELECT * FROM people", connection, quasi_identifiers=["age"]).n_records
+        2
+        """
+        from privmoo._util.typed_rows import read_sql
+
+        return cls(read_sql(query, connection, parameters=parameters), **roles)
+
+    @classmethod
     def scan(
         cls,
         source: Any,
         *,
+        table: str | None = None,
         separator: str | None = None,
         missing_values: Sequence[str] = ("",),
         encoding: str = "utf-8-sig",
@@ -355,9 +421,11 @@ class Table:
         `Solution.write` releases it batch by batch.
 
         Args:
-            source: Parquet or CSV: a file, a folder, or a pattern such as `data/*.parquet`. Or a Dask
+            source: Parquet or CSV: a file, a folder, or a pattern such as `data/*.parquet`. Or the address
+                of a PostgreSQL database, such as `postgresql://reader@localhost/census`. Or a Dask
                 DataFrame, which is counted by its own cluster; of the other arguments, only `max_tuples`,
                 `temporary`, `progress` and the roles apply to it.
+            table: The table or view of a database, with its schema if that is not `public`.
             separator: The character between cells of CSV; by default `,`, `;` or a tab, whichever the
                 header uses most.
             missing_values: The texts that stand for a missing value in CSV.
@@ -380,19 +448,23 @@ class Table:
             threads=threads,
             temporary=temporary,
             progress=progress,
+            table=table,
         )
-        table = object.__new__(cls)
-        table.source = open_source(source, options)
+        scanned = object.__new__(cls)
+        scanned.source = open_source(source, options)
         column_roles = Roles(**roles)
-        table._assign(column_roles, table.source.columns)
-        counts, columns = count_source(table.source, column_roles, table.roles, max_tuples)
-        table.n_dropped, table.n_records = counts.n_dropped, counts.n_records
-        table._adopt(columns)
-        table._records = None
-        table.counts = counts
-        table._is_frozen = True
-        warn_of_values(table.sensitive)
-        return table
+        scanned._assign(column_roles, scanned.source.columns)
+        counts, columns = count_source(scanned.source, column_roles, scanned.roles, max_tuples)
+        scanned.n_dropped, scanned.n_records = counts.n_dropped, counts.n_records
+        _log.info(
+            "%d records were counted: %d distinct tuples", counts.n_records, len(columns.weights)
+        )
+        scanned._adopt(columns)
+        scanned._records = None
+        scanned.counts = counts
+        scanned._is_frozen = True
+        warn_of_values(scanned.sensitive)
+        return scanned
 
     @property
     def n_tuples(self) -> int:

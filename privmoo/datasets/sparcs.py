@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from privmoo.data.roles import check_columns
+from privmoo.data.roles import checked_frame
 from privmoo.datasets._files import read_strings
 from privmoo.datasets.sparcs_areas import AREAS, REDACTED, REGIONS
 from privmoo.datasets.sparcs_like import facilities
@@ -198,9 +198,7 @@ def sparcs_hierarchies(data: pd.DataFrame | None = None) -> dict[str, Hierarchy]
     >>> county.leaves_under("Long Island"), county.n_levels
     (('Nassau', 'Suffolk'), 4)
     """
-    if data is None:
-        data = facilities()
-    check_columns(data)
+    data = checked_frame(facilities() if data is None else data)
     hierarchies = {name: Hierarchy.tree(tree) for name, tree in _TREES.items()}
     hierarchies["Length of Stay"] = Hierarchy.intervals(1, 120, edges=[[3, 5, 8, 15, 31], [5, 15]])
     hierarchies["Discharge Year"] = Hierarchy.intervals(2009, 2029, widths=[5])

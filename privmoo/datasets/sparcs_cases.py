@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from privmoo._util.checks import is_whole
-from privmoo.data.roles import check_columns
+from privmoo.data.roles import checked_frame
 from privmoo.data.table import Table
 from privmoo.datasets.sparcs import clean_column, sparcs_hierarchies
 from privmoo.datasets.sparcs_like import sparcs_like
@@ -64,8 +64,7 @@ def sparcs_case(number: int, data: pd.DataFrame | Table | None = None, *, seed: 
     if data is None:
         frame = sparcs_like(1000, seed=seed)
     else:
-        frame = data.frame if isinstance(data, Table) else data
-    check_columns(frame)
+        frame = data.frame if isinstance(data, Table) else checked_frame(data)
     for name in names:
         if name not in frame.columns:
             raise ColumnError(f"data: there is no column {name!r}{nearest(name, frame.columns)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from copy import copy
 from dataclasses import replace
@@ -33,6 +34,8 @@ from privmoo.spaces.levels import LevelSpace
 from privmoo.suppression.staircase import Staircase
 
 __all__ = ["exact_front", "lattice_cost", "lower_bound"]
+
+_log = logging.getLogger("privmoo.exact")
 
 _SECONDS_PER_GROUP = 1.2e-8
 _LONGEST = 600.0
@@ -91,11 +94,15 @@ def exact_front(
     if "regions" in getattr(problem.space, "kinds", ()) and goal is not None:
         return _by_boxes(problem, goal, start, watch, progress)
     partitions = partitions_of(problem)
+    _log.info("exact search of %d vectors", partitions.n_nodes)
     with _bar(partitions.n_nodes, disable=not progress) as bar:
         if goal is None:
             front = _by_evaluation(problem, partitions, start, watch, bar)
         else:
             front = _by_sweep(problem, partitions, goal, start, watch, bar)
+    _log.info(
+        "exact search: %d solutions, %s", len(front), "proven" if front.proven else "a gap is left"
+    )
     if front.proven:
         problem.proven_points = front.F
     return front

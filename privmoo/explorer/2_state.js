@@ -22,6 +22,7 @@ class State {
       }
     });
     this.several = data.fronts.length > 1;
+    this.fresh = new Set(data.fronts.flatMap((front, f) => (front.fresh ?? []).map((i) => this.starts[f] + i)));
     this.readFamilies();
     this.visible = data.fronts.map(() => true);
     this.ranges = this.quantities.map(() => null);
@@ -37,6 +38,8 @@ class State {
     this.axes.colour = this.several ? "front" : this.families.length ? "family" : this.objectives[2] ?? "none";
     this.log = this.quantities.map((q) => q.log);
     this.sort = { by: this.objectives[0], down: false };
+    this.columnOrder = [];
+    this.hiddenColumns = new Set();
     this.listeners = [];
     this.dirty = new Set();
     this.updates = [];
@@ -167,6 +170,82 @@ class State {
     return said;
   }
 
+  // The axes side by side
+
+  setColumns(order) {
+    this.columnOrder = [...order];
+  }
+
+  get shownColumns() {
+    return this.columnOrder.filter((j) => !this.hiddenColumns.has(j));
+  }
+
+  moveColumn(j, by) {
+    const shown = this.shownColumns;
+    const other = shown[shown.indexOf(j) + by];
+    if (other === undefined) return;
+    const [a, b] = [this.columnOrder.indexOf(j), this.columnOrder.indexOf(other)];
+    [this.columnOrder[a], this.columnOrder[b]] = [other, j];
+    this.changed("columns");
+  }
+
+  /** Hides an axis, with its limit; the last one stays. */
+  hideColumn(j, away) {
+    if (away && this.shownColumns.length < 2) return;
+    if (away) this.hiddenColumns.add(j);
+    else this.hiddenColumns.delete(j);
+    if (away && this.ranges[j] !== null) this.setRange(j, null, null);
+    this.changed("columns");
+  }
+
+  // An exploration: limits, order of the axes, shortlist and comments, as plain data
+
+  /** Solutions are named by front and number, which are the same in another file of the same front. */
+  get exploration() {
+    const key = (j) => this.quantities[j].key;
+    return {
+      version: 1,
+      limits: Object.fromEntries(this.ranges.flatMap((range, j) => (range === null ? [] : [[key(j), [range.min, range.max]]]))),
+      families: this.families.filter((_, i) => !this.wanted[i]),
+      axes: this.columnOrder.map(key),
+      hidden: [...this.hiddenColumns].map(key),
+      shortlist: [...this.shortlist].map(([id, comment]) => [this.frontOf[id], this.number(id), comment]),
+    };
+  }
+
+  /** Takes up an exploration; what this front does not have is left out, and counted. */
+  explore(saved) {
+    if (typeof saved !== "object" || saved === null || saved.version !== 1) throw new Error("this file is not an exploration");
+    let missing = 0;
+    const place = new Map(this.quantities.map((q, j) => [q.key, j]));
+    const at = (key) => {
+      if (!place.has(key)) missing += 1;
+      return place.get(key);
+    };
+    const real = (v) => (typeof v === "number" && Number.isFinite(v) ? v : null);
+    this.only = null;
+    this.ranges = this.ranges.map(() => null);
+    for (const [key, ends] of Object.entries(saved.limits ?? {})) {
+      const j = at(key);
+      const [min, max] = Array.isArray(ends) ? ends.map(real) : [null, null];
+      if (j !== undefined && (min !== null || max !== null)) this.ranges[j] = { min, max };
+    }
+    this.wanted = this.families.map((name) => !(saved.families ?? []).includes(name));
+    const order = (saved.axes ?? []).map(at).filter((j) => this.columnOrder.includes(j));
+    this.columnOrder = [...new Set([...order, ...this.columnOrder])];
+    const hidden = new Set((saved.hidden ?? []).map(at).filter((j) => j !== undefined));
+    if (this.columnOrder.some((j) => !hidden.has(j))) this.hiddenColumns = hidden;
+    const pairs = [];
+    for (const [front, number, comment] of saved.shortlist ?? []) {
+      const inside = this.fronts[front]?.numbers.indexOf(number) ?? -1;
+      if (inside < 0) missing += 1;
+      else pairs.push([this.starts[front] + inside, String(comment ?? "").slice(0, 500)]);
+    }
+    this.setShortlist(pairs);
+    this.changed("filters", "columns", "cleared");
+    return missing;
+  }
+
   // Choosing
 
   setFocus(id) {
@@ -292,6 +371,7 @@ class State {
     const marks = ["knee", "pick"].filter((mark) => this.is(mark, id));
     // A pick of the user's own takes the place of a suggestion.
     if (this.fronts[this.frontOf[id]].pick === null && this.is("suggested", id)) marks.push("suggested");
+    if (this.fresh.has(id)) marks.push("new");
     return marks;
   }
 
@@ -309,8 +389,13 @@ class State {
     this.quantities.forEach((q, j) => {
       if (!Number.isNaN(this.columns[j][id])) lines.push(phrase(q, this.columns[j][id]));
     });
-    for (const mark of this.marks(id)) lines.push(mark === "suggested" ? mark : `the ${mark}`);
+    for (const mark of this.marks(id)) lines.push(markInWords(mark));
     if (this.beaten[id]) lines.push("dominated by another front");
     return lines;
   }
+}
+
+/** A mark in a sentence. */
+function markInWords(mark) {
+  return mark === "suggested" ? mark : mark === "new" ? "found by the last search" : `the ${mark}`;
 }

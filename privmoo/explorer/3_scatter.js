@@ -50,9 +50,11 @@ class Scatter {
       this.controls(), this.box, this.legend);
     this.top.addEventListener("pointermove", (event) => this.moved(event));
     this.top.addEventListener("pointerleave", () => { state.setHover(null); this.tip.hide(); });
-    this.top.addEventListener("click", (event) => {
-      const id = this.nearest(event);
-      if (id !== null) state.setFocus(id);
+    this.top.addEventListener("pointerdown", (event) => this.pressed(event));
+    this.top.addEventListener("pointerup", (event) => this.released(event));
+    this.top.addEventListener("pointercancel", () => { this.drag = null; this.drawTop(); });
+    this.top.addEventListener("dblclick", () => {
+      for (const j of [state.axes.x, state.axes.y]) state.setRange(j, null, null);
     });
     state.listen((names) => this.update(names));
   }
@@ -278,9 +280,11 @@ class Scatter {
       if (front.knee !== null) mark(state.starts[f] + front.knee, "diamond", theme.mark, both ? "" : "knee");
       if (star !== null) mark(state.starts[f] + star, "star", theme.pick, both ? `${name}, knee` : name);
     });
+    for (const id of state.fresh) if (state.visible[state.frontOf[id]]) ring(id, 5, theme.accent, 1);
     for (const id of state.shortlist.keys()) if (state.visible[state.frontOf[id]]) ring(id, 6, theme.pick, 1.5);
     if (state.focus !== null) ring(state.focus, 9, theme.ink, 2.5);
     if (state.hover !== null && state.hover !== state.focus) ring(state.hover, 8, theme.soft, 1.5);
+    if (this.drag?.to) this.drawBox(context);
     const { x, y } = state.axes;
     this.top.setAttribute("aria-label",
       `${state.quantities[y].label} against ${state.quantities[x].label} of ${state.count} selected solutions`
@@ -326,7 +330,62 @@ class Scatter {
     return best;
   }
 
+  // A box selects
+
+  at(event) {
+    const box = this.top.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  }
+
+  pressed(event) {
+    if (event.button !== 0) return;
+    this.drag = { from: this.at(event), to: null };
+    this.top.setPointerCapture(event.pointerId);
+  }
+
+  released(event) {
+    const { drag, state } = this;
+    this.drag = null;
+    if (!drag || drag.to === null) {
+      const id = this.nearest(event);
+      if (id !== null) state.setFocus(id);
+      return;
+    }
+    const ends = (scale, i) => {
+      const [a, b] = [drag.from[i], drag.to[i]].map((pixel) => scale.invert(pixel)).sort((p, q) => p - q);
+      const step = 10 ** Math.floor(Math.log10(Math.abs(scale.invert(drag.to[i] + 1) - scale.invert(drag.to[i])) || 1e-12));
+      return [a, b].map((v) => Number((Math.round(v / step) * step).toPrecision(12)));
+    };
+    // An end beyond all points is not a limit.
+    const open = (scale, [low, high]) => [low <= scale.low ? null : low, high >= scale.high ? null : high];
+    state.setRange(state.axes.x, ...open(this.x, ends(this.x, 0)));
+    if (state.axes.y !== state.axes.x) state.setRange(state.axes.y, ...open(this.y, ends(this.y, 1)));
+    this.drawTop();
+  }
+
+  drawBox(context) {
+    const [[x, y], [right, bottom]] = [this.drag.from, this.drag.to];
+    context.save();
+    context.fillStyle = this.theme.mark;
+    context.globalAlpha = 0.15;
+    context.fillRect(x, y, right - x, bottom - y);
+    context.globalAlpha = 1;
+    context.strokeStyle = this.theme.mark;
+    context.lineWidth = 1.5;
+    context.strokeRect(x, y, right - x, bottom - y);
+    context.restore();
+  }
+
   moved(event) {
+    if (this.drag) {
+      const place = this.at(event);
+      const far = Math.hypot(place[0] - this.drag.from[0], place[1] - this.drag.from[1]) >= 6;
+      if (!far && this.drag.to === null) return;
+      this.drag.to = place;
+      this.tip.hide();
+      this.drawTop();
+      return;
+    }
     const id = this.nearest(event);
     this.state.setHover(id);
     const box = this.top.getBoundingClientRect();

@@ -3,29 +3,30 @@
 class Parallel {
   constructor(state, theme, palette) {
     Object.assign(this, { state, theme, palette });
-    this.axes = state.quantities.map((q, j) => j).filter((j) => {
+    this.all = state.quantities.map((q, j) => j).filter((j) => {
       const known = state.columns[j].filter((v) => !Number.isNaN(v));
       return state.quantities[j].objective || known.some((v) => v !== known[0]);
     });
     // The share and the number of the records left out are one axis.
-    if (this.axes.some((j) => state.quantities[j].key === "suppression")) {
-      this.axes = this.axes.filter((j) => state.quantities[j].key !== "records_suppressed");
+    if (this.all.some((j) => state.quantities[j].key === "suppression")) {
+      this.all = this.all.filter((j) => state.quantities[j].key !== "records_suppressed");
     }
+    state.setColumns(this.all);
     this.under = el("canvas", { "aria-hidden": "true" });
     this.lines = el("canvas", { class: "pmx-top", "aria-hidden": "true" });
     this.top = el("canvas", { class: "pmx-top", role: "img", tabindex: "0" });
     this.plot = el("div", { class: "pmx-plot pmx-parallel-plot" }, this.under, this.lines, this.top);
     this.tip = new Tip(this.plot);
     this.inputs = new Map();
-    this.limits = el("div", { class: "pmx-limits", role: "group", "aria-label": "Limits" },
-      ...this.axes.map((j) => this.limit(j)));
+    this.limits = el("div", { class: "pmx-limits", role: "group", "aria-label": "Limits" });
     this.wide = el("div", { class: "pmx-wide" }, this.plot, this.limits);
-    this.wide.style.minWidth = `${this.axes.length * 66}px`;
+    this.hidden = el("div", { class: "pmx-hidden", role: "group", "aria-label": "Hidden axes" });
+    this.arrange();
     this.said = el("span", { class: "pmx-said", role: "status" });
     this.root = el("section", { class: "pmx-panel pmx-parallel", "aria-label": "All quantities" },
       el("div", { class: "pmx-controls" }, el("span", { class: "pmx-hint",
         text: "Drag along an axis to select, double click to clear; or write limits below: 25 %, 5" })),
-      el("div", { class: "pmx-scroll", tabindex: "-1" }, this.wide), this.said);
+      el("div", { class: "pmx-scroll", tabindex: "-1" }, this.wide), this.hidden, this.said);
     this.top.addEventListener("pointerdown", (event) => this.pressed(event));
     this.top.addEventListener("pointermove", (event) => this.moved(event));
     this.top.addEventListener("pointerup", (event) => this.released(event));
@@ -36,6 +37,43 @@ class Parallel {
       if (axis !== null) state.setRange(axis, null, null);
     });
     state.listen((names) => this.update(names));
+  }
+
+  /** The axes in their order, those that were hidden left out. */
+  get axes() {
+    return this.state.shownColumns;
+  }
+
+  /** Puts limits and buttons below the axes, in their order. */
+  arrange() {
+    const { state } = this;
+    const cells = this.axes.map((j) => this.cells?.get(j) ?? this.limit(j));
+    this.cells ??= new Map();
+    this.axes.forEach((j, i) => this.cells.set(j, cells[i]));
+    this.limits.replaceChildren(...cells);
+    this.wide.style.minWidth = `${this.axes.length * 76}px`;
+    const away = this.all.filter((j) => state.hiddenColumns.has(j));
+    this.hidden.replaceChildren(...away.map((j) => el("button", { type: "button", class: "pmx-button",
+      "data-show": state.quantities[j].key, text: `+ ${state.quantities[j].words}`,
+      title: `show ${state.quantities[j].label}`, onclick: () => state.hideColumn(j, false) })));
+    this.hidden.hidden = !away.length;
+    this.spots = undefined;
+  }
+
+  buttons(j) {
+    const { state } = this;
+    const q = state.quantities[j];
+    const button = (name, text, label, act) => el("button", { type: "button", class: "pmx-axis", text,
+      "data-axis": `${name}_${q.key}`, title: `${label} ${q.label}`, "aria-label": `${label} ${q.label}`,
+      onclick: (event) => {
+        act();
+        state.flush();
+        // The button goes along with its axis, and keeps the focus.
+        if (event.currentTarget?.isConnected) event.currentTarget.focus();
+      } });
+    return el("div", { class: "pmx-axes" }, button("left", "◂", "move to the left:", () => state.moveColumn(j, -1)),
+      button("hide", "✕", "hide:", () => state.hideColumn(j, true)),
+      button("right", "▸", "move to the right:", () => state.moveColumn(j, 1)));
   }
 
   limit(j) {
@@ -59,7 +97,7 @@ class Parallel {
     };
     const both = { min: field("min"), max: field("max") };
     this.inputs.set(j, both);
-    return el("div", { class: "pmx-limit" }, both.min, both.max);
+    return el("div", { class: "pmx-limit" }, both.min, both.max, this.buttons(j));
   }
 
   typed(j) {
@@ -84,7 +122,8 @@ class Parallel {
   }
 
   update(names) {
-    const all = ["size", "theme", "log", "fronts"].some((name) => names.has(name));
+    const all = ["size", "theme", "log", "fronts", "columns"].some((name) => names.has(name));
+    if (names.has("columns")) this.arrange();
     if (names.has("cleared")) this.forget();
     if (names.has("selected")) this.showLimits();
     if (!this.plot.clientWidth) return; // hidden: it is drawn when it has a size again
@@ -122,8 +161,16 @@ class Parallel {
     this.height = Math.max(this.plot.clientHeight, 160);
     const gap = this.width / this.axes.length;
     this.places = this.axes.map((_, i) => gap * (i + 0.5));
+    const context = this.top.getContext("2d");
+    const lines = this.axes.map((j) => {
+      const q = state.quantities[j];
+      context.font = `${q.objective ? "600 " : ""}${this.theme.font}`;
+      return wrapped(context, q.percent ? `${q.words} (%)` : q.words, gap - 6, Infinity).length;
+    });
+    this.titleLines = Math.max(...lines, 1);
+    this.above = 31 + 13 * this.titleLines; // where the axes begin
     this.scales = this.axes.map((j) =>
-      makeScale(state.columns[j], state.log[j], this.height - 14, 44, true));
+      makeScale(state.columns[j], state.log[j], this.height - 14, this.above, true));
     this.spots = this.axes.map((j, i) => {
       const spots = new Float32Array(state.size);
       for (let id = 0; id < state.size; id += 1) spots[id] = this.scales[i](state.columns[j][id]);
@@ -204,18 +251,19 @@ class Parallel {
     context.strokeStyle = theme.soft;
     context.lineWidth = 1;
     context.beginPath();
-    context.moveTo(x, 44);
+    context.moveTo(x, this.above);
     context.lineTo(x, this.height - 14);
     context.stroke();
     context.textAlign = "center";
     context.fillStyle = theme.ink;
     context.font = `${q.objective ? "600 " : ""}${theme.font}`;
-    context.fillText(shortened(context, q.percent ? `${q.words} (%)` : q.words, gap - 8), x, 14);
+    const title = wrapped(context, q.percent ? `${q.words} (%)` : q.words, gap - 6, this.titleLines);
+    title.forEach((line, n) => context.fillText(line, x, 14 + 13 * (this.titleLines - title.length + n)));
     context.font = theme.small;
     context.fillStyle = theme.soft;
-    context.fillText(q.sense === "max" ? "↑ better" : "↓ better", x, 29);
+    context.fillText(q.sense === "max" ? "↑ better" : "↓ better", x, this.above - 15);
     context.textAlign = "left";
-    const space = Math.floor((this.height - 60) / 44);
+    const space = Math.floor((this.height - this.above - 16) / 44);
     for (const tick of this.scales[i].ticks(space)) {
       const y = this.scales[i](tick);
       context.strokeStyle = theme.bg;
@@ -244,7 +292,7 @@ class Parallel {
   /** Upper and lower end of a brush, in pixels. */
   ends(i, range) {
     const scale = this.scales[i];
-    const [top, bottom] = [44, this.height - 14];
+    const [top, bottom] = [this.above, this.height - 14];
     const at = (v, open) => {
       const y = v === null || (scale.logarithmic && v <= 0) ? open : scale(v);
       return Math.min(Math.max(y, top - 6), bottom + 6);
@@ -301,7 +349,7 @@ class Parallel {
       const step = 10 ** Math.floor(Math.log10(Math.abs(scale.invert(at) - scale.invert(at + 1)) || 1e-12));
       return Number((Math.round(scale.invert(at) / step) * step).toPrecision(12));
     };
-    const max = free("max") || high <= 44 ? null : fine(high);
+    const max = free("max") || high <= this.above ? null : fine(high);
     const min = free("min") || low >= this.height - 14 ? null : fine(low);
     this.state.setRange(axis, min, max);
   }
@@ -333,10 +381,24 @@ class Parallel {
   }
 }
 
-/** A text that fits a width. */
-function shortened(context, text, width) {
-  if (context.measureText(text).width <= width) return text;
-  let short = text;
-  while (short.length > 1 && context.measureText(`${short}…`).width > width) short = short.slice(0, -1);
-  return `${short}…`;
+/** The lines of a text that fits a width: broken between words, in words only if one is too long. */
+function wrapped(context, text, width, most = 4) {
+  const lines = [];
+  const fits = (part) => context.measureText(part).width <= width;
+  for (const word of text.split(" ")) {
+    const last = lines[lines.length - 1];
+    if (last !== undefined && fits(`${last} ${word}`)) {
+      lines[lines.length - 1] = `${last} ${word}`;
+      continue;
+    }
+    let rest = word;
+    while (!fits(rest) && rest.length > 2) {
+      let n = rest.length - 1;
+      while (n > 1 && !fits(`${rest.slice(0, n)}-`)) n -= 1;
+      lines.push(`${rest.slice(0, n)}-`);
+      rest = rest.slice(n);
+    }
+    lines.push(rest);
+  }
+  return lines.slice(0, most);
 }

@@ -48,7 +48,7 @@ class Card {
 
   showBadges(id) {
     const { state } = this;
-    const badges = state.marks(id).map((mark) => (mark === "suggested" ? mark : `the ${mark}`));
+    const badges = state.marks(id).map(markInWords);
     if (!state.mask[id]) badges.push("outside the limits");
     if (state.family(id) !== null) badges.unshift(`family: ${state.family(id)}`);
     this.badges.replaceChildren(...badges.map((text) => el("span", { class: "pmx-badge", text })));

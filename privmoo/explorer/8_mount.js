@@ -1,13 +1,14 @@
 // Putting the views together: in a page, or as a widget of a notebook.
 
 class Header {
-  constructor(state) {
+  constructor(state, host) {
     this.state = state;
     this.toggles = el("div", { class: "pmx-fronts", role: "group", "aria-label": "Fronts" });
     this.families = el("div", { class: "pmx-fronts pmx-families", role: "group", "aria-label": "Families" });
     this.said = el("div", { class: "pmx-filters", role: "status" });
     this.clear = el("button", { type: "button", class: "pmx-button", text: "Clear (Esc)", onclick: () => state.clear() });
-    this.root = el("header", { class: "pmx-head" }, this.toggles, this.families, this.said, this.clear);
+    this.root = el("header", { class: "pmx-head" }, ...[this.toggles, this.families, this.said, this.clear,
+      new Saving(state).root, host.refine ? new Refining(state, host).root : null].filter((part) => part !== null));
     if (state.several) this.toggles.append(...state.fronts.map((front, f) => this.toggle(front, f)));
     this.families.append(...state.families.map((name, i) => this.family(name, i)));
     this.show();
@@ -59,6 +60,87 @@ class Header {
   }
 }
 
+/** An exploration as a file: limits, axes, shortlist and comments. */
+class Saving {
+  constructor(state) {
+    this.said = el("span", { class: "pmx-soft", role: "status" });
+    const file = el("input", { type: "file", accept: ".json,application/json", hidden: true,
+      "aria-label": "exploration to open", onchange: () => this.read(state, file) });
+    this.root = el("div", { class: "pmx-together pmx-saving" }, this.said,
+      el("button", { type: "button", class: "pmx-button", text: "Save", title: "save limits, axes, shortlist and comments as a file",
+        onclick: () => this.write(state) }),
+      el("button", { type: "button", class: "pmx-button", text: "Open", title: "open a saved exploration",
+        onclick: () => file.click() }), file);
+  }
+
+  write(state) {
+    const text = JSON.stringify(state.exploration, null, 1);
+    const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+    el("a", { href: address, download: "exploration.json" }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  }
+
+  async read(state, file) {
+    try {
+      const missing = state.explore(JSON.parse(await file.files[0].text()));
+      this.said.textContent = missing ? `${missing} of its entries are not in this front` : "";
+    } catch (problem) {
+      this.said.textContent = problem instanceof SyntaxError ? "this file is not an exploration" : String(problem.message);
+    }
+    file.value = "";
+  }
+}
+
+/** Searching on near the solution in focus, where Python is there to do it. */
+class Refining {
+  constructor(state, host) {
+    Object.assign(this, { state, host });
+    this.bar = el("progress", { max: "1", value: "0", hidden: true, "aria-label": "progress of the search" });
+    this.said = el("span", { class: "pmx-soft", role: "status", "data-refining": "said" });
+    this.seconds = el("input", { type: "text", inputmode: "decimal", value: "10", size: "3", "aria-label": "seconds to search" });
+    this.search = el("button", { type: "button", class: "pmx-button", "data-refining": "search", text: "Search here",
+      title: "search on near the solution in focus", onclick: () => this.start() });
+    this.undo = el("button", { type: "button", class: "pmx-button", "data-refining": "undo", text: "Undo search",
+      onclick: () => host.undo() });
+    this.root = el("div", { class: "pmx-together pmx-refining" }, this.bar, this.said, this.search,
+      el("label", { class: "pmx-check" }, this.seconds, "s"), this.undo);
+    host.onprogress = (share, text) => {
+      this.bar.hidden = false;
+      this.bar.value = share;
+      this.said.textContent = text;
+    };
+    this.show();
+    state.listen((names) => { if (names.has("focus")) this.show(); });
+  }
+
+  show() {
+    const { state } = this;
+    const known = state.focus !== null && state.fronts[state.frontOf[state.focus]].cards;
+    this.search.disabled = !known || this.busy === true;
+    this.undo.hidden = !this.host.undoable();
+  }
+
+  async start() {
+    const seconds = Number(this.seconds.value);
+    if (!(seconds > 0 && seconds <= 3600)) {
+      this.said.textContent = "seconds: from 1 to 3600";
+      return;
+    }
+    this.busy = true;
+    this.bar.hidden = false;
+    this.said.textContent = "searching …";
+    this.show();
+    try {
+      await this.host.refine(this.state.focus, seconds); // the new front comes as data
+    } catch (problem) {
+      this.said.textContent = String(problem.message);
+    }
+    this.busy = false;
+    this.bar.hidden = true;
+    this.show();
+  }
+}
+
 /** What a colour and a shape stand for. */
 function keyOf(shape, colour) {
   const key = el("canvas", { "aria-hidden": "true" });
@@ -98,7 +180,7 @@ function mount(element, data, host) {
   });
   const cards = new Cards(host);
   const live = el("div", { class: "pmx-live", "aria-live": "polite" });
-  const header = new Header(state);
+  const header = new Header(state, host);
   const scatter = new Scatter(state, theme, palette);
   const parallel = new Parallel(state, theme, palette);
   const table = new SolutionTable(state);
@@ -115,6 +197,7 @@ function mount(element, data, host) {
     if (names.has("focus")) host.changed("focus", state.focus);
     if (names.has("selected")) host.changed("selected", state.selected);
     if (names.has("shortlist")) host.changed("shortlist", [...state.shortlist]);
+    if (["selected", "shortlist", "columns"].some((name) => names.has(name))) host.changed("exploration", state.exploration);
   });
   root.addEventListener("keydown", (event) => pressed(event, state, table));
   // What happens in here is not for the shortcuts of a notebook around it. Jupyter looks for this
@@ -201,6 +284,7 @@ function pageHost(data) {
 function notebookHost(model) {
   const waiting = new Map();
   const listener = (message) => {
+    if (message?.progress !== undefined) host.onprogress?.(message.progress, message.text);
     const answered = waiting.get(message?.request);
     if (!answered) return;
     waiting.delete(message.request);
@@ -210,16 +294,19 @@ function notebookHost(model) {
   model.on("msg:custom", listener);
   let requests = 0;
   const own = Math.random().toString(36).slice(2); // several views of one widget hear all answers
-  const ask = (kind, id) => new Promise((resolve, reject) => {
+  const ask = (kind, id, more = {}) => new Promise((resolve, reject) => {
     const request = `${own}-${requests += 1}`;
     waiting.set(request, { resolve, reject });
-    model.send({ kind, id, request });
+    model.send({ kind, id, request, ...more });
   });
   let timer;
   const later = new Map();
   const host = {
     card: (id) => ask("card", id),
     preview: (id) => ask("preview", id),
+    refine: (id, seconds) => ask("refine", id, { seconds }),
+    undo: () => ask("undo", null).catch(() => undefined),
+    undoable: () => model.get("_undo") > 0,
     changed(name, value) {
       // What came from Python does not go back there.
       if (JSON.stringify(model.get(name)) === JSON.stringify(value)) return;
@@ -237,26 +324,43 @@ function notebookHost(model) {
 }
 
 function render({ model, el: element }) {
-  const host = notebookHost(model);
-  const handle = mount(element, model.get("_data"), host);
-  const { state } = handle;
+  let shown = null;
+  const names = ["focus", "shortlist", "selected", "exploration"];
+  const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
   const take = (name) => {
+    const { state } = shown.handle;
+    if (model.get("_data") !== shown.data) return; // a new front is on its way, and numbers are its
     const value = model.get(name);
     if (name === "focus") state.setFocus(value ?? null);
-    else if (name === "shortlist" && JSON.stringify([...state.shortlist]) !== JSON.stringify(value)) state.setShortlist(value);
-    else if (name === "selected" && JSON.stringify(state.selected) !== JSON.stringify(value)) state.setOnly(value);
+    else if (name === "shortlist" && !same([...state.shortlist], value)) state.setShortlist(value);
+    else if (name === "selected" && !same(state.selected, value)) state.setOnly(value);
+    else if (name === "exploration" && value.version && !same(state.exploration, value)) state.explore(value);
     state.flush();
   };
-  const names = ["focus", "selected", "shortlist"];
+  const build = () => {
+    const before = shown?.handle.state.exploration;
+    if (shown) {
+      shown.host.stop();
+      shown.handle.destroy();
+    }
+    const host = notebookHost(model);
+    const data = model.get("_data");
+    shown = { host, data, handle: mount(element, data, host) };
+    // Limits and axes stay when a search brings a new front; what was chosen comes from Python.
+    if (before) shown.handle.state.explore({ ...before, shortlist: [] });
+    for (const name of before ? names.slice(0, 2) : names) take(name);
+  };
+  build();
   const listeners = names.map((name) => () => take(name));
-  names.forEach((name, i) => {
-    take(name);
-    model.on(`change:${name}`, listeners[i]);
-  });
+  names.forEach((name, i) => model.on(`change:${name}`, listeners[i]));
+  // All that Python set with the data is there after this turn.
+  const rebuild = () => setTimeout(build, 0);
+  model.on("change:_data", rebuild);
   return () => {
     names.forEach((name, i) => model.off(`change:${name}`, listeners[i]));
-    host.stop();
-    handle.destroy();
+    model.off("change:_data", rebuild);
+    shown.host.stop();
+    shown.handle.destroy();
   };
 }
 

@@ -10,8 +10,8 @@ The dictionary of `ExplorerData.to_json`:
   known), `families` (null, or for a front of several families of recodings their `names` and, as `of`,
   the position of each solution's family there), `dominated` and `infeasible` (objective values of further
   candidates, to be greyed), `numbers` (how its solutions are called), `knee`, `pick` and `suggested`
-  (positions or null), `cards` (whether more than values is known about its solutions), `advice` (titles
-  with sentences: choices, range, knee, flat regions).
+  (positions or null), `fresh` (positions of what the last search found), `cards` (whether more than
+  values is known about its solutions), `advice` (titled sentences: choices, range, knee, flat regions).
 - `sizes`: names of the bars of a histogram of group sizes.
 
 Positions count across all fronts: the second front continues where the first ends. People see `numbers`.
@@ -30,6 +30,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.data_frames import AnyFrame, as_pandas, is_frame
+from privmoo.analysis.foreign import ForeignRelease
+from privmoo.data.table import Table
 from privmoo.errors import ProblemError, nearest
 from privmoo.explorer.cards import SIZES
 from privmoo.front.advice import remarks
@@ -55,12 +58,14 @@ class ExplorerFront:
         values: Solutions × quantities; NaN if a value is not known.
         front: The front itself; None for a table of points.
         pick: The position of the solution that was chosen.
+        fresh: The positions of the solutions that the last search found.
     """
 
     name: str
     values: NDArray[np.float64]
     front: Front | None
     pick: int | None = None
+    fresh: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)
@@ -113,6 +118,23 @@ class ExplorerData:
         """Return the number of a solution that is on one of the fronts."""
         which, place = _find(self.fronts, solution, "explorer")
         return sum(len(entry) for entry in self.fronts[:which]) + place
+
+    def with_front(self, which: int, front: Front) -> ExplorerData:
+        """Return the same fronts, with one that was searched on in the place of an earlier one.
+
+        Args:
+            which: The place of the front.
+            front: The front after the search.
+        """
+        entry = self.fronts[which]
+        values = _values(front, self.quantities, self.n_objectives, front.table)
+        earlier = {tuple(row) for row in entry.values.round(12).tolist()}
+        fresh = [i for i, row in enumerate(values.round(12).tolist()) if tuple(row) not in earlier]
+        pick = None
+        if entry.front is not None and entry.pick is not None:
+            pick = _place(front, entry.front[entry.pick])
+        changed = ExplorerFront(entry.name, values, front, pick, tuple(fresh))
+        return replace(self, fronts=(*self.fronts[:which], changed, *self.fronts[which + 1 :]))
 
     @property
     def start(self) -> int:
@@ -169,6 +191,7 @@ class ExplorerData:
             "numbers": list(range(len(entry))) if front is None else front.numbers.tolist(),
             "knee": None if front is None else marked_knee(front),
             "pick": entry.pick,
+            "fresh": list(entry.fresh),
             "suggested": None if front is None else suggested(front),
             "cards": entry.has_table,
             "advice": [] if front is None else [[*words] for words in remarks(front, calls=False)],
@@ -176,14 +199,15 @@ class ExplorerData:
 
 
 def gather(
-    fronts: Front | Sequence[Front | pd.DataFrame],
+    fronts: Front | Sequence[Front | AnyFrame],
     names: Sequence[str] | None = None,
     pick: Solution | None = None,
 ) -> ExplorerData:
     """Put fronts with the same objectives side by side.
 
     Args:
-        fronts: A front, or several; published points can be a table with one column per objective.
+        fronts: A front, or several; published points can be a table with one column per objective, and
+            rows that another program released are one point.
         names: A name for each.
         pick: A solution to mark.
 
@@ -195,12 +219,14 @@ def gather(
     >>> len(data), data.solution(1), [entry.name for entry in data.fronts]
     (3, Solution 1 of 2: k = 3, 40 % loss, ['ours', 'published'])
     """
-    sources = [fronts] if isinstance(fronts, Front | pd.DataFrame) else list(fronts)
-    for source in sources:
-        if not isinstance(source, Front | pd.DataFrame):
+    listed = [fronts] if isinstance(fronts, Front) or is_frame(fronts) else list(fronts)
+    for source in listed:
+        if not isinstance(source, Front) and not is_frame(source):
             raise ProblemError(
                 f"explore: takes fronts or tables of points, got {type(source).__name__}"
             )
+    sources = [s if isinstance(s, Front) else as_pandas(s, what="explore") for s in listed]
+    for source in sources:
         if not len(source):
             raise ProblemError("explore: one of the fronts has no solutions; leave it out")
     recorded = [front for front in sources if isinstance(front, Front)]
@@ -221,10 +247,13 @@ def gather(
     others = [q for key, q in by_key.items() if key not in dict(senses)]
     quantities = (*objectives, *others)
     titles = _names(sources, names)
+    table = next((front.table for front in recorded if front.table is not None), None)
     entries = tuple(
-        ExplorerFront(title, _values(source, quantities, len(objectives)), source)
-        if isinstance(source, Front)
-        else ExplorerFront(title, _values(source, quantities, len(objectives)), None)
+        ExplorerFront(
+            title,
+            _values(source, quantities, len(objectives), table),
+            source if isinstance(source, Front) else None,
+        )
         for title, source in zip(titles, sources, strict=True)
     )
     if pick is not None:
@@ -232,8 +261,26 @@ def gather(
     return ExplorerData(quantities, len(objectives), entries)
 
 
+def _foreign_point(
+    table: Table, rows: pd.DataFrame, quantities: Sequence[Quantity], n_objectives: int
+) -> NDArray[np.float64]:
+    """Measure rows of another program, as one point."""
+    release = ForeignRelease(table, rows)
+    point = np.array([release.value(q.name, q.parameters) for q in quantities])
+    for q, value in zip(quantities[:n_objectives], point, strict=False):
+        if not np.isfinite(value):
+            raise ProblemError(
+                f"explore: {q.words} cannot be measured from the rows of another program alone; explore a "
+                "front without this objective"
+            )
+    return point[None, :]
+
+
 def _values(
-    source: Front | pd.DataFrame, quantities: Sequence[Quantity], n_objectives: int
+    source: Front | pd.DataFrame,
+    quantities: Sequence[Quantity],
+    n_objectives: int,
+    table: Table | None,
 ) -> NDArray[np.float64]:
     if isinstance(source, Front):
         recorded = [q.key for q in source.quantities]
@@ -241,6 +288,8 @@ def _values(
         return np.column_stack(
             [source.column(q.key) if q.key in recorded else missing for q in quantities]
         )
+    if table is not None and set(table.qi_names) <= set(source.columns):
+        return _foreign_point(table, source, quantities, n_objectives)
     for q in quantities[:n_objectives]:
         if q.key not in source.columns:
             raise ProblemError(

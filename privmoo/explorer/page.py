@@ -12,13 +12,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
+from privmoo._util.data_frames import AnyFrame
 from privmoo._util.files import replacing
 from privmoo.errors import ProblemError
 from privmoo.explorer.about import about_front
 from privmoo.explorer.cards import by_role, card_of, pack_cards
 from privmoo.explorer.data import ExplorerData, gather
+from privmoo.explorer.exploration import read_exploration
 from privmoo.explorer.public_page import public_page
 from privmoo.front.front import Front
 from privmoo.front.solution import Solution
@@ -40,6 +40,7 @@ _START = """
 const data = JSON.parse(document.getElementById("data").textContent);
 const explorer = mount(document.getElementById("explorer"), data, pageHost(data));
 if (data.start !== null) explorer.state.setFocus(data.start);
+if (data.exploration) explorer.state.explore(data.exploration);
 """
 _WITHHELD = (
     "Rows are not shown: the audited k of this release is 1, so that a row could be somebody's record "
@@ -64,7 +65,7 @@ def style(name: str = "explorer.css") -> str:
 
 
 def write_report(
-    fronts: Front | Sequence[Front | pd.DataFrame],
+    fronts: Front | Sequence[Front | AnyFrame],
     path: str | Path,
     *,
     names: Sequence[str] | None = None,
@@ -72,6 +73,7 @@ def write_report(
     release: Release | None = None,
     public: bool = False,
     force: bool = False,
+    exploration: Mapping[str, Any] | str | Path | None = None,
 ) -> None:
     """Write a report on one or several fronts as a file that opens without privmoo.
 
@@ -97,6 +99,8 @@ def write_report(
         release: The release of the pick, if there is one already; by default one is made.
         public: Whether the report may be passed on.
         force: Whether to replace an existing file.
+        exploration: Limits, order of the axes, shortlist and comments to begin with, as
+            `Explorer.exploration` or a file that was saved. A public report has none.
 
     >>> import pandas as pd, privmoo as pm, pathlib, tempfile
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -111,6 +115,7 @@ def write_report(
     False
     """
     data = gather(fronts, names, pick)
+    begin = None if exploration is None else read_exploration(exploration)
     if release is not None and pick is None:
         raise ProblemError("release: also pass the solution it was made from as pick")
     if public and pick is None:
@@ -124,7 +129,7 @@ def write_report(
             front = next(entry.front for entry in data.fronts if entry.pick is not None)
             text = public_page(front or pick.front, pick, release)
         else:
-            text = page_of(data, release=release)
+            text = page_of(data, release=release, exploration=begin)
         temporary.write_text(text, encoding="utf-8")
 
 
@@ -141,17 +146,24 @@ def _check_release(pick: Solution, release: Release) -> None:
         )
 
 
-def page_of(data: ExplorerData, *, release: Release | None = None) -> str:
+def page_of(
+    data: ExplorerData,
+    *,
+    release: Release | None = None,
+    exploration: Mapping[str, Any] | None = None,
+) -> str:
     """Return the text of the file.
 
     Args:
         data: The fronts.
         release: The release of the pick; None without a pick.
+        exploration: Limits, axes, shortlist and comments to begin with.
     """
     content = data.to_json() | {
         "cards": _cards(data),
         "preview": None if release is None else _preview(release),
         "start": data.start,
+        "exploration": exploration,
     }
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     script = module() + _START

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import anywidget
-import pandas as pd
 import traitlets
 
+from privmoo._util.data_frames import AnyFrame
+from privmoo._util.files import replacing
 from privmoo.errors import PrivmooError, ProblemError
 from privmoo.explorer.cards import card_of, preview_of
 from privmoo.explorer.data import ExplorerData, gather
+from privmoo.explorer.exploration import read_exploration
 from privmoo.explorer.page import module, style
 from privmoo.front.front import Front
 from privmoo.front.solution import Solution
 from privmoo.release.release import Release
+from privmoo.search.progress import Progress
+from privmoo.search.refine import refine as refine_front
 
 __all__ = ["Explorer", "explore"]
+
+_EVERY = 0.2  # seconds between two messages about a search
 
 
 def _pairs(shortlist: Mapping[int, str], _: Any) -> list[list[Any]]:
@@ -27,6 +36,38 @@ def _pairs(shortlist: Mapping[int, str], _: Any) -> list[list[Any]]:
 
 def _mapping(pairs: Iterable[tuple[int, str]], _: Any) -> dict[int, str]:
     return dict(pairs)
+
+
+class _Report(Progress):
+    """Tells the browser how far a search is.
+
+    Args:
+        send: Sends a message to the browser.
+    """
+
+    def __init__(self, send: Callable[[dict[str, Any]], None]) -> None:
+        super().__init__(shown=False, what="search here")
+        self._send = send
+        self._sent = 0.0
+
+    def update(
+        self, fraction: float, *, generation: int, front: int, hypervolume: Callable[[], float]
+    ) -> None:
+        """Send the progress, a few times per second.
+
+        Args:
+            fraction: The share of the budget that is used.
+            generation: The number of the generation.
+            front: The number of solutions so far.
+            hypervolume: Computes the hypervolume so far.
+        """
+        super().update(fraction, generation=generation, front=front, hypervolume=hypervolume)
+        now = time.perf_counter()
+        if fraction < 1 and now - self._sent < _EVERY:
+            return
+        self._sent = now
+        text = f"generation {generation}, {front} solutions"
+        self._send({"progress": min(fraction, 1.0), "text": text})
 
 
 class Explorer(anywidget.AnyWidget):
@@ -45,6 +86,9 @@ class Explorer(anywidget.AnyWidget):
         selected: The numbers of the solutions within all limits; all solutions if there are no limits.
             Setting it shows only these; None shows all.
         shortlist: The comments on the pinned solutions, by number. A list of numbers can be set, too.
+        exploration: Limits, order of the axes, shortlist and comments as plain data, once a browser shows
+            the widget; `save` writes them to a file, `load` and `front.report(path, exploration=...)` take
+            them up.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -67,8 +111,12 @@ class Explorer(anywidget.AnyWidget):
         sync=True, to_json=_pairs, from_json=_mapping
     )
 
+    exploration = traitlets.Dict().tag(sync=True)
+    _undo = traitlets.Int(0).tag(sync=True)
+
     def __init__(self, data: ExplorerData) -> None:
         self._fronts = data
+        self._history: list[tuple[ExplorerData, int | None, dict[int, str]]] = []
         everything = list(range(len(data)))
         start = data.start if everything else None
         super().__init__(_data=data.to_json(), focus=start, selected=everything, shortlist={})
@@ -82,6 +130,124 @@ class Explorer(anywidget.AnyWidget):
     def release(self, *, seed: int | None = None) -> Release:
         """Return the release of the solution in focus, audited, with its certificate."""
         return self.solution.release(seed=seed)
+
+    # Searching on
+
+    def refine(
+        self,
+        near: Mapping[str, float] | None = None,
+        *,
+        seconds: float | None = None,
+        budget: Any = None,
+        seed: int | None = None,
+    ) -> Front:
+        """Search on near the solution in focus, and show the joint front; "Search here" does the same.
+
+        Pinned solutions stay pinned unless a new one dominates them. `undo` takes the search back.
+
+        Args:
+            near: Values by objective; those of the solution in focus by default.
+            seconds: How long to search.
+            budget: Another budget instead, as for `optimize`.
+            seed: Makes the search repeatable.
+        """
+        entry, place = self._fronts.place(self._focus_number())
+        if entry.front is None:
+            raise ProblemError("refine: the point in focus is not of a front; choose another one")
+        front, chosen = entry.front, entry.front[place]
+        wishes = near or {q.key: chosen.values[q.key] for q in front.objectives}
+        report = _Report(self.send)
+        try:
+            refined = refine_front(
+                front, wishes, seconds=seconds, budget=budget, seed=seed, progress=report
+            )
+        finally:
+            report.close()
+        self._history.append((self._fronts, self.focus, dict(self.shortlist)))
+        which = next(i for i, other in enumerate(self._fronts.fronts) if other is entry)
+        self._show(self._fronts.with_front(which, refined), chosen, dict(self.shortlist))
+        return refined
+
+    def undo(self) -> None:
+        """Take the last search back: fronts, focus and shortlist are as they were."""
+        if not self._history:
+            raise ProblemError("undo: there is no search to take back")
+        data, focus, shortlist = self._history.pop()
+        self._fronts = data
+        with self.hold_sync():
+            self._data = data.to_json()
+            self._undo = len(self._history)
+            self.focus, self.selected, self.shortlist = focus, None, shortlist
+
+    def _show(self, data: ExplorerData, chosen: Solution, shortlist: dict[int, str]) -> None:
+        """Show fronts after a search, with the same solutions in focus and pinned."""
+        earlier = {number: self._place_of(number) for number in shortlist}
+        self._fronts = data
+        pinned: dict[int, str] = {}
+        for number, comment in shortlist.items():
+            place = self._number_now(earlier[number], number)
+            if place is not None:
+                pinned[place] = comment
+        focus = self._number_now(chosen, None)
+        with self.hold_sync():
+            self._data = data.to_json()
+            self._undo = len(self._history)
+            self.focus = data.start if focus is None else focus
+            self.selected, self.shortlist = None, pinned
+
+    def _place_of(self, number: int) -> Solution | None:
+        entry, place = self._fronts.place(number)
+        return None if entry.front is None else entry.front[place]
+
+    def _number_now(self, solution: Solution | None, number: int | None) -> int | None:
+        """Return the number that a solution has now; None if it is no longer on a front."""
+        if solution is None:  # a published point: its place is the same if it lies before the front
+            return number if number is not None and number < len(self._fronts) else None
+        try:
+            return self._fronts.number(solution)
+        except ProblemError:
+            return None
+
+    # An exploration as a file
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write limits, order of the axes, shortlist and comments to a file for its owner only.
+
+        Args:
+            path: The file.
+            force: Whether to replace an existing file.
+        """
+        content = self.exploration or {
+            "version": 1,
+            "shortlist": [
+                [*self._named(number), comment] for number, comment in self.shortlist.items()
+            ],
+        }
+        with replacing(path, force=force, private=True) as temporary:
+            temporary.write_text(json.dumps(content, ensure_ascii=False, indent=1), "utf-8")
+
+    def load(self, path: str | Path) -> None:
+        """Take up what `save`, or the button in the browser, wrote."""
+        self.exploration = read_exploration(path)
+        places = {}
+        for which, number, comment in self.exploration.get("shortlist", []):
+            place = self._numbered(which, number)
+            if place is not None:
+                places[place] = str(comment)
+        self.shortlist = places
+
+    def _named(self, number: int) -> tuple[int, int]:
+        """Return the front of a solution, and the number by which people call it."""
+        entry, place = self._fronts.place(number)
+        which = next(i for i, other in enumerate(self._fronts.fronts) if other is entry)
+        return which, place if entry.front is None else int(entry.front.numbers[place])
+
+    def _numbered(self, which: int, number: int) -> int | None:
+        """Return the position of the solution that people call by a number."""
+        for position in range(len(self._fronts)):
+            if self._named(position) == (which, number):
+                return position
+        return None
 
     def _focus_number(self) -> int:
         if self.focus is None:
@@ -139,20 +305,29 @@ class Explorer(anywidget.AnyWidget):
             return
         answer: dict[str, Any] = {"request": message.get("request")}
         try:
-            answer["answer"] = self._answer(message.get("kind"), message.get("id"))
+            answer["answer"] = self._answer(message.get("kind"), message.get("id"), message)
         except PrivmooError as problem:
             answer["problem"] = str(problem)
         except Exception as problem:  # the browser waits for an answer, whatever went wrong
             answer["problem"] = f"{type(problem).__name__} in Python; see solution.explain()"
         self.send(answer)
 
-    def _answer(self, kind: object, number: object) -> dict[str, Any]:
+    def _answer(self, kind: object, number: object, message: Mapping[str, Any]) -> dict[str, Any]:
+        if kind == "undo":
+            self.undo()
+            return {}
+        if kind == "refine":
+            self.focus = self._number("explorer", number)
+            self.refine(seconds=float(message.get("seconds") or 10))
+            return {}
         solution = self._fronts.solution(self._number("explorer", number))
         if kind == "card":
             return card_of(solution)
         if kind == "preview":
             return preview_of(solution)
-        raise ProblemError(f"explorer: a message must ask for 'card' or 'preview', got {kind!r}")
+        raise ProblemError(
+            f"explorer: a message must ask for 'card', 'preview', 'refine' or 'undo', got {kind!r}"
+        )
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """Return the widget, with a picture and a table for viewers that do not support widgets."""
@@ -166,7 +341,7 @@ class Explorer(anywidget.AnyWidget):
 
 
 def explore(
-    fronts: Front | Sequence[Front | pd.DataFrame],
+    fronts: Front | Sequence[Front | AnyFrame],
     *,
     names: Sequence[str] | None = None,
     pick: Solution | None = None,
@@ -177,7 +352,9 @@ def explore(
     which points dominate which.
 
     Args:
-        fronts: Fronts; points published elsewhere can be a table with one column per objective.
+        fronts: Fronts; points published elsewhere can be a table with one column per objective. Rows of
+            the same table that another program released, such as ARX or sdcMicro, are one point; see
+            `privmoo.analysis.ForeignRelease`.
         names: A name for each front; the name of its algorithm by default.
         pick: A solution to mark.
 

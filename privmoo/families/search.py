@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import time
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,8 @@ from privmoo.search.optimization import can_focus, optimize
 from privmoo.search.progress import Progress
 
 __all__ = ["FamilyBudget", "checkpoint_of", "search_families"]
+
+_log = logging.getLogger("privmoo.search")
 
 FamilyBudget = int | RunBudget | Mapping[str, int | RunBudget] | None
 """One budget for all families, or one for each by name."""
@@ -72,6 +75,7 @@ def search_families(
     try:
         for i, (name, part) in enumerate(problem.space.parts.items()):
             display.begin_part(name, i, len(is_exact))
+            _log.info("family %s: %d of %d", name, i + 1, len(is_exact))
             start = time.perf_counter()
             try:
                 if is_exact[name]:

@@ -926,6 +926,7 @@ class Front:
         release: Release | None = None,
         public: bool = False,
         force: bool = False,
+        exploration: Mapping[str, Any] | str | Path | None = None,
     ) -> None:
         """Write a report on the front as one HTML file that loads nothing else.
 
@@ -944,9 +945,12 @@ class Front:
             release: The release of the pick; by default, it is made now.
             public: Whether the report may be passed on.
             force: Whether a file that exists is replaced.
+            exploration: Limits, order of the axes, shortlist and comments to begin with, as
+                `Explorer.exploration` or a file that the explorer saved.
         """
         write_report = registry.load("views", "report")
-        write_report(self, path, pick=pick, release=release, public=public, force=force)
+        options = {"public": public, "force": force, "exploration": exploration}
+        write_report(self, path, pick=pick, release=release, **options)
 
     def __repr__(self) -> str:
         return representation.summary(self)

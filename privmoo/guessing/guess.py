@@ -9,15 +9,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import pandas as pd
+import numpy as np
 
+from privmoo._util.data_frames import AnyFrame
 from privmoo._util.files import write_all
-from privmoo.data.roles import check_columns, check_rows
+from privmoo.data.roles import check_rows, checked_frame
 from privmoo.errors import ColumnError, FileError, Hint, nearest
 from privmoo.guessing.column_facts import facts_of
 from privmoo.guessing.file_names import file_names
 from privmoo.guessing.job import job_text
-from privmoo.guessing.role_guesses import ColumnGuess, decide, propose_some, without_twins
+from privmoo.guessing.odd_rows import odd_rows, odd_rows_in_words
+from privmoo.guessing.related_columns import follow_twins, nest_places, without_twins
+from privmoo.guessing.role_guesses import ColumnGuess, decide, propose_some
 from privmoo.guessing.toml_writer import quote
 
 __all__ = ["Guess", "guess"]
@@ -33,10 +36,14 @@ class Guess:
     Attributes:
         columns: One guess for every column, in their order.
         n_records: The number of rows.
+        note: What to do about blank rows and totals; an empty text if there are none.
+        decimal_commas: Whether a column has numbers with decimal commas, which were read as text.
     """
 
     columns: tuple[ColumnGuess, ...]
     n_records: int
+    note: str = ""
+    decimal_commas: bool = False
 
     def __getitem__(self, name: str) -> ColumnGuess:
         """Return the guess about one column."""
@@ -67,6 +74,7 @@ class Guess:
         separator: str | None = None,
         encoding: str | None = None,
         missing_values: Sequence[str] | None = None,
+        decimal: str | None = None,
     ) -> str:
         """Return a job with comments, for `privmoo.Config.load`.
 
@@ -75,10 +83,16 @@ class Guess:
             separator: The character between cells, if it must be stated.
             encoding: The encoding of the text, if it must be stated.
             missing_values: What stands for a missing value, if it must be stated.
+            decimal: The sign before the fraction of a number, if it must be stated.
         """
-        options = {"separator": separator, "encoding": encoding, "missing_values": missing_values}
+        options = {
+            "separator": separator,
+            "decimal": decimal,
+            "encoding": encoding,
+            "missing_values": missing_values,
+        }
         reading = {key: value for key, value in options.items() if value is not None}
-        return job_text(self.columns, self.files, data_file, reading, FILE)
+        return job_text(self.columns, self.files, data_file, reading, FILE, self.note)
 
     def write(
         self,
@@ -89,6 +103,7 @@ class Guess:
         separator: str | None = None,
         encoding: str | None = None,
         missing_values: Sequence[str] | None = None,
+        decimal: str | None = None,
     ) -> list[Path]:
         """Write `privmoo.toml` and a folder of hierarchies, all or nothing, readable by their owner only.
 
@@ -99,6 +114,7 @@ class Guess:
             separator: The character between cells, if it must be stated.
             encoding: The encoding of the text, if it must be stated.
             missing_values: What stands for a missing value, if it must be stated.
+            decimal: The sign before the fraction of a number, if it must be stated.
 
         Returns:
             The files that were written, the job last.
@@ -109,6 +125,7 @@ class Guess:
             separator=separator,
             encoding=encoding,
             missing_values=missing_values,
+            decimal=decimal,
         )
         contents = {
             folder / self.files[column.name]: column.hierarchy.content
@@ -152,7 +169,7 @@ class Guess:
         )
 
 
-def guess(frame: pd.DataFrame) -> Guess:
+def guess(frame: AnyFrame) -> Guess:
     """Guess the roles of all columns, and hierarchies for the quasi-identifying ones.
 
     A column whose role is unknown is identifying, so that no release has it unless a user assigns a role.
@@ -160,6 +177,7 @@ def guess(frame: pd.DataFrame) -> Guess:
     Args:
         frame: The records, as `privmoo._util.reading.read_csv` returns them.
 
+    >>> import pandas as pd
     >>> people = pd.DataFrame({"name": [f"P{i}" for i in range(30)], "age": range(20, 50),
     ...                        "ill": ["flu", "cold", "none"] * 10})
     >>> print(guess(people))
@@ -168,13 +186,17 @@ def guess(frame: pd.DataFrame) -> Guess:
     age     quasi-identifying  intervals of 5, 10, 20  the name says age; numbers with 30 distinct values
     ill     sensitive                                  the name says health; 3 distinct values
     """
-    check_columns(frame)
-    check_rows(frame, [], n=len(frame), dropped=0)
-    facts = {name: facts_of(frame[name], name) for name in frame.columns}
-    columns = without_twins([decide(column_facts) for column_facts in facts.values()], facts)
+    records = checked_frame(frame)
+    check_rows(records, [], n=len(records), dropped=0)
+    usual = np.setdiff1d(np.arange(len(records)), np.concatenate(odd_rows(records)))
+    people = records.iloc[usual] if 2 <= len(usual) < len(records) else records
+    facts = {name: facts_of(people[name].reset_index(drop=True), name) for name in records.columns}
+    columns = [decide(column_facts) for column_facts in facts.values()]
+    columns = nest_places(without_twins(follow_twins(columns, facts), facts), facts)
     if not any(column.role == "quasi-identifying" for column in columns):
         columns = propose_some(columns, facts)
-    return Guess(tuple(columns), len(frame))
+    commas = any(column_facts.commas for column_facts in facts.values())
+    return Guess(tuple(columns), len(records), odd_rows_in_words(records), commas)
 
 
 def _from(folder: Path, data_file: Path) -> str:

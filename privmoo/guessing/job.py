@@ -24,6 +24,7 @@ def job_text(
     data_file: str,
     reading: Mapping[str, Any],
     file: str,
+    note: str = "",
 ) -> str:
     """Return the text of the whole job.
 
@@ -33,8 +34,10 @@ def job_text(
         data_file: The file of the records.
         reading: Entries of [data] about how the records are read.
         file: The name of the job itself.
+        note: What to do about single rows.
     """
-    parts = [_head(file), _data(columns, data_file, reading), "[columns]"]
+    parts = [_head(file), comment(note)] if note else [_head(file)]
+    parts += [_data(columns, data_file, reading), "[columns]"]
     for role, meaning in _ROLES.items():
         entries = [_column(column, files) for column in columns if column.role == role]
         if entries:

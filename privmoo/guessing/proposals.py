@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from privmoo.guessing.toml_writer import value
 from privmoo.guessing.word_orders import in_order
 from privmoo.hierarchy import Hierarchy
 
-__all__ = ["Proposal", "propose"]
+__all__ = ["Proposal", "propose", "propose_levels"]
 
 IN_FILE = 1_000
 """A hierarchy of up to this many leaves is written to a file of its own."""
@@ -24,7 +24,17 @@ _MOST_ORDERED = 200
 _SMALL = 12
 _SHORT = 20
 _NOMINAL = frozenset(
-    ["id", "marital status", "language", "organisation", "place", "race or origin", "sex"]
+    [
+        "dwelling",
+        "id",
+        "language",
+        "marital status",
+        "organisation",
+        "place",
+        "race or origin",
+        "relationship",
+        "sex",
+    ]
 )
 """Numbers that stand for these are codes, without an order."""
 _OLDEST = 89
@@ -41,6 +51,7 @@ class Proposal:
         content: The content of its file, if it has one.
         note: What a user should know about it.
         inline: Whether the job states it without a file of its own.
+        above: The columns whose values are its levels.
     """
 
     kind: str
@@ -49,6 +60,7 @@ class Proposal:
     content: str | None = None
     note: str = ""
     inline: bool = False
+    above: tuple[str, ...] = ()
 
     def toml_entry(self) -> Any:
         """Return the entry of a TOML file that states the hierarchy, without a file of its own."""
@@ -62,6 +74,10 @@ class Proposal:
         """
         if self.kind == "intervals":
             return "intervals of " + ", ".join(value(w) for w in self.arguments["widths"])
+        if self.kind == "dates":
+            return "month, quarter, year, five years, decade"
+        if self.kind == "levels":
+            return "under " + ", ".join(self.above)
         if "step" in self.arguments:
             return f"ordered, step {value(self.arguments['step'])}"
         return self.kind
@@ -83,9 +99,33 @@ def propose(facts: Facts, says: frozenset[str]) -> Proposal | None:
     return None
 
 
+def propose_levels(facts: Facts, above: Sequence[Facts]) -> Proposal | None:
+    """Return a hierarchy whose levels are the values of other columns; None if it cannot be built.
+
+    Args:
+        facts: The finest column, such as cities.
+        above: Columns of which every value has one, such as counties and states, finer ones first.
+    """
+    if facts.data is None or facts.n_values > IN_FILE:
+        return None
+    rows = {}
+    codes = [np.asarray(column.data.codes) for column in above if column.data is not None]
+    texts = [column.data.spellings() for column in above if column.data is not None]
+    spellings, own = _spellings(facts), np.asarray(facts.data.codes)
+    _, first = np.unique(own, return_index=True)
+    for row in first.tolist():
+        if own[row] >= 0:
+            labels = [names[column[row]] for names, column in zip(texts, codes, strict=True)]
+            rows[spellings[own[row]]] = [*labels, "*"]
+    names = tuple(column.name for column in above)
+    return _try_proposal(Proposal("levels", {"table": rows}, above=names), facts)
+
+
 def _ideas(facts: Facts, says: frozenset[str]) -> Iterator[Proposal]:
     if facts.dates:
-        yield _dates(facts)
+        order = "year first" if facts.dates == "iso" else facts.dates
+        yield Proposal("dates", {} if order == "year first" else {"order": order})
+        yield _masked_dates(facts)
     if facts.zips or ("ZIP code" in says and facts.kind in ("text", "number")):
         yield Proposal("masking")
     nominal = bool(says & _NOMINAL) or ("work" in says and facts.n_distinct <= _SMALL)
@@ -99,7 +139,7 @@ def _ideas(facts: Facts, says: frozenset[str]) -> Iterator[Proposal]:
     yield Proposal("flat", inline=True)
 
 
-def _dates(facts: Facts) -> Proposal:
+def _masked_dates(facts: Facts) -> Proposal:
     if facts.dates == "iso":
         lengths = {len(text) for text in _spellings(facts)}
         length = max(lengths)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from privmoo.guessing.column_facts import Facts
 from privmoo.guessing.proposals import Proposal, propose
-from privmoo.guessing.toml_writer import quote
 from privmoo.guessing.vocabulary import Meaning, meanings
 
-__all__ = ["ColumnGuess", "decide", "propose_some", "without_twins"]
+__all__ = ["ColumnGuess", "decide", "propose_some"]
 
 _FEW = 100
 _AT_MOST = 5
@@ -58,6 +55,12 @@ def decide(facts: Facts) -> ColumnGuess:
     if facts.shape:
         reason = f"most values look like {facts.shape}"
         return ColumnGuess(name, "identifying", reason, subject=_of_persons(facts, name_meanings))
+    design = [meaning for meaning in name_meanings if meaning.role == "design"]
+    if design and facts.kind == "number":
+        reason = (
+            f"the name says {design[0].says}, which may tell a stratum; release it only if you must"
+        )
+        return ColumnGuess(name, "identifying", reason)
     identifying = _identifying(facts, name_meanings)
     if identifying is not None:
         return identifying
@@ -154,46 +157,6 @@ def _count(facts: Facts) -> str:
             f"{what}, read as text because of decimal commas; write decimal points to get numbers"
         )
     return what
-
-
-def without_twins(columns: list[ColumnGuess], facts: dict[str, Facts]) -> list[ColumnGuess]:
-    """Exclude quasi-identifying columns that repeat another one, such as codes beside words.
-
-    Args:
-        columns: The guesses.
-        facts: The facts about every column, by name.
-    """
-    distinct: list[Facts] = []
-    twins: dict[str, str] = {}
-    quasi = [facts[column.name] for column in columns if column.role == "quasi-identifying"]
-    for candidate in sorted(quasi, key=lambda facts: facts.kind != "text"):  # words before codes
-        twin = next((earlier for earlier in distinct if _same(candidate, earlier)), None)
-        if twin is None:
-            distinct.append(candidate)
-        else:
-            twins[candidate.name] = f"says the same as column {quote(twin.name)}, so it is excluded"
-    return [
-        ColumnGuess(column.name, "identifying", twins[column.name])
-        if column.name in twins
-        else column
-        for column in columns
-    ]
-
-
-def _same(first: Facts, second: Facts) -> bool:
-    """Return whether each value of the first column goes with one value of the second."""
-    n = first.n_values
-    if (
-        first.data is None
-        or second.data is None
-        or n != second.n_values
-        or n < 3
-        or first.rows < 10 * n
-    ):
-        return False
-    pairs = (first.data.codes + 1) * (n + 1) + second.data.codes + 1
-    # Most columns differ in their first rows already.
-    return all(len(np.unique(pairs[:rows])) <= n for rows in (1_000, len(pairs)))
 
 
 def propose_some(columns: list[ColumnGuess], facts: dict[str, Facts]) -> list[ColumnGuess]:

@@ -14,7 +14,7 @@ class Meaning(NamedTuple):
 
     Attributes:
         role: `"identifying"`, `"number"` (of a record), `"person"` (whose rows they are),
-            `"quasi-identifying"`, `"sensitive"`, `"target"`.
+            `"quasi-identifying"`, `"sensitive"`, `"target"`, `"design"` (of a survey).
         says: The word for it in a reason.
         words: Whole words with this meaning.
         stems: Beginnings of words; those of six letters and more count anywhere in a word.
@@ -76,7 +76,7 @@ _IDENTIFYING = [
     ),
 ]
 _NUMBERS = [
-    Meaning("number", "id", "id ids uid uuid guid key identifier kennung code", "identif"),
+    Meaning("number", "id", "id ids uid uuid guid key identifier kennung code hid hhid", "identif"),
     Meaning("number", "number", "number no nr num nummer numero index idx"),
     Meaning(
         "person",
@@ -88,13 +88,17 @@ _NUMBERS = [
 ]
 _QUASI = [
     Meaning(
-        "quasi-identifying", "age", "age ages alter edad jahre", "agegroup alters", strong=True
+        "quasi-identifying",
+        "age",
+        "age ages alter edad jahre agegr",
+        "agegroup alters",
+        strong=True,
     ),
     Meaning(
         "quasi-identifying",
         "birth",
-        "birth dob born geb naissance nacimiento yob",
-        "birth geburt naissanc nacimi",
+        "birth dob born geb naissance nacimiento yob bdate",
+        "birth geburt gebdat gebjahr naissanc nacimi",
         strong=True,
     ),
     Meaning(
@@ -107,15 +111,15 @@ _QUASI = [
     Meaning(
         "quasi-identifying",
         "sex",
-        "sex gender geschlecht sexe sexo genre genero",
-        "geschlecht",
+        "sex gender geschlecht sexe sexo genre genero gend",
+        "geschl",
         strong=True,
     ),
     Meaning(
         "quasi-identifying",
         "race or origin",
         "race raza ethnic ethnicity origin herkunft origine origen foreign foreigner immigrant",
-        "ethni nationali citizen staatsang auslaend migrat",
+        "ethn nationali citizen staatsang staatsb auslaend migrat",
         strong=True,
     ),
     Meaning(
@@ -123,7 +127,8 @@ _QUASI = [
         "place",
         "country land pays pais county city town village region area district municipality borough "
         "province provincia provinz bundesland canton kanton kreis stadt ort ville ciudad municipio "
-        "commune gemeinde location birthplace fips neighborhood neighbourhood",
+        "commune gemeinde location birthplace fips neighborhood neighbourhood "
+        "urbrur urban rural dist prov reg",
         "countr county region distri municip gemeind wohnort landkreis departement",
         strong=True,
         place=True,
@@ -154,29 +159,40 @@ _QUASI = [
     Meaning(
         "quasi-identifying",
         "marital status",
-        "marital married civil familienstand zivilstand spouse personal",
-        "marital marriag familienst matrimon estadocivil etatcivil",
+        "marital married civil hhcivil familienstand zivilstand spouse personal marst",
+        "marital marriag familienst famstand matrimon estadocivil etatcivil",
     ),
     Meaning(
         "quasi-identifying",
         "family",
-        "relationship family household children kids dependents kinder enfants hijos famille familia "
-        "haushalt housing residence tenure",
+        "family household hh hhsize hhsz children kids dependents kinder enfants "
+        "hijos famille familia haushalt housing residence tenure",
         "depend househol haushalt children residen wohnsit",
     ),
     Meaning(
         "quasi-identifying",
         "education",
-        "education school degree schooling diploma bildung abschluss studies etudes estudios "
+        "education educ edu school degree schooling diploma bildung abschluss studies etudes estudios ausb "
         "grade qualification",
         "educat bildung schulab diplom escolar",
     ),
     Meaning(
         "quasi-identifying",
         "work",
-        "job work working worker workclass occupation profession employment industry sector position "
-        "beruf arbeit emploi metier trabajo empleo ocupacion profesion title hours",
+        "job work working worker workclass occupation occ profession employment empl industry sector "
+        "position beruf arbeit emploi metier trabajo empleo ocupacion profesion title hours",
         "occupat profess employ workcl beruf branche ocupac",
+    ),
+    Meaning(
+        "quasi-identifying", "relationship", "relationship relation relat beziehung", "relationsh"
+    ),
+    Meaning("quasi-identifying", "rooms", "rooms bedrooms zimmer habitaciones pieces"),
+    Meaning(
+        "quasi-identifying",
+        "dwelling",
+        "dwelling house roof wall walls floor water toilet sanitation electcon electricity heating fuel "
+        "wohnung dach logement vivienda",
+        "dwelling electric sanitat",
     ),
     Meaning("quasi-identifying", "language", "language sprache langue idioma lengua", "languag"),
     Meaning(
@@ -198,10 +214,10 @@ _SENSITIVE = [
         "sensitive",
         "money",
         "income salary wage wages pay earnings revenue capital credit credits debt loan savings checking "
-        "balance wealth property charge charges cost costs payment expense expenses price amount rent tax "
-        "einkommen gehalt lohn vermoegen schulden kredit revenu salaire ingreso ingresos sueldo "
-        "salario renta deuda dette",
-        "income salar einkomm gehalt payment expens saving earning",
+        "balance wealth property charge charges cost costs payment expense expenses expend price amount "
+        "rent tax inc einkommen gehalt lohn vermoegen schulden kredit revenu salaire ingreso ingresos "
+        "sueldo salario renta deuda dette",
+        "income salar einkomm einkom gehalt payment expend expens saving earning",
     ),
     Meaning(
         "sensitive",
@@ -226,8 +242,19 @@ _SENSITIVE = [
 _TARGETS = [
     Meaning("target", "class", "class target label outcome y klasse zielgroesse ziel classe clase")
 ]
-_ALL = [*_IDENTIFYING, *_NUMBERS, *_QUASI, *_SENSITIVE, *_TARGETS]
+_DESIGN = [
+    Meaning(
+        "design",
+        "a survey weight",
+        "fnlwgt pweight wgt weights hochrechnungsfaktor",
+        "samplingw surveyw householdw personw hochrechn",
+    )
+]
+_ALL = [*_IDENTIFYING, *_NUMBERS, *_QUASI, *_SENSITIVE, *_TARGETS, *_DESIGN]
 _WORDS = [(meaning, frozenset(meaning.words.split()), meaning.stems.split()) for meaning in _ALL]
+_SURVEY = frozenset(
+    ["sampling", "sample", "survey", "design", "household", "person", "final", "expansion"]
+)
 _ANYWHERE = 6
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
@@ -251,10 +278,14 @@ def meanings(name: str) -> list[Meaning]:
 
     >>> [meaning.says for meaning in meanings("Age at diagnosis")]
     ['age', 'health']
-    >>> [meaning.says for meaning in meanings("geburtsdatum")], meanings("fnlwgt")
-    (['birth'], [])
+    >>> [meaning.says for meaning in meanings("Geschl.")], meanings("zzz")
+    (['sex'], [])
     """
     words = words_of(name)
+    if len(words) > 1 and _SURVEY & {*words} and {*words} & {"weight", "weights", "wgt", "gewicht"}:
+        return list(_DESIGN)
+    if "." in name:  # Fam.stand
+        words.append("".join(words))
     matching = []
     for meaning, whole, stems in _WORDS:
         if (len(words) == 1 and words[0] in meaning.alone.split()) or any(

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.data_frames import AnyFrame, as_pandas, is_frame
 from privmoo.errors import HierarchyError
 from privmoo.hierarchy.canonical import canonical
 from privmoo.hierarchy.definition import MAX_DEPTH, Definition, assemble, refuse_repeated
@@ -103,15 +104,16 @@ def tree(spec: object, *, root: str = "*") -> Definition:
     return assemble(leaves, codes, [*([names] * (len(codes) - 1)), [root]])
 
 
-def levels(table: pd.DataFrame | Mapping[Any, Any]) -> Definition:
+def levels(table: AnyFrame | Mapping[Any, Any]) -> Definition:
     """Build a tree of a table with one column per level; see `Hierarchy.levels`."""
-    if isinstance(table, pd.DataFrame):
-        rows = [_cells(row) for row in table.itertuples(index=False, name=None) if row]
-        return from_rows(rows, lambda i: f"row {i} (counted from 0) of the hierarchy")
     if not isinstance(table, Mapping):
-        raise HierarchyError(
-            f"levels needs a DataFrame or a mapping from leaf to labels, got {type(table).__name__}"
-        )
+        if not is_frame(table):
+            raise HierarchyError(
+                f"levels needs a DataFrame or a mapping from leaf to labels, got {type(table).__name__}"
+            )
+        frame = as_pandas(table, what="levels", error=HierarchyError)
+        rows = [_cells(row) for row in frame.itertuples(index=False, name=None) if row]
+        return from_rows(rows, lambda i: f"row {i} (counted from 0) of the hierarchy")
     level_values = [
         _cells((leaf, *above)) if _is_list(above) else _cells((leaf, above))
         for leaf, above in table.items()

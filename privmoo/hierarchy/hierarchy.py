@@ -12,11 +12,12 @@ import numpy.typing as npt
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.data_frames import AnyFrame
 from privmoo.errors import HierarchyError
 from privmoo.hierarchy import arx_files, builders
 from privmoo.hierarchy.canonical import MISSING, Distinct, canonical, distinct
 from privmoo.hierarchy.definition import Definition, flat
-from privmoo.hierarchy.rules import Flat, Intervals, Masking, Ordered, Rule
+from privmoo.hierarchy.rules import Dates, Flat, Intervals, Masking, Ordered, Rule
 from privmoo.hierarchy.structure import Structure
 
 __all__ = ["Deferred", "Hierarchy"]
@@ -79,7 +80,7 @@ class Hierarchy(Structure):
         return Hierarchy(builders.tree(spec, root=root))
 
     @classmethod
-    def levels(cls, table: pd.DataFrame | Mapping[Any, Any]) -> Hierarchy:
+    def levels(cls, table: AnyFrame | Mapping[Any, Any]) -> Hierarchy:
         """Build a tree from its levels.
 
         Args:
@@ -147,6 +148,22 @@ class Hierarchy(Structure):
         ('142**', 6)
         """
         return Deferred(Masking(steps, symbol=symbol, side=side))
+
+    @classmethod
+    def dates(
+        cls, *, order: Literal["year first", "day first", "month first"] = "year first"
+    ) -> Hierarchy:
+        """Build days under month, quarter, year, five years and decade; needs the data.
+
+        Args:
+            order: How texts spell dates: `2021-05-31`, `31.05.2021` or `05/31/2021`. Times of the day are
+                the first to go.
+
+        >>> days = Hierarchy.dates().bind(["2021-05-31", "2021-06-02", "2023-01-01", "2030-01-01"])
+        >>> [days.label(0, stop) for stop in (1, 2, 3)]
+        ['2021-05-31', '2021 Q2', '2020–2024']
+        """
+        return Deferred(Dates(order=order))
 
     @classmethod
     def ordered(

@@ -1,4 +1,4 @@
-"""Rules that make a hierarchy from the values of the data: flat, ordered, intervals, masking."""
+"""Rules that make a hierarchy from the values of the data: flat, ordered, intervals, masking, dates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from privmoo.hierarchy.canonical import Distinct, canonical
 from privmoo.hierarchy.definition import MAX_DEPTH, Definition, assemble, flat, refuse_repeated
 from privmoo.hierarchy.labels import interval_label, parse_numbers
 
-__all__ = ["Flat", "Intervals", "Masking", "Ordered", "Rule"]
+__all__ = ["Dates", "Flat", "Intervals", "Masking", "Ordered", "Rule"]
 
 MAX_INTERVALS = 100_000
 
@@ -363,3 +363,52 @@ class Masking(Rule):
 
     def _mask(self, hidden: str, keep: str) -> str:
         return "".join(sign if sign == keep else self.symbol for sign in hidden)
+
+
+class Dates(Rule):
+    """Days under month, quarter, year, five years and decade; see `Hierarchy.dates`."""
+
+    def __init__(self, *, order: str) -> None:
+        if order not in _DATE_FORMATS:
+            raise HierarchyError(
+                f"order must be one of {', '.join(map(repr, _DATE_FORMATS))}, got {order!r}"
+            )
+        self.order = order
+
+    def definition(self, data: Distinct) -> Definition:
+        """Return the days in the order of time, under their periods."""
+        leaves = _sorted_leaves(data)
+        texts = pd.Series(leaves, dtype="str")
+        days = texts.str.slice(0, 10).str.replace(r"[./]", "-", regex=True)
+        times = pd.to_datetime(days, format=_DATE_FORMATS[self.order], errors="coerce")
+        if times.isna().any():
+            raise HierarchyError(
+                f"column {data.column!r} has a value that is not a date with the {self.order}; "
+                "convert it, or give another order"
+            )
+        order = times.argsort(kind="stable").to_numpy()
+        times, ordered = times.iloc[order].reset_index(drop=True), [leaves[i] for i in order]
+        columns = _periods(times)
+        if len(set(columns[0])) == len(ordered):
+            columns = columns[1:]  # days already
+        factors = [pd.factorize(np.array(column, dtype=object)) for column in columns]
+        codes = [numbers.astype(np.int64) for numbers, _ in factors]
+        names = [[str(name) for name in labels] for _, labels in factors]
+        codes.append(np.zeros(len(leaves), dtype=np.int64))
+        return assemble(ordered, codes, [*names, ["*"]])
+
+
+_DATE_FORMATS = {"year first": "%Y-%m-%d", "day first": "%d-%m-%Y", "month first": "%m-%d-%Y"}
+
+
+def _periods(times: pd.Series[Any]) -> list[list[str]]:
+    """Return day, month, quarter, year, five years and decade of some dates, as labels."""
+    years = times.dt.year.tolist()
+    return [
+        times.dt.strftime("%Y-%m-%d").tolist(),
+        times.dt.strftime("%Y-%m").tolist(),
+        [f"{year} Q{quarter}" for year, quarter in zip(years, times.dt.quarter, strict=True)],
+        [str(year) for year in years],
+        [f"{year // 5 * 5}–{year // 5 * 5 + 4}" for year in years],
+        [f"{year // 10 * 10}s" for year in years],
+    ]

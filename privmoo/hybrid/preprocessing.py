@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from privmoo._util.checks import choice
+from privmoo._util.data_frames import AnyFrame, as_pandas
 from privmoo.errors import ColumnError, TableError, nearest
 from privmoo.hybrid.checks import check_pair, names_in
 
@@ -39,7 +40,7 @@ class Preprocessed:
 
 
 def preprocess(
-    data: pd.DataFrame,
+    data: AnyFrame,
     *,
     quasi_identifiers: Sequence[str],
     sensitive: str | Sequence[str],
@@ -72,22 +73,23 @@ def preprocess(
     >>> clean.report["dropped"].tolist(), len(clean.frame)
     ([1, 0, 1, 1, 1], 1)
     """
+    records = as_pandas(data)
     qis = [quasi_identifiers] if isinstance(quasi_identifiers, str) else list(quasi_identifiers)
     secrets = [sensitive] if isinstance(sensitive, str) else list(sensitive)
     names = [identifiers] if isinstance(identifiers, str) else list(identifiers)
-    _check(data, qis, secrets, names, ranges or {})
+    _check(records, qis, secrets, names, ranges or {})
     choice("incomplete", incomplete, get_args(Keep), error=TableError)
     choice("duplicates", duplicates, get_args(Keep), error=TableError)
-    columns = [c for c in data.columns if c in (*qis, *secrets)]
-    others = [c for c in data.columns if c not in columns and c not in names]
+    columns = [c for c in records.columns if c in (*qis, *secrets)]
+    others = [c for c in records.columns if c not in columns and c not in names]
     lines = [
         ("identifiers", "columns", len(names), _list(names, "they name a person")),
         ("other columns", "columns", len(others), _list(others, "neither known nor sensitive")),
     ]
-    data = data.reset_index(
+    records = records.reset_index(
         drop=True
     )  # rows are identified by their place, whatever the index says
-    frame = data[columns].mask(data[columns].isin(names_in("missing_values", missing_values)))
+    frame = records[columns].mask(records[columns].isin(names_in("missing_values", missing_values)))
     frame = frame.infer_objects()
     outside = np.zeros(len(frame), np.bool_)
     for name, (low, high) in (ranges or {}).items():
@@ -104,7 +106,7 @@ def preprocess(
     reason = "a value is missing" if incomplete == "drop" else f"{int(lacking.sum()):,} were kept"
     lines.append(("incomplete", "records", int(lacking.sum()) * (incomplete == "drop"), reason))
     # Where incomplete records stay, a text that stands for a missing value is a value.
-    frame = frame[~lacking] if incomplete == "drop" else data.loc[frame.index, columns]
+    frame = frame[~lacking] if incomplete == "drop" else records.loc[frame.index, columns]
     is_repeated = frame.duplicated().to_numpy()
     reason = (
         "like an earlier record"
@@ -129,8 +131,6 @@ def _check(
     names: list[str],
     ranges: Mapping[str, tuple[float, float]],
 ) -> None:
-    if not isinstance(data, pd.DataFrame):
-        raise TableError(f"data: must be a pandas DataFrame, got {type(data).__name__}")
     twice = data.columns[data.columns.duplicated()]
     if len(twice):
         raise TableError(

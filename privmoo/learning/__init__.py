@@ -8,11 +8,13 @@ from privmoo.learning.encoding import Features, encode
 from privmoo.learning.importances import importances
 from privmoo.learning.models import learners
 from privmoo.learning.plots import plot_importances, plot_scores
+from privmoo.learning.recoder import Recoder
 from privmoo.learning.scores import scores
 
 __all__ = [
     "Features",
     "ForestAccuracy",
+    "Recoder",
     "compare_scores",
     "encode",
     "importances",

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo._util.checks import choice, fraction
+from privmoo._util.data_frames import AnyFrame, as_pandas
 from privmoo.data.columns import QuasiIdentifier
 from privmoo.data.table import Table
 from privmoo.data.tuples import distinct_tuples
@@ -39,7 +40,7 @@ class _PopulationRisk(Staged):
     def __init__(
         self,
         *,
-        population: pd.DataFrame | None = None,
+        population: AnyFrame | None = None,
         sampling_fraction: float | None = None,
         stage: Stage = "after",
     ) -> None:
@@ -48,16 +49,16 @@ class _PopulationRisk(Staged):
                 f"{self.name}: give either population or sampling_fraction, "
                 f"got {'neither' if population is None else 'both'}"
             )
+        people = None
         if sampling_fraction is not None:
             fraction("sampling_fraction", sampling_fraction, above_zero=True, error=MeasureError)
             sampling_fraction = float(sampling_fraction)
-        elif not isinstance(population, pd.DataFrame) or not len(population):
-            raise MeasureError(
-                f"population: must be a pandas DataFrame with rows, got {type(population).__name__}"
-            )
         else:
             self.audited = False
-        self.population = population
+            people = as_pandas(population, what="population", error=MeasureError)
+            if not len(people):
+                raise MeasureError("population: it has no rows; pass at least one")
+        self.population: pd.DataFrame | None = people
         self.sampling_fraction = sampling_fraction
         self._grouped: _Population | None = None
         super().__init__(stage=stage)

@@ -120,6 +120,33 @@ class Recoding(ABC):
         meanings = {column.name: column.meanings() for column in self.columns}
         return {name: labels for name, labels in meanings.items() if labels is not None}
 
+    def mapping(self) -> dict[str, Mapping[str, str]]:
+        """Return per quasi-identifier what every value is published as.
+
+        Values are spelled as `privmoo.hierarchy.canonical` does, missing ones as `"missing"`; of a column
+        with base intervals, the keys are these. All values of the domain are named, whether they occur or
+        not. The mapping shows no record, but where the domain was taken from the data it shows its values.
+
+        Raises:
+            RecodingError: A column is not a function of its value, as in regions, clusters and noise.
+
+        >>> from privmoo.hierarchy import Hierarchy
+        >>> from privmoo.recodings import cut_recoding
+        >>> table = Table(pd.DataFrame({"age": [1, 2, 3]}), quasi_identifiers={"age": Hierarchy.ordered()})
+        >>> cut_recoding(table, [[1, 0]]).mapping()
+        {'age': {'1': '1', '2': '2–3', '3': '2–3'}}
+        """
+        mappings = {}
+        for column in self.columns:
+            labels = column.mapping()
+            if labels is None:
+                raise RecodingError(
+                    f"mapping: {column.name!r} is not recoded by its value alone but by the "
+                    f"{column.scope} that a record belongs to; choose a solution of cuts or levels"
+                )
+            mappings[column.name] = labels
+        return mappings
+
     def relative_levels(self) -> dict[str, dict[str, float]]:
         """Return per quasi-identifier the level over height of every label, if labels have levels."""
         levels = {column.name: column.levels() for column in self.columns}

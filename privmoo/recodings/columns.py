@@ -106,6 +106,10 @@ class PublishedColumn(ABC):
         """Return the leaves that every published label stands for; None if values are published."""
         return None
 
+    def mapping(self) -> Mapping[str, str] | None:
+        """Return the label of every leaf; None if it depends on more than the value."""
+        return None
+
     @abstractmethod
     def leaf_ranges(self) -> tuple[IntArray, IntArray]:
         """Return the first leaf that every cell may stand for, and one after the last."""
@@ -298,6 +302,15 @@ class Labels(PublishedColumn):
         return {
             self.labels[cell]: list(self.qi.leaves[self.start[cell] : self.stop[cell]])
             for cell in np.unique(self.codes)
+        }
+
+    def mapping(self) -> dict[str, str] | None:
+        """Return the label of every leaf; None if labels differ by class, tuple or record."""
+        if self.is_local:
+            return None
+        return {
+            leaf: self.labels[cell]
+            for leaf, cell in zip(self.qi.leaves, self.codes.tolist(), strict=True)
         }
 
     def leaf_ranges(self) -> tuple[IntArray, IntArray]:

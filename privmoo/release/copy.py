@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -17,6 +18,8 @@ from privmoo.release.folder import write_folder
 from privmoo.release.plan import ReleasePlan
 
 __all__ = ["copy_rows", "write_copy", "write_draft"]
+
+_log = logging.getLogger("privmoo.release")
 
 _SPILL_ELSEWHERE = Hint("make room", parameter="temporary", call="Table.scan")
 
@@ -89,6 +92,7 @@ def write_draft(
                 hint=_SPILL_ELSEWHERE,
             ) from None
         certificate.append(certify(evidence))
+        _log.info("%d rows were written, read back and audited", evidence.n_records)
         return hashes
 
     write = write_folder if source.in_parts else write_release

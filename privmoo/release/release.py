@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo._util.data_frames import to_backend
 from privmoo._util.files import replacing
 from privmoo._util.wording import count_noun
 from privmoo.data.table import Table
@@ -55,9 +56,22 @@ class Release:
     """The recoding that made it; never publish it with the rows."""
     draft: Draft | None = field(repr=False, default=None)
     """The rows before they were copied, with the originals; never publish it with the rows."""
+    backend: str = field(repr=False, default="pandas")
+    """The library of the data frame that the table was made of."""
 
     def __len__(self) -> int:
         return len(self.frame)
+
+    def to_native(self) -> Any:
+        """Return the rows as the kind of data frame that the table was made of, such as one of polars.
+
+        >>> import pyarrow as pa
+        >>> from privmoo.recodings import identity_recoding
+        >>> table = Table(pa.table({"age": [31, 31]}), quasi_identifiers=["age"])
+        >>> make_release(table, identity_recoding(table)).to_native().column("age").to_pylist()
+        ['31', '31']
+        """
+        return to_backend(self.frame, self.backend)
 
     def to_csv(self, path: str | Path, *, force: bool = False) -> None:
         """Write the rows as CSV (UTF-8), whole or not at all.
@@ -209,4 +223,6 @@ def make_release(
     draft = Draft.of(plan, seed=seed, shuffle=shuffle)
     certificate = certify_plan(plan, draft.evidence(draft.counts_in_memory()), shuffled=shuffle)
     rows = draft.rows
-    return Release(rows.frame, certificate, rows.order, recoding.meanings(), recoding, draft)
+    return Release(
+        rows.frame, certificate, rows.order, recoding.meanings(), recoding, draft, table.backend
+    )

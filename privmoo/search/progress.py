@@ -1,7 +1,8 @@
-"""Progress of a run: a bar in terminals and notebooks, a few lines elsewhere."""
+"""Progress of a run: a bar in terminals and notebooks, a few lines elsewhere, and a log for programs."""
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
@@ -16,10 +17,11 @@ __all__ = ["Progress"]
 _EVERY = 0.25  # seconds between two looks at the hypervolume
 _LINES = 5
 _LONG = 3.0  # seconds after which a first generation is explained
+_log = logging.getLogger("privmoo.search")
 
 
 class Progress:
-    """Shows generations, front size, hypervolume and time left.
+    """Shows generations, front size, hypervolume and time left, and logs them at level INFO.
 
     Args:
         shown: Whether anything is shown.
@@ -40,6 +42,8 @@ class Progress:
         self._as_lines = False
         self._waiting: threading.Timer | None = None
         self._part, self._n_parts = 0, 1
+        self._logged = 0
+        _log.info("%s: the search begins", what or "search")
         if not shown:
             return
         if _in_notebook() or _in_terminal():
@@ -74,11 +78,15 @@ class Progress:
             front: The number of solutions so far.
             hypervolume: Computes the hypervolume so far.
         """
+        used_share = (self._part + min(fraction, 1.0)) / self._n_parts
+        if int(used_share * _LINES) > self._logged and _log.isEnabledFor(logging.INFO):
+            self._logged = int(used_share * _LINES)
+            figures = (self.what, generation, 100 * used_share, front, hypervolume())
+            _log.info("%s: generation %d (%.0f %%), front %d, hypervolume %.4f", *figures)
         if self._bar is None and not self._as_lines:
             return
         self._stop_waiting()
         now = time.perf_counter()
-        used_share = (self._part + min(fraction, 1.0)) / self._n_parts
         due = (
             int(used_share * _LINES) > self._lines if self._as_lines else now - self._last >= _EVERY
         )
@@ -111,6 +119,7 @@ class Progress:
 
     def close(self) -> None:
         """End the display; its last state stays visible."""
+        _log.info("%s: the search ends after %.1f s", self.what, time.perf_counter() - self._began)
         self._stop_waiting()
         if self._bar is not None:
             self._bar.close()

@@ -16,6 +16,7 @@ from privmoo.front.limits import check_value
 from privmoo.front.quantities import Quantity, find
 from privmoo.search.budgets import RunBudget, Seconds
 from privmoo.search.optimization import can_focus, optimize
+from privmoo.search.progress import Progress
 
 __all__ = ["refine"]
 
@@ -30,7 +31,7 @@ def refine(
     seconds: float | None = None,
     budget: int | RunBudget | None = None,
     seed: int | None = None,
-    progress: bool = True,
+    progress: bool | Progress = True,
 ) -> Front:
     """Search on near some values of the objectives, for `Front.refine`.
 
@@ -40,7 +41,7 @@ def refine(
         seconds: How long to search.
         budget: Another budget, as for `optimize`.
         seed: Seeds the search.
-        progress: Whether to show a progress bar.
+        progress: Whether to show a progress bar, or the display that is to show it.
     """
     need_solutions(front, "refine")
     problem = front.problem

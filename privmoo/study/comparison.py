@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
@@ -31,6 +32,8 @@ from privmoo.study.study import Study
 from privmoo.study.tasks import Task
 
 __all__ = ["check_jobs", "compare", "read_seeds", "run_bar", "run_tasks"]
+
+_log = logging.getLogger("privmoo.study")
 
 _LARGEST = np.iinfo(np.int64).max
 _PACKAGES = ("privmoo", "pymoo", "numpy", "moocore", "numba", "pandas", "scipy")
@@ -103,6 +106,9 @@ def compare(
             outcomes[place[task.key + task.problem + task.solver.name]] = outcome
             store.put(task, outcome)
             bar.update()
+            _log.info(
+                "run %d of %d: %s on %s", len(outcomes), len(tasks), task.solver.name, task.problem
+            )
 
         run_tasks(open_tasks, entries, _take, jobs=jobs, client=client)
     return Study(

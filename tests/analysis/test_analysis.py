@@ -193,7 +193,7 @@ def test_without_a_sensitive_column() -> None:
         (lambda f: analyse(f), TableError, "quasi_identifiers: there are none"),
         (lambda f: analyse(f, ["age", "age"]), TableError, "named twice"),
         (lambda f: analyse(f[:0], "age"), TableError, "no records"),
-        (lambda f: analyse([1], "age"), TableError, "must be a pandas DataFrame"),
+        (lambda f: analyse([1], "age"), TableError, "must be a data frame"),
         (lambda f: leave_one_out(f, "aeg"), ColumnError, "mean 'age'"),
         (lambda f: suppression_needed(f, "age", k=[0]), TableError, "k: .* got 0"),
         (lambda f: suppression_needed(f, "age", l=[2.5]), TableError, "l: .* got 2.5"),  # type: ignore[list-item]

@@ -168,8 +168,8 @@ def test_bad_input_is_named() -> None:
         evaluate(release, table=t)
     with pytest.raises(ProblemError, match="by name, got list"):
         evaluate([release], table=larger)
-    with pytest.raises(ReleaseError, match="expected a Release, got DataFrame"):
-        evaluate({"frame": larger.frame}, table=larger)  # type: ignore[dict-item]
+    with pytest.raises(ReleaseError, match="expected a Release, got int"):
+        evaluate({"number": 3}, table=larger)  # type: ignore[dict-item]
     with pytest.raises(ProblemError, match="choose another"):
         evaluate({"original": release}, table=larger)
     with pytest.raises(AuditError, match="scale"):

@@ -83,7 +83,7 @@ def test_facilities_without_a_county_are_kept_apart() -> None:
     assert places.leaves_under("Downstate") == ("B",)
     assert "Facility Name" not in sparcs_hierarchies(frame[["Hospital County"]])
     assert "Facility Name" not in sparcs_hierarchies(frame[["Facility Name"]])
-    with pytest.raises(TableError, match="must be a pandas DataFrame"):
+    with pytest.raises(TableError, match="must be a data frame"):
         sparcs_hierarchies([1])
 
 

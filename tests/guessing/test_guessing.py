@@ -224,13 +224,13 @@ def test_numbers_get_nice_intervals_beyond_their_extremes() -> None:
     assert hierarchy("region", cycle(*range(30)))[0] == "flat"
 
 
-def test_dates_and_postal_codes_are_masked() -> None:
+def test_dates_have_periods_and_postal_codes_are_masked() -> None:
     days = pd.date_range("1950-01-01", periods=N, freq="40D")
-    assert hierarchy("born", days) == ("masking", {})
-    assert hierarchy("born", days.strftime("%Y-%m-%d")) == ("masking", {})
-    assert hierarchy("when", days.strftime("%Y-%m-%d %H:%M:%S"))[1]["steps"] == [9, 11, 14, 16, 17]
-    assert hierarchy("when", days.strftime("%d.%m.%Y"))[1] == {"side": "left", "steps": [3, 6]}
-    assert hierarchy("when", days.strftime("%m/%d/%Y"))[1] == {"side": "left", "steps": [6]}
+    assert hierarchy("born", days) == ("dates", {})
+    assert hierarchy("born", days.strftime("%Y-%m-%d")) == ("dates", {})
+    assert hierarchy("when", days.strftime("%Y-%m-%d %H:%M:%S")) == ("dates", {})
+    assert hierarchy("when", days.strftime("%d.%m.%Y")) == ("dates", {"order": "day first"})
+    assert hierarchy("when", days.strftime("%m/%d/%Y")) == ("dates", {"order": "month first"})
     assert hierarchy("zip", [f"{i * 37:05d}" for i in range(N)]) == ("masking", {})
     assert hierarchy("unknown", cycle(*(f"{i * 1234:05d}" for i in range(40)))) == ("masking", {})
 

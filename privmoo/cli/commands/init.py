@@ -33,10 +33,19 @@ def _init(
 
     frame = read_data(data, separator=separator, encoding=encoding)
     proposal = guess(frame)
+    decimal = "," if proposal.decimal_commas and data.suffix != ".parquet" else None
+    if decimal:
+        proposal = guess(read_data(data, separator=separator, encoding=encoding, decimal=decimal))
     say(proposal)
+    if decimal:
+        say("\nNumbers have decimal commas; releases have decimal points.")
+    if proposal.note:
+        say(f"\n{proposal.note}")
     folder = data.parent if out is None else out
     folder.mkdir(parents=True, exist_ok=True)
-    files = proposal.write(folder, data, force=force, separator=separator, encoding=encoding)
+    files = proposal.write(
+        folder, data, force=force, separator=separator, encoding=encoding, decimal=decimal
+    )
     job = next(path for path in files if path.suffix == ".toml")
     say(f"\nWritten: {job}" + (f" and {len(files) - 1} hierarchies" if len(files) > 1 else ""))
     say(f"The roles are guesses: read the file and decide. Next: {command_line('check', job)}")

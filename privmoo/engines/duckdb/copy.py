@@ -17,9 +17,10 @@ from privmoo.data.frame_files import decode_dictionary
 from privmoo.data.source import CopyCounts, CopyPlan, Counts
 from privmoo.engines.duckdb.counts import count_rows, counts_from
 from privmoo.engines.duckdb.files import CsvFiles, ParquetFiles
+from privmoo.engines.duckdb.names import name_of, text_of
 from privmoo.engines.duckdb.noise import NoiseColumn, noise_sql
 from privmoo.engines.duckdb.session import Limits, Session, session
-from privmoo.engines.duckdb.sql import is_complete, name_of, reading, text_of
+from privmoo.engines.duckdb.sql import Records, is_complete, reading
 
 __all__ = ["CopiedFile", "copy", "group_sizes", "place_of", "recount"]
 
@@ -44,9 +45,7 @@ class CopiedFile:
     spreadsheets: bool
 
 
-def copy(
-    files: ParquetFiles | CsvFiles, limits: Limits, counts: Counts, plan: CopyPlan, path: Path
-) -> CopiedFile:
+def copy(files: Records, limits: Limits, counts: Counts, plan: CopyPlan, path: Path) -> CopiedFile:
     """Write the records with released values to one file, in their new order.
 
     Args:
@@ -57,7 +56,7 @@ def copy(
         path: The file to write, `.csv` or `.parquet`.
     """
     as_csv = path.suffix == ".csv"
-    with session(files.name, limits) as database:
+    with session(files.name, limits, attach=files.attach) as database:
         database.connection.register("released", _release_lookup(counts, plan))
         query = _copy_sql(files, counts, plan)
         columns = database.connection.sql(f"DESCRIBE {query}").fetchall()
@@ -99,7 +98,7 @@ def _release_lookup(counts: Counts, plan: CopyPlan) -> Any:
     return pa.table(columns)
 
 
-def _copy_sql(files: ParquetFiles | CsvFiles, counts: Counts, plan: CopyPlan) -> str:
+def _copy_sql(files: Records, counts: Counts, plan: CopyPlan) -> str:
     """Return the query of the rows of the copy, in their order."""
     keys = list(plan.values)
     columns = []
@@ -132,7 +131,7 @@ def _copy_sql(files: ParquetFiles | CsvFiles, counts: Counts, plan: CopyPlan) ->
     )
 
 
-def place_of(files: ParquetFiles | CsvFiles) -> tuple[str, str]:
+def place_of(files: Records) -> tuple[str, str]:
     """Return an expression that identifies rows by their position, and the relation that has it."""
     names = {name.lower() for name in files.columns}
     if isinstance(files, ParquetFiles) and not names & {"file_row_number", "filename"}:

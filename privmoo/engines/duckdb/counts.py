@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from privmoo._util.reading import PLAIN
 from privmoo.data.source import Counts
+from privmoo.engines.duckdb.names import name_of
 from privmoo.engines.duckdb.session import Session
-from privmoo.engines.duckdb.sql import name_of
 
 __all__ = ["count_rows", "counts_from", "fetch", "plain_numbers"]
 

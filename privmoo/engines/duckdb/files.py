@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from privmoo._util.reading import read_header
+from privmoo.engines.duckdb.database import DatabaseTable
 from privmoo.errors import TableError
 
 __all__ = ["CsvFiles", "ParquetFiles", "check_types"]
@@ -17,6 +18,7 @@ __all__ = ["CsvFiles", "ParquetFiles", "check_types"]
 class ParquetFiles:
     """Parquet files with the same schema."""
 
+    attach: ClassVar[tuple[str, ...]] = ()
     name: str
     paths: tuple[Path, ...]
     schema: Any
@@ -33,6 +35,7 @@ class ParquetFiles:
 class CsvFiles:
     """CSV files with the same header."""
 
+    attach: ClassVar[tuple[str, ...]] = ()
     name: str
     paths: tuple[Path, ...]
     columns: list[str]
@@ -88,7 +91,7 @@ def open_parquet(name: str, paths: tuple[Path, ...]) -> ParquetFiles:
     return ParquetFiles(name, paths, schema, n_rows)
 
 
-def check_types(files: ParquetFiles, columns: Iterable[str]) -> None:
+def check_types(files: ParquetFiles | DatabaseTable, columns: Iterable[str]) -> None:
     """Raise if the engine would change the values of a column silently.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from privmoo.data.noise import BITS, RowNoise
-from privmoo.engines.duckdb.sql import text_of
+from privmoo.engines.duckdb.names import text_of
 
 __all__ = ["NoiseColumn", "noise_sql"]
 

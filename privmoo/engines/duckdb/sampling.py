@@ -9,15 +9,16 @@ import pandas as pd
 
 from privmoo.data.source import Counts
 from privmoo.engines.duckdb.copy import place_of
-from privmoo.engines.duckdb.files import CsvFiles, ParquetFiles
+from privmoo.engines.duckdb.files import CsvFiles
+from privmoo.engines.duckdb.names import name_of, text_of
 from privmoo.engines.duckdb.session import Limits, session
-from privmoo.engines.duckdb.sql import is_complete, name_of, text_of, to_pandas
+from privmoo.engines.duckdb.sql import Records, is_complete, to_pandas
 
 __all__ = ["draw_from_files"]
 
 
 def draw_from_files(
-    files: ParquetFiles | CsvFiles,
+    files: Records,
     limits: Limits,
     counts: Counts,
     columns: Sequence[str],
@@ -43,18 +44,16 @@ def draw_from_files(
         f"SELECT {names} FROM (SELECT * FROM {numbered}{condition}) s "
         f"ORDER BY md5_number(concat({text_of(secret)}, '|', {place})) LIMIT {n}"
     )
-    with session(files.name, limits) as database:
+    with session(files.name, limits, attach=files.attach) as database:
         rows = database.arrow(query, "sample")
     return pd.DataFrame(
         {name: _sample_column(files, counts, name, rows.column(name)) for name in columns}
     )
 
 
-def _sample_column(
-    files: ParquetFiles | CsvFiles, counts: Counts, name: str, values: Any
-) -> pd.Series[Any]:
+def _sample_column(files: Records, counts: Counts, name: str, values: Any) -> pd.Series[Any]:
     """Return a column of the sample; texts of a CSV become numbers only if they do in all records."""
-    if isinstance(files, ParquetFiles):
+    if not isinstance(files, CsvFiles):
         return to_pandas(files, name, values)
     columns = {**counts.keys, **counts.attributes}
     if name in columns:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,12 +137,13 @@ class Session:
 
 
 @contextmanager
-def session(name: str, limits: Limits) -> Iterator[Session]:
+def session(name: str, limits: Limits, *, attach: Sequence[str] = ()) -> Iterator[Session]:
     """Open a session in memory; its temporary folder is removed at the end.
 
     Args:
         name: What the session reads, for messages.
         limits: What the session may use.
+        attach: Statements that attach a database.
 
     Raises:
         TableError: If a query fails; the message is one sentence without values of the data.
@@ -168,6 +169,8 @@ def session(name: str, limits: Limits) -> Iterator[Session]:
         )
         connection.execute("SET TimeZone = 'UTC'")  # connect does not accept it before version 2
         connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+        for statement in attach:
+            connection.execute(statement)
         yield Session(connection, name, progress=limits.progress)
     except duckdb.Error as error:
         raise sentence(error, name, limits) from None
@@ -207,6 +210,8 @@ def sentence(error: Exception, name: str, limits: Limits) -> TableError:
             f"{name}: the disk is full",
             hint=Hint("make room", parameter="temporary"),
         )
+    if name.startswith("table "):
+        return _database_sentence(error, name)
     if "CSV" in text:
         return _csv_sentence(text, name)
     file = re.search(r"['\"]([^'\"]*\.(?:parquet|pq))['\"]", text)
@@ -216,6 +221,22 @@ def sentence(error: Exception, name: str, limits: Limits) -> TableError:
         if "parquet" in text.lower() or file
         else f"{where} cannot be read ({type(error).__name__})"
     )
+
+
+def _database_sentence(error: Exception, name: str) -> TableError:
+    text = str(error)
+    if "xtension" in text:
+        return TableError(
+            f"{name}: DuckDB's extension for PostgreSQL cannot be loaded; "
+            "run pip install 'privmoo[postgres]'"
+        )
+    if "onnect" in text:
+        return TableError(
+            f"{name}: the database cannot be reached; check the address, the password and that it runs"
+        )
+    if type(error).__name__ == "CatalogException":
+        return TableError(f"{name}: there is no such table, or you may not read it")
+    return TableError(f"{name} cannot be read ({type(error).__name__})")
 
 
 def _csv_sentence(text: str, name: str) -> TableError:

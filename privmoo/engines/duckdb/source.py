@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from privmoo.data.source import (
 )
 from privmoo.engines.duckdb.copy import CopiedFile, copy, group_sizes, recount
 from privmoo.engines.duckdb.counts import count_rows, counts_from, fetch, plain_numbers
+from privmoo.engines.duckdb.database import DatabaseTable, open_table
 from privmoo.engines.duckdb.files import (
     CsvFiles,
     ParquetFiles,
@@ -28,9 +30,10 @@ from privmoo.engines.duckdb.files import (
     open_csv,
     open_parquet,
 )
+from privmoo.engines.duckdb.names import name_of
 from privmoo.engines.duckdb.sampling import draw_from_files
 from privmoo.engines.duckdb.session import Limits, session
-from privmoo.engines.duckdb.sql import encoding_of, is_complete, name_of, reading, to_pandas
+from privmoo.engines.duckdb.sql import Records, encoding_of, is_complete, reading, to_pandas
 from privmoo.errors import TableError
 
 __all__ = ["DuckSource"]
@@ -41,16 +44,16 @@ _BEGIN = 2**18
 
 
 class DuckSource:
-    """Parquet or CSV files, read by DuckDB; a `Source`.
+    """Parquet or CSV files, or a table of a database, read by DuckDB; a `Source`.
 
     Args:
-        files: The files.
+        files: The records.
         limits: What a session of DuckDB may use.
     """
 
     in_parts = False
 
-    def __init__(self, files: ParquetFiles | CsvFiles, limits: Limits) -> None:
+    def __init__(self, files: Records, limits: Limits) -> None:
         self.files = files
         self.limits = limits
         # Read now, not when they are needed: a file may be gone after a long search.
@@ -76,7 +79,7 @@ class DuckSource:
             missing_values: What stands for a missing value in CSV.
         """
         kind, paths = find_files(source)
-        files: ParquetFiles | CsvFiles
+        files: Records
         if kind == "Parquet":
             if separator is not None or tuple(missing_values) != ("",):
                 name = "separator" if separator is not None else "missing_values"
@@ -91,19 +94,21 @@ class DuckSource:
                 encoding=encoding,
                 missing_values=tuple(missing_values),
             )
-        if "" in files.columns:
-            raise TableError(
-                f"{source}: column {files.columns.index('') + 1} has no name, and DuckDB needs one; name "
-                "it, or leave it out"
-            )
-        spelling: dict[str, str] = {}
-        for name in files.columns:
-            if spelling.setdefault(name.lower(), name) != name:
-                raise TableError(
-                    f"{source}: the columns {spelling[name.lower()]!r} and {name!r} differ only in capital "
-                    "letters, which DuckDB takes for one name; rename one"
-                )
+        _check_names(files)
         return cls(files, limits)
+
+    @classmethod
+    def open_table(cls, address: str, table: str | None, limits: Limits) -> DuckSource:
+        """Open a table of a database.
+
+        Args:
+            address: The address of the database.
+            table: The name of the table.
+            limits: What a session of DuckDB may use.
+        """
+        records = open_table(address, table, limits)
+        _check_names(records)
+        return cls(records, limits)
 
     @property
     def name(self) -> str:
@@ -120,10 +125,12 @@ class DuckSource:
         """The names and sizes of the files, and the types of the columns."""
         files = self.files
         types = (
-            {name: str(files.schema.field(name).type) for name in files.columns}
-            if isinstance(files, ParquetFiles)
-            else dict.fromkeys(files.columns, "text")
+            dict.fromkeys(files.columns, "text")
+            if isinstance(files, CsvFiles)
+            else {name: str(files.schema.field(name).type) for name in files.columns}
         )
+        if isinstance(files, DatabaseTable):
+            return {"table": files.name, "columns": types}
         return {"files": self._sizes, "columns": types}
 
     @property
@@ -133,11 +140,11 @@ class DuckSource:
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows, which Parquet files state; None for CSV files."""
+        """The number of rows, which Parquet files state; None for others."""
         return self.files.n_rows if isinstance(self.files, ParquetFiles) else None
 
     def sample(self, columns: Sequence[str], n_rows: int) -> SourceSample:
-        """Read row groups spread over Parquet files, or the beginnings of CSV files.
+        """Read row groups spread over Parquet files, or the beginnings of others.
 
         Args:
             columns: The columns to read.
@@ -147,11 +154,12 @@ class DuckSource:
         if isinstance(files, ParquetFiles):
             return _parquet_sample(files, columns, n_rows)
         names = ", ".join(name_of(c) for c in columns)
-        with session(self.name, self.limits) as database:
-            first = CsvFiles(**{**vars(files), "paths": files.paths[:_SAMPLE_GROUPS]})
+        first = replace(files, paths=files.paths[:_SAMPLE_GROUPS])
+        with session(self.name, self.limits, attach=files.attach) as database:
             rows = database.arrow(f"SELECT {names} FROM {reading(first)} LIMIT {n_rows}")
         complete = len(files.paths) <= _SAMPLE_GROUPS and len(rows) < n_rows
-        return SourceSample(rows.to_pandas(), complete, _estimated_rows(files, len(rows)))
+        estimate = _estimated_rows(files, len(rows)) if isinstance(files, CsvFiles) else None
+        return SourceSample(rows.to_pandas(), complete, estimate)
 
     def count(
         self,
@@ -172,7 +180,7 @@ class DuckSource:
             max_rows: The largest number of rows of a part.
         """
         files = self.files
-        if isinstance(files, ParquetFiles):
+        if not isinstance(files, CsvFiles):
             check_types(files, [*keys, *attributes, *others])
         facts = plain_numbers(others) if isinstance(files, CsvFiles) else ""
         query = count_rows(
@@ -183,12 +191,12 @@ class DuckSource:
             facts=facts,
         )
         limit = max_rows * max(len(attributes), 1)
-        with session(self.name, self.limits) as database:
+        with session(self.name, self.limits, attach=self.files.attach) as database:
             table = database.run(lambda: fetch(database, query, limit), "scan")
         if table is None:
             raise too_many_combinations(self.name, max_rows)
         if not len(table):
-            raise TableError(f"{self.name} has a header but no rows; add at least one record")
+            raise TableError(f"{self.name} has columns but no rows; add at least one record")
         return counts_from(
             table,
             keys,
@@ -209,7 +217,7 @@ class DuckSource:
 
         part = counts.parts.get(column, slice(None))
         values = counts.engine_keys.column(column)[part]
-        with session(self.name, self.limits) as database:
+        with session(self.name, self.limits, attach=self.files.attach) as database:
             place = pa.array(np.arange(len(values)))
             database.connection.register("asked", pa.table({"v": values, "at": place}))
             first = database.arrow(
@@ -281,6 +289,22 @@ class DuckSource:
             keys: The columns whose equal values form a group.
         """
         return group_sizes(self.limits, path, handle, keys)
+
+
+def _check_names(files: Records) -> None:
+    """Raise if DuckDB cannot tell the columns apart."""
+    if "" in files.columns:
+        raise TableError(
+            f"{files.name}: column {files.columns.index('') + 1} has no name, and DuckDB needs one; name "
+            "it, or leave it out"
+        )
+    seen: dict[str, str] = {}
+    for name in files.columns:
+        if seen.setdefault(name.lower(), name) != name:
+            raise TableError(
+                f"{files.name}: the columns {seen[name.lower()]!r} and {name!r} differ only in capital "
+                "letters, which DuckDB takes for one name; rename one"
+            )
 
 
 def _estimated_rows(files: CsvFiles, at_least: int) -> int | None:

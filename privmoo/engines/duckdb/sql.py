@@ -7,45 +7,33 @@ import glob
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 
 from privmoo._util.reading import numbers_where_exact
+from privmoo.engines.duckdb.database import DatabaseTable
 from privmoo.engines.duckdb.files import CsvFiles, ParquetFiles
+from privmoo.engines.duckdb.names import name_of, text_of
 from privmoo.errors import TableError
 
-__all__ = ["encoding_of", "is_complete", "name_of", "reading", "text_of", "to_pandas"]
+__all__ = ["Records", "encoding_of", "is_complete", "reading", "to_pandas"]
 
+Records: TypeAlias = ParquetFiles | CsvFiles | DatabaseTable
+"""The records that DuckDB reads: files of one kind, or a table of a database."""
 _ENCODINGS = {"utf-8": "utf-8", "utf-8-sig": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1"}
 _NEVER = "\x01\x02never a cell\x02\x01"
 
 
-def name_of(column: str) -> str:
-    """Return a column's name in SQL.
-
-    >>> name_of('a"b')
-    '"a""b"'
-    """
-    return '"' + column.replace('"', '""') + '"'
-
-
-def text_of(value: str) -> str:
-    """Return a text as an SQL literal.
-
-    >>> text_of("it's")
-    "'it''s'"
-    """
-    return "'" + value.replace("'", "''") + "'"
-
-
-def reading(files: ParquetFiles | CsvFiles, *, numbered: bool = False) -> str:
-    """Return the table function that reads files in their order.
+def reading(files: Records, *, numbered: bool = False) -> str:
+    """Return the relation of all records; files are read in their order.
 
     Args:
-        files: The files.
+        files: The records.
         numbered: Whether Parquet rows get their file and their position in it.
     """
+    if isinstance(files, DatabaseTable):
+        return files.relation
     # DuckDB treats paths as patterns: a[1].csv would be a1.csv.
     paths = "[" + ", ".join(text_of(glob.escape(str(path))) for path in files.paths) + "]"
     if isinstance(files, ParquetFiles):
@@ -80,7 +68,7 @@ def encoding_of(encoding: str) -> str:
     return name
 
 
-def is_complete(files: ParquetFiles | CsvFiles, columns: Iterable[str]) -> str:
+def is_complete(files: Records, columns: Iterable[str]) -> str:
     """Return the condition that no value is missing; not-a-number counts as missing, as in memory.
 
     Args:
@@ -93,7 +81,7 @@ def is_complete(files: ParquetFiles | CsvFiles, columns: Iterable[str]) -> str:
     for column in columns:
         name = name_of(column)
         parts.append(f"{name} IS NOT NULL")
-        if isinstance(files, ParquetFiles):
+        if not isinstance(files, CsvFiles):
             kind = files.schema.field(column).type
             kind = kind.value_type if pa.types.is_dictionary(kind) else kind
             if pa.types.is_floating(kind):
@@ -101,7 +89,7 @@ def is_complete(files: ParquetFiles | CsvFiles, columns: Iterable[str]) -> str:
     return " AND ".join(parts) or "true"
 
 
-def to_pandas(files: ParquetFiles | CsvFiles, column: str, values: Any) -> pd.Series[Any]:
+def to_pandas(files: Records, column: str, values: Any) -> pd.Series[Any]:
     """Return the values of a column as `Table.read_parquet` or `Table.read_csv` would have them.
 
     Args:
@@ -115,7 +103,7 @@ def to_pandas(files: ParquetFiles | CsvFiles, column: str, values: Any) -> pd.Se
     return _as_in_memory(files, column, values)
 
 
-def _as_in_memory(files: ParquetFiles, column: str, values: Any) -> pd.Series[Any]:
+def _as_in_memory(files: ParquetFiles | DatabaseTable, column: str, values: Any) -> pd.Series[Any]:
     import pyarrow as pa
 
     field = files.schema.field(column)

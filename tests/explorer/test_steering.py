@@ -1,0 +1,376 @@
+"""Steering in the explorer: boxes, axes, explorations as files, and searching on, in a real browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import privmoo as pm
+from privmoo.errors import FileError, ProblemError
+from privmoo.explorer.page import module, style
+from tests.scenery.browser import (
+    ARTEFACTS,
+    Watched,
+    chromium,
+    focus,
+    hostile_front,
+    needs_browser,
+    selected,
+    settle,
+    spot,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
+STATE = 'document.querySelector(".pmx").explorer.state'
+AXES = f"{STATE}.shownColumns.map((j) => {STATE}.quantities[j].key)"
+WIDTHS = (900, 1280, 1600)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def front() -> pm.Front:
+    return hostile_front()
+
+
+@pytest.fixture(scope="module")
+def file(front: pm.Front, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "front.html"
+    front.report(path)
+    return path
+
+
+@pytest.fixture(params=["light", "dark"])
+def watched(browser: Any, request: pytest.FixtureRequest) -> Iterator[Watched]:
+    page = Watched(browser, color_scheme=request.param, accept_downloads=True)
+    page.scheme = request.param  # type: ignore[attr-defined]
+    yield page
+    assert not page.troubles
+    page.close()
+
+
+@pytest.fixture
+def page(watched: Watched, file: Path) -> Any:
+    return watched.open(file)
+
+
+def drag(page: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
+    page.mouse.move(*end)
+    page.mouse.up()
+
+
+@needs_browser
+def test_a_box_selects_what_lies_in_it(page: Any, front: pm.Front) -> None:
+    spots = {number: spot(page, number) for number in range(len(front))}
+    middle = sorted(spots, key=lambda number: spots[number][0])[len(front) // 2]
+    x, y = spots[middle]
+    corner, other = (x - 40.5, y - 30.5), (x + 40.5, y + 30.5)
+    drag(page, corner, other)
+    inside = [
+        number
+        for number, (px, py) in spots.items()
+        if corner[0] <= px <= other[0] and corner[1] <= py <= other[1]
+    ]
+    near = [
+        number
+        for number, (px, py) in spots.items()
+        if min(abs(px - c) for c in (corner[0], other[0])) < 1.5
+        or min(abs(py - c) for c in (corner[1], other[1])) < 1.5
+    ]
+    chosen = selected(page)
+    assert middle in chosen and len(chosen) < len(front)
+    assert set(chosen) ^ set(inside) <= set(near)  # limits are as fine as a pixel
+    page.mouse.dblclick(x + 3, y + 3)
+    assert len(selected(page)) == len(front)
+
+
+@needs_browser
+def test_a_click_still_focuses(page: Any, front: pm.Front) -> None:
+    x, y = spot(page, len(front) - 1)
+    page.mouse.click(x, y)
+    number = focus(page)
+    assert number is not None and spot(page, number) == pytest.approx((x, y), abs=4)
+    assert len(selected(page)) == len(front)
+
+
+@needs_browser
+def test_axes_are_moved_and_hidden(page: Any, watched: Watched) -> None:
+    before = page.evaluate(AXES)
+    page.click(f'[data-axis="right_{before[0]}"]')
+    settle(page)
+    after = page.evaluate(AXES)
+    assert after == [before[1], before[0], *before[2:]]
+    # The limits stand below their axes.
+    below = page.eval_on_selector_all(
+        ".pmx-limit input[data-limit^=min]", "nodes => nodes.map((n) => n.dataset.limit)"
+    )
+    assert below == [f"min_{key}" for key in after]
+    page.fill(f'[data-limit="min_{after[0]}"]', "1")
+    page.keyboard.press("Enter")
+    page.click(f'[data-axis="hide_{after[0]}"]')
+    settle(page)
+    assert page.evaluate(AXES) == after[1:]
+    assert page.evaluate(f"{STATE}.filtered") is False  # no limit that nobody sees
+    ARTEFACTS.mkdir(exist_ok=True)
+    page.screenshot(path=ARTEFACTS / f"explorer-axes-{watched.scheme}.png")  # type: ignore[attr-defined]
+    page.click(f'[data-show="{after[0]}"]')
+    settle(page)
+    assert page.evaluate(AXES) == after
+    page.click(f'[data-axis="left_{after[0]}"]')  # the first one cannot go further
+    settle(page)
+    assert page.evaluate(AXES) == after
+
+
+@needs_browser
+def test_an_exploration_is_saved_and_opened(
+    page: Any, watched: Watched, file: Path, front: pm.Front, tmp_path: Path
+) -> None:
+    key = front.objectives[0].key
+    page.fill(f'[data-limit="min_{key}"]', "3")
+    page.keyboard.press("Enter")
+    page.evaluate(f"{STATE}.pin(2, 'for <b>Ann</b>')")
+    page.click(f'[data-axis="right_{key}"]')
+    settle(page)
+    with page.expect_download() as download:
+        page.click('button[title^="save limits"]')
+    saved = tmp_path / "exploration.json"
+    download.value.save_as(saved)
+    before = json.loads(saved.read_text("utf-8"))
+    assert before["limits"] == {key: [3, None]} and before["shortlist"] == [
+        [0, int(front.numbers[2]), "for <b>Ann</b>"]
+    ]
+    again = watched.open(file)
+    assert again.evaluate(f"{STATE}.filtered") is False
+    again.set_input_files('input[aria-label="exploration to open"]', str(saved))
+    again.wait_for_function(f"{STATE}.filtered")
+    settle(again)
+    assert again.evaluate(f"{STATE}.exploration") == before
+    assert again.input_value(f'[data-limit="min_{key}"]') == "3"
+    assert again.input_value(".pmx-list input[type=text]") == "for <b>Ann</b>"
+    (tmp_path / "other.json").write_text("{}", "utf-8")
+    again.set_input_files('input[aria-label="exploration to open"]', str(tmp_path / "other.json"))
+    again.wait_for_selector("text=this file is not an exploration")
+    within = tmp_path / "with.html"
+    front.report(within, exploration=saved)
+    assert watched.open(within).evaluate(f"{STATE}.exploration") == before
+
+
+@needs_browser
+def test_no_label_is_cut(browser: Any, file: Path) -> None:
+    for width in WIDTHS:
+        for scheme in ("light", "dark"):
+            view = {"width": width, "height": 1000}
+            watched = Watched(browser, viewport=view, color_scheme=scheme)
+            page = watched.open(file)
+            drawn = page.evaluate(
+                """() => {
+                    const { parallel, scatter, state } = document.querySelector(".pmx").explorer;
+                    const texts = [];
+                    const write = CanvasRenderingContext2D.prototype.fillText;
+                    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+                        const width = this.measureText(text).width;
+                        texts.push([text, x, width, this.textAlign, this.canvas.clientWidth]);
+                        return write.call(this, text, x, y);
+                    };
+                    parallel.draw(true);
+                    parallel.drawTop();
+                    CanvasRenderingContext2D.prototype.fillText = write;
+                    const gap = parallel.width / parallel.axes.length;
+                    const titles = parallel.axes.map((j) => state.quantities[j]).map((q) => (
+                        q.percent ? `${q.words} (%)` : q.words));
+                    return { texts, gap, titles };
+                }"""
+            )
+            shown = [text for text, *_ in drawn["texts"]]
+            assert not any("…" in text for text in shown)
+            joined = " ".join(shown).replace("- ", "")
+            for title in drawn["titles"]:
+                assert title.replace("-", "") in joined.replace("-", "")
+            for text, x, wide, align, limit in drawn["texts"]:
+                start = x - wide / 2 if align == "center" else x
+                assert start >= -1 and start + wide <= limit + 1, (width, text)
+                assert align != "center" or wide <= drawn["gap"], (width, text)
+            ARTEFACTS.mkdir(exist_ok=True)
+            page.screenshot(path=ARTEFACTS / f"explorer-{width}-{scheme}.png", full_page=True)
+            watched.close()
+
+
+@needs_browser
+def test_a_theme_that_changes_while_hidden_is_drawn_in_full_width(page: Any) -> None:
+    page.evaluate(
+        """() => {
+            const root = document.querySelector("#explorer");
+            root.style.display = "none";
+            document.body.dataset.jpThemeLight = "false";
+        }"""
+    )
+    page.wait_for_timeout(100)
+    page.evaluate('document.querySelector("#explorer").style.display = ""')
+    page.wait_for_timeout(300)
+    settle(page)
+    for name in ("scatter.box", "parallel.plot"):
+        widths = page.evaluate(
+            f"""() => {{
+                const box = document.querySelector(".pmx").explorer.{name};
+                return [box.clientWidth, box.querySelector("canvas").clientWidth];
+            }}"""
+        )
+        assert widths[0] == widths[1] > 300
+
+
+HOST = """
+const listeners = {};
+const model = {
+  state: %s,
+  get(name) { return this.state[name]; },
+  set(name, value) { this.state[name] = value; },
+  save_changes() {},
+  on(name, f) { (listeners[name] ??= []).push(f); },
+  off(name, f) { listeners[name] = (listeners[name] ?? []).filter((g) => g !== f); },
+  send(message) { asked.push(message); },
+};
+const asked = [];
+const tell = (name, ...more) => [...(listeners[name] ?? [])].forEach((f) => f(...more));
+window.test = { model, asked, tell, update(state) {
+  Object.assign(model.state, state);
+  for (const name of Object.keys(state)) tell(`change:${name}`);
+} };
+render({ model, el: document.getElementById("explorer") });
+"""
+
+
+def notebook(widget: Any) -> str:
+    """A page that stands for a notebook: Python's side is played by the test."""
+    names = ("_data", "focus", "selected", "exploration", "_undo")
+    state = {name: getattr(widget, name) for name in names}
+    state["shortlist"] = [[n, c] for n, c in widget.shortlist.items()]
+    script = module().partition("export default")[0]
+    return (
+        f"<!doctype html><meta charset=utf-8><style>{style()}</style><div id=explorer></div>"
+        f"<script type=module>{script}\n{HOST % json.dumps(state)}</script>"
+    )
+
+
+def told(widget: Any) -> dict[str, Any]:
+    return {
+        "_data": widget._data,
+        "_undo": widget._undo,
+        "focus": widget.focus,
+        "shortlist": [[n, c] for n, c in widget.shortlist.items()],
+    }
+
+
+@needs_browser
+def test_searching_here_and_undo(watched: Watched) -> None:
+    front = small_front()
+    widget = front.explore()
+    widget.focus, widget.shortlist = 0, {1: "good"}
+    page = watched.page
+    page.set_content(notebook(widget))
+    page.wait_for_selector(".pmx [data-refining=search]")
+    assert page.is_hidden("[data-refining=undo]")
+    page.fill('[data-limit="min_k"]', "1")
+    page.keyboard.press("Enter")
+    page.fill('[aria-label="seconds to search"]', "2")
+    page.click("[data-refining=search]")
+    (message,) = [m for m in page.evaluate("test.asked") if m["kind"] == "refine"]
+    assert message["id"] == 0 and message["seconds"] == 2
+    page.evaluate('test.tell("msg:custom", { progress: 0.5, text: "generation 7, 9 solutions" })')
+    assert page.inner_text("[data-refining=said]") == "generation 7, 9 solutions"
+    assert page.evaluate('document.querySelector("progress").value') == 0.5
+    assert page.is_disabled("[data-refining=search]")
+    ARTEFACTS.mkdir(exist_ok=True)
+    page.screenshot(path=ARTEFACTS / f"explorer-search-{watched.scheme}.png")  # type: ignore[attr-defined]
+    widget.refine(budget=5, seed=1)
+    page.evaluate("(state) => test.update(state)", told(widget))
+    page.evaluate("(r) => test.tell('msg:custom', { request: r, answer: {} })", message["request"])
+    page.wait_for_function(f"{STATE}.size === {len(widget._fronts)}")
+    assert len(widget._fronts) > len(front)
+    assert page.evaluate(f"[...{STATE}.fresh]") == list(widget._fronts.fronts[0].fresh)
+    assert page.evaluate(f"[...{STATE}.shortlist.values()]") == ["good"]
+    assert page.evaluate(f"{STATE}.limitsInWords()") == ["k ≥ 1"]  # they stay
+    assert page.locator("text=found by the last search").count() <= 1
+    page.click("[data-refining=undo]")
+    assert [m["kind"] for m in page.evaluate("test.asked")][-1] == "undo"
+    widget.undo()
+    page.evaluate("(state) => test.update(state)", told(widget))
+    page.wait_for_function(f"{STATE}.size === {len(front)}")
+    assert page.is_hidden("[data-refining=undo]")
+
+
+def small_front() -> pm.Front:
+    """Two ends of a front, between which a search finds more."""
+    rng = np.random.default_rng(3)
+    people = pd.DataFrame({"age": rng.integers(20, 60, 90), "sex": rng.choice(["f", "m"], 90)})
+    qis = {"age": pm.Hierarchy.ordered(), "sex": pm.Hierarchy.flat()}
+    problem = pm.problems.Cuts(pm.Table(people, quasi_identifiers=qis))
+    problem.default_population = 20
+    ends = np.array([[1] * problem.n_var, [0] * problem.n_var])
+    return pm.Front.of(problem, ends)
+
+
+def test_python_searches_on_and_takes_it_back() -> None:
+    front = small_front()
+    widget = front.explore()
+    chosen = front[0]
+    widget.focus, widget.shortlist = chosen, {chosen.number: "mine"}
+    messages: list[Any] = []
+    widget.send = messages.append  # type: ignore[method-assign]
+    refined = widget.refine({"k": 3}, budget=5, seed=1)
+    assert [m["progress"] for m in messages][-1] == 1.0
+    assert len(refined) >= len(front) and widget._undo == 1
+    assert widget.solution.values == chosen.values
+    assert [widget._fronts.solution(n).values for n in widget.shortlist] == [chosen.values]
+    old = {tuple(row) for row in front.values.tolist()}
+    fresh = widget._fronts.fronts[0].fresh
+    assert fresh and all(tuple(refined.values[i].tolist()) not in old for i in fresh)
+    widget.undo()
+    assert widget._fronts.fronts[0].front is front and widget._undo == 0
+    assert dict(widget.shortlist) == {chosen.number: "mine"}
+    with pytest.raises(ProblemError, match="no search to take back"):
+        widget.undo()
+
+
+def test_the_browser_asks_python_to_search() -> None:
+    widget = small_front().explore()
+    answers: list[Any] = []
+    widget.send = answers.append  # type: ignore[method-assign]
+    widget._on_request(widget, {"kind": "refine", "id": 0, "seconds": 0.2, "request": "a"}, [])
+    assert answers[-1] == {"request": "a", "answer": {}} and widget._undo == 1
+    widget._on_request(widget, {"kind": "undo", "id": None, "request": "b"}, [])
+    assert answers[-1] == {"request": "b", "answer": {}} and widget._undo == 0
+    widget._on_request(widget, {"kind": "undo", "id": None, "request": "c"}, [])
+    assert "no search to take back" in answers[-1]["problem"]
+
+
+def test_explorations_are_files(tmp_path: Path) -> None:
+    front = small_front()
+    widget = front.explore()
+    widget.shortlist = {1: "good"}
+    path = tmp_path / "exploration.json"
+    widget.save(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    other = front.explore()
+    other.load(path)
+    assert dict(other.shortlist) == {1: "good"}
+    with pytest.raises(FileError, match="exists already"):
+        widget.save(path)
+    for text in ("[]", "{", '{"version": 2}', '{"version": 1, "shortlist": [[1]]}'):
+        path.write_text(text)
+        with pytest.raises(FileError, match="is not an exploration"):
+            other.load(path)
+    with pytest.raises(FileError, match="cannot be read"):
+        other.load(tmp_path / "nothing.json")
