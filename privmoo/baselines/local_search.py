@@ -21,8 +21,8 @@ from privmoo.spaces.units import cut_up, field_of
 
 __all__ = ["local_search"]
 
-# The temperatures of an annealing: shares of what the costliest record costs, and of what the cheapest tenth
-# of the records costs. Tables with outliers need a wide range, and others would waste steps on it.
+# The temperatures of an annealing: a share of what the costliest record costs, and one of what the cheapest
+# tenth of the records costs. Tables with outliers need a wide range; others would waste steps on it.
 _HOT, _COLD = 0.3, 0.15
 _LEAST_COLD = 1e-5  # of the hot temperature
 _HOT_SHARE = 0.65  # of the budget, for annealings of the whole table
@@ -51,9 +51,9 @@ def local_search(
     dissolve, and classes of 2k records split. A step that increases the loss is accepted at random,
     less often if the increase is large or comes late. Most steps concern records that cost much. After one
     annealing of the whole table, or a few if there are steps enough, short ones take random regions.
-    Temperatures follow from what records cost there. Each changes the best classes only where that is cheaper, so the result is never worse than the start.
-    Partners come from lists of near neighbours, so a step takes less than a microsecond, however many
-    records there are.
+    Temperatures follow from what records cost there. Each annealing changes the best classes only where
+    that is cheaper, so the result is never worse than the start. Partners come from lists of near
+    neighbours, so a step takes less than a microsecond, however many records there are.
 
     Args:
         table: The records.

@@ -54,8 +54,8 @@ def anneal(
 ) -> None:
     """Take random steps at temperatures that fall from `hot` to `cold`; every class fits, before and after.
 
-    Every step concerns one of `units`, which may be there several times, and a near unit. Every thousand steps the temperature is one for
-    all of them.
+    Every step concerns one of `units`, where a unit may stand several times, and a near unit. Every
+    thousand steps the temperature is one for all of them.
     """
     n_units, k = len(field.weights), demands.k
     scratch = np.empty(n_units, np.int64)

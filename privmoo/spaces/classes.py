@@ -58,7 +58,7 @@ class ClassSpace(SearchSpace):
     """
 
     kinds: ClassVar[tuple[str, ...]] = ("classes",)
-    uses_focus: ClassVar[bool] = True
+    aims: ClassVar[tuple[str, ...]] = ("k", "min_entropy")
     variable_type: ClassVar[type] = int
     release: ClassVar[Published] = "mean"
 
@@ -221,6 +221,11 @@ class ClassSpace(SearchSpace):
         if int(mixture.max()) < self.n_clusters:
             return in_order(mixture)
         return in_order(state.labels if total_cost(self.field, state) <= cost else labels)
+
+    def count_moves(self, number: int) -> None:
+        """Add moves that local searches try to those of the present run."""
+        self.moves += number
+        self.passes += number / self.n_units
 
     def parameters(self) -> dict[str, Any]:
         """Return what makes classes."""
