@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privmoo.kernels.class_state import Demands
 
@@ -52,8 +53,20 @@ def drawn_demands(space: ClassSpace, aims: Aims, rng: np.random.Generator) -> De
         missing = np.exp(rng.uniform(np.log(0.002), 0.0))
         entropy = one_class.entropy * (1 - missing * rng.random(len(entropy)))
         if "min_entropy" in space.focus and rng.random() < 0.75:
-            entropy = np.minimum(rng.uniform(*space.focus["min_entropy"]), one_class.entropy)
+            entropy = _divided(rng.uniform(*space.focus["min_entropy"]), one_class.entropy, rng)
     return Demands(k, 1, entropy)
+
+
+def _divided(
+    total: float, most: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return least entropies of the attributes that sum up to `total`, or to all there is."""
+    missing = max(most.sum() - total, 0.0)
+    for _ in range(3):  # no attribute can miss more than it has
+        parts = rng.dirichlet(np.ones(len(most))) * missing
+        if (parts <= most).all():
+            return np.asarray(most - parts)
+    return np.asarray(most * (1 - missing / max(most.sum(), 1e-300)))
 
 
 def _limits_of_k(space: ClassSpace, largest: int, rng: np.random.Generator) -> tuple[float, float]:
@@ -64,10 +77,21 @@ def _limits_of_k(space: ClassSpace, largest: int, rng: np.random.Generator) -> t
     return float(low), float(high)
 
 
+def _is_outside(space: ClassSpace, demands: Demands, aims: Aims) -> bool:
+    """Return whether classes lie outside of what matters most in the run."""
+    focus = space.focus
+    if aims.sizes and "k" in focus and not focus["k"][0] <= demands.k <= focus["k"][1]:
+        return True
+    if not aims.values or "min_entropy" not in focus or not len(demands.entropy):
+        return False
+    low, high = focus["min_entropy"]
+    return not low <= demands.entropy.sum() <= high
+
+
 def varied_demands(
     space: ClassSpace, demands: Demands, aims: Aims, rng: np.random.Generator
 ) -> Demands:
-    """Return demands near those that a parent meets.
+    """Return demands near those that a parent meets; half of the time others if it is out of focus.
 
     Args:
         space: The space.
@@ -75,6 +99,8 @@ def varied_demands(
         aims: What the problem asks for.
         rng: The source of randomness.
     """
+    if _is_outside(space, demands, aims) and rng.random() < 0.5:
+        return drawn_demands(space, aims, rng)
     k, diversity, entropy = demands
     if aims.sizes and rng.random() < 0.5:
         k = max(space.k, k + int(rng.choice([-1, 1])) * int(rng.integers(1, 2 + k // 4)))

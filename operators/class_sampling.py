@@ -59,7 +59,7 @@ class ClassSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
             labels = interval_classes(space, demands, draw)
             return space.annealed(labels, demands, steps=steps, heat=1.0, rng=draw)
 
-        space.passes += n_samples * steps / space.n_units
+        space.count_moves(n_samples * steps)
         rows = space.each(row, rng.integers(1 << 62, size=n_samples).tolist())
         return np.stack(rows) if rows else np.empty((0, space.n_units), np.int64)
 

@@ -74,5 +74,5 @@ class ClassSearch(Mutation):  # type: ignore[misc]  # pymoo has no types
             labels = space.mended(labels, demands)
             return space.annealed(labels, demands, steps=steps, heat=heat, rng=draw)
 
-        space.passes += len(X) * steps / space.n_units
+        space.count_moves(len(X) * steps)
         return np.stack(space.each(child, list(space.clean(X)), seeds))

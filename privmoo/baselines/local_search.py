@@ -15,17 +15,20 @@ from privmoo.data.table import Table
 from privmoo.errors import ProblemError
 from privmoo.kernels.class_parts import cheaper_parts
 from privmoo.kernels.class_state import Demands, Field, new_state
-from privmoo.kernels.local_search import anneal, cost_around
+from privmoo.kernels.local_search import anneal, costs_per_record
 from privmoo.recodings.classes import PartitionRecoding, as_classes
 from privmoo.spaces.units import cut_up, field_of
 
 __all__ = ["local_search"]
 
-# Temperatures are in costs of an average record. Outliers cost much more, and need a hot beginning.
-_HOT, _COLD = 50.0, 0.001
-_HOT_SHARE = 0.6  # of the budget, for annealings of the whole table
+# The temperatures of an annealing: a share of what the costliest record costs, and one of what the cheapest
+# tenth of the records costs. Tables with outliers need a wide range; others would waste steps on it.
+_HOT, _COLD = 0.3, 0.15
+_LEAST_COLD = 1e-5  # of the hot temperature
+_HOT_SHARE = 0.65  # of the budget, for annealings of the whole table
+_COSTLY_SHARE = 6  # steps that go where the loss is, for every step that goes anywhere
 _MOST_HOT, _STEPS_OF_HOT = 6, 15_000  # how many, and the steps per record from which there are more
-_LOCAL_HEAT = (0.05, 2.0)  # the temperatures that annealings of a region begin with
+_LOCAL_HEAT, _LOCAL_COLD = (0.05, 2.0), 0.001  # in regions, in costs of an average record there
 _REGION = 64  # the fewest units of a region
 _STEPS_PER_RECORD = 2_000
 _STEPS_PER_SECOND = 5_000_000  # a guess, for plans by the clock
@@ -46,11 +49,11 @@ def local_search(
 
     Records move to near classes, swap places with records of near classes, or start new ones; classes
     dissolve, and classes of 2k records split. A step that increases the loss is accepted at random,
-    less often if the increase is large or comes late. After one annealing of the whole table, or a few if
-    there are steps enough, short ones take random regions, at temperatures for what records cost there.
-    Each changes the best classes only where that is cheaper, so the result is never worse than the start.
-    Partners come from lists of near neighbours, so a step takes less than a microsecond, however many
-    records there are.
+    less often if the increase is large or comes late. Most steps concern records that cost much. After one
+    annealing of the whole table, or a few if there are steps enough, short ones take random regions.
+    Temperatures follow from what records cost there. Each annealing changes the best classes only where
+    that is cheaper, so the result is never worse than the start. Partners come from lists of near
+    neighbours, so a step takes less than a microsecond, however many records there are.
 
     Args:
         table: The records.
@@ -133,20 +136,35 @@ def _anneal_classes(
     best = labels
     for end, is_local in _plan(budget.steps, len(labels)):
         state = new_state(field, best, n_classes, int(rng.integers(1 << 62)))
-        units, heat = np.arange(len(labels)), _HOT
+        costs = costs_per_record(field, state)
+        costly = _costly_units(costs, rng)
+        units = np.concatenate([np.arange(len(labels)), costly])
+        hot, cold = _HOT * costs.max(), _COLD * np.quantile(costs, 0.1)
         if is_local:
-            units = _region(field, int(rng.integers(len(labels))))
-            heat = np.exp(rng.uniform(*np.log(_LOCAL_HEAT)))
-        unit = cost_around(field, state, units)
+            units = _region(field, int(rng.choice(costly)))
+            unit = costs[units].mean()
+            hot, cold = unit * np.exp(rng.uniform(*np.log(_LOCAL_HEAT))), unit * _LOCAL_COLD
         begin = budget.share()
-        if unit <= 0 or begin >= end:
+        if hot <= 0 or begin >= end:
             continue
+        fall = max(cold / hot, _LEAST_COLD)
         while (share := budget.share()) < end:
-            hot = unit * heat * (_COLD / heat) ** ((share - begin) / (end - begin))
-            anneal(field, state, demands, units, budget.batch, hot, hot)
+            temperature = hot * fall ** ((share - begin) / (end - begin))
+            anneal(field, state, demands, units, budget.batch, temperature, temperature)
             budget.used += budget.batch
         best = cheaper_parts(field, best, state.labels)
     return best
+
+
+def _costly_units(costs: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return units drawn by the square root of what their records cost.
+
+    A few outliers cost more than all other records, and most steps elsewhere change next to nothing.
+    """
+    likely = np.sqrt(np.maximum(costs, 0.0))
+    if not likely.sum() > 0:
+        return np.arange(len(costs))
+    return rng.choice(len(costs), size=_COSTLY_SHARE * len(costs), p=likely / likely.sum())
 
 
 def _plan(steps: int, n_units: int) -> list[tuple[float, bool]]:

@@ -54,6 +54,8 @@ class Field(NamedTuple):
     """Where the sensitive values of every unit begin in the next two, and the end."""
     entry_values: NDArray[np.int64]
     entry_counts: NDArray[np.int64]
+    entropy_terms: NDArray[np.float64]
+    """x · log2 x of every number of records x: entropies are sums of these."""
 
 
 class Demands(NamedTuple):
@@ -258,13 +260,11 @@ def fits(field: Field, state: State, demands: Demands, c: int) -> bool:
     for s in range(len(field.value_starts) - 1):
         if demands.diversity <= 1 and demands.entropy[s] <= 0.0:
             continue
-        entropy, distinct = 0.0, 0
+        terms, distinct = field.entropy_terms[size], 0
         for at in range(field.value_starts[s], field.value_starts[s + 1]):
-            if state.values[c, at] > 0:
-                distinct += 1
-                share = state.values[c, at] / size
-                entropy -= share * np.log2(share)
-        if distinct < demands.diversity or entropy < demands.entropy[s] - 1e-12:
+            distinct += state.values[c, at] > 0
+            terms -= field.entropy_terms[state.values[c, at]]
+        if distinct < demands.diversity or terms < (demands.entropy[s] - 1e-12) * size:
             return False
     return True
 

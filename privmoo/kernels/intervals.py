@@ -75,12 +75,10 @@ def measure_intervals(
                         s += 1
                     while at < field.value_starts[s]:
                         s -= 1
-                    if values[at] > 0:
-                        weighted_logs[s] -= values[at] * np.log2(values[at])
-                    else:
-                        n_values[s] += 1
+                    n_values[s] += values[at] == 0
+                    before = field.entropy_terms[values[at]]
                     values[at] += field.entry_counts[e]
-                    weighted_logs[s] += values[at] * np.log2(values[at])
+                    weighted_logs[s] += field.entropy_terms[values[at]] - before
             if size > most and w > 0:
                 break
             costs[i, w] = squares + (len(modes) * size - modes.sum())
@@ -88,7 +86,7 @@ def measure_intervals(
             fewest = np.int64(1) if n_attributes == 0 else n_values.min()
             distinct[i, w] = fewest
             for s in range(n_attributes):
-                entropies[s, i, w] = np.log2(size) - weighted_logs[s] / size
+                entropies[s, i, w] = (field.entropy_terms[size] - weighted_logs[s]) / size
     return Intervals(costs, sizes, entropies, distinct)
 
 

@@ -29,16 +29,17 @@ from privmoo.kernels.class_state import (
 from privmoo.kernels.compiled import compiled
 from privmoo.kernels.random_numbers import uniform
 
-__all__ = ["anneal", "cost_around"]
+__all__ = ["anneal", "costs_per_record"]
 
 
 @compiled()
-def cost_around(field: Field, state: State, units: NDArray[np.int64]) -> Any:
-    """What a record costs on average in the classes of some units."""
-    total = 0.0
-    for u in units:
-        total += class_cost(field, state, state.labels[u]) / state.sizes[state.labels[u]]
-    return total / len(units)
+def costs_per_record(field: Field, state: State) -> NDArray[np.float64]:
+    """Return what a record costs in the class of every unit."""
+    of_class = np.zeros(len(state.sizes))
+    for c in range(len(state.sizes)):
+        if state.sizes[c] > 0:
+            of_class[c] = class_cost(field, state, c) / state.sizes[c]
+    return of_class[state.labels]
 
 
 @compiled()
@@ -53,8 +54,8 @@ def anneal(
 ) -> None:
     """Take random steps at temperatures that fall from `hot` to `cold`; every class fits, before and after.
 
-    Every step concerns one of `units` and a near unit. Every thousand steps the temperature is one for
-    all of them.
+    Every step concerns one of `units`, where a unit may stand several times, and a near unit. Every
+    thousand steps the temperature is one for all of them.
     """
     n_units, k = len(field.weights), demands.k
     scratch = np.empty(n_units, np.int64)
@@ -86,7 +87,8 @@ def anneal(
                 if not (fits(field, state, demands, a) and fits(field, state, demands, b)):
                     leave(field, state, u)
                     join(field, state, a, u)
-                elif state.sizes[b] >= 2 * k:
+                elif uniform(state.random) < (2 * k / state.sizes[b]) ** 2 <= 1.0:
+                    # A class that stays much larger cannot be cut often, and trying takes long.
                     _try_split(field, state, demands, b, scratch, keys)
             continue
         v = _other_member(

@@ -45,7 +45,7 @@ from privmoo.search.polish import Polish
 from privmoo.search.progress import Progress
 from privmoo.search.slices import Focus, read_focus
 
-__all__ = ["can_focus", "optimize"]
+__all__ = ["optimize", "possible_focus"]
 
 FIRST_POLISHED = 20
 """After so many generations, every second one is a batch of the local search."""
@@ -75,7 +75,9 @@ def optimize(
     A recoding counts as one evaluation, with all thresholds within its budget, whether the algorithm, the
     local search or the start brought it. A generation or batch that is begun is completed. The operators of
     regions and free classes search locally while they make a child; `front.run["passes"]` says how often
-    they went over the table, which is what an evaluation does once.
+    they went over the table, which is what an evaluation does once. Free classes compute only what a move
+    of a record changes, so a move is no evaluation: `front.run["moves"]` says how many they tried, and as
+    many moves as there are units are a pass.
 
     Args:
         problem: The problem to solve.
@@ -95,8 +97,9 @@ def optimize(
             trade-offs so far. By default it does where the algorithm is the default one and the space
             knows moves.
         focus: The values of objectives that matter most, such as `{"k": (3, 50)}`: the local search spends
-            most of its effort on them, and regions and free classes are made for them more often. By
-            default k from 2 to 100 and ℓ from 1.5 to 5. It turns the local search on for any algorithm.
+            most of its effort on them; regions are made more often for values of k, and free classes for
+            values of k and minimum entropy. A focus that nothing would hold is refused. By default k from
+            2 to 100 and ℓ from 1.5 to 5. It turns the local search on for any algorithm.
 
     >>> import pandas as pd, privmoo as pm
     >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 22, 40, 41, 60]}),
@@ -135,15 +138,35 @@ def optimize(
     if polish and _has_moves(problem):
         size = _batch_size(run.algorithm, problem)
         run.polish = Polish(problem, run.archive, seed=seed, batch=size, focus=limits)
-    if limits and run.polish is None and not problem.space.uses_focus:
-        reason = "its space knows no moves" if polish else "polish=False turns that off"
-        raise ProblemError(f"focus: the local search holds it, but {reason}; leave focus out")
+    if run.polish is None:
+        _check_aims(problem, limits, polish=polish)
     return run.front(progress=progress, checkpoint=checkpoint)
 
 
-def can_focus(problem: AnonymizationProblem) -> bool:
-    """Return whether a search of a problem can hold some values of objectives better than others."""
-    return problem.space.uses_focus or _has_moves(problem)
+def possible_focus(problem: AnonymizationProblem, focus: Focus | None) -> Focus:
+    """Return the part of a focus that a search of a problem can hold.
+
+    Args:
+        problem: The problem.
+        focus: By objective, the values that matter most; None for none.
+    """
+    if not focus or _has_moves(problem):
+        return focus or {}
+    return {name: pair for name, pair in focus.items() if name in problem.space.aims}
+
+
+def _check_aims(problem: AnonymizationProblem, focus: Focus, *, polish: bool) -> None:
+    """Refuse a focus that neither operators nor a local search around the front can hold."""
+    aims = problem.space.aims
+    for name in focus:
+        if aims and name not in aims:
+            raise ProblemError(
+                f"focus: the operators of this problem aim at {' or '.join(aims)}, not at {name!r}; leave "
+                f"{name!r} out"
+            )
+        if not aims:
+            reason = "its space knows no moves" if polish else "polish=False turns that off"
+            raise ProblemError(f"focus: the local search holds it, but {reason}; leave focus out")
 
 
 def _has_moves(problem: AnonymizationProblem) -> bool:
@@ -181,7 +204,7 @@ class _Run:
             open_things.enter_context(_alone(self.problem))
             open_things.callback(setattr, self.problem.space, "focus", self.problem.space.focus)
             self.problem.space.focus = self.focus
-            self.problem.space.passes = 0.0
+            self.problem.space.passes, self.problem.space.moves = 0.0, 0
             log = None
             observers: list[Observer] = [self.archive]
             if checkpoint is not None:
@@ -356,6 +379,7 @@ class _Run:
             "generations": generations,
             "evaluations": self._evaluations,
             **({"passes": round(passes)} if (passes := self.problem.space.passes) else {}),
+            **({"moves": moves} if (moves := self.problem.space.moves) else {}),
             "polish": None if self.polish is None else self.polish.describe(),
             "infeasible": self.archive.n_infeasible,
             "seconds": round(seconds, 3),

@@ -51,13 +51,15 @@ class SearchSpace:
             aim there more often than elsewhere.
         passes: How often the local searches of operators have gone over the table in the present run,
             which an evaluation does once.
+        moves: How many moves of one or two units these searches have tried, in spaces that compute only
+            what a move changes; a pass is as many moves as there are units.
     """
 
     kinds: ClassVar[tuple[str, ...]] = ()
     variable_type: ClassVar[type] = float
     chunk: int | None = None
-    uses_focus: ClassVar[bool] = False
-    """Whether the operators of the space read `focus`."""
+    aims: ClassVar[tuple[str, ...]] = ()
+    """The objectives that operators of the space can aim at, if a run has its `focus` on them."""
     staircase: Staircase | None = None
     """What thresholds are about, where decision vectors choose them instead of a policy."""
 
@@ -68,6 +70,7 @@ class SearchSpace:
         self.threads = thread_count()
         self.focus: Mapping[str, tuple[float, float]] = {}
         self.passes = 0.0
+        self.moves = 0
 
     # What a space defines
 

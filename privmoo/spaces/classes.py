@@ -58,7 +58,7 @@ class ClassSpace(SearchSpace):
     """
 
     kinds: ClassVar[tuple[str, ...]] = ("classes",)
-    uses_focus: ClassVar[bool] = True
+    aims: ClassVar[tuple[str, ...]] = ("k", "min_entropy")
     variable_type: ClassVar[type] = int
     release: ClassVar[Published] = "mean"
 
@@ -163,8 +163,11 @@ class ClassSpace(SearchSpace):
         sizes = np.bincount(labels, weights=field.weights, minlength=n_classes)
         units = np.repeat(np.arange(self.n_units), np.diff(field.entry_starts))
         n_attributes = len(field.value_starts) - 1
-        table = np.zeros((n_classes, int(field.value_starts[-1])))
-        np.add.at(table, (labels[units], field.entry_values), field.entry_counts)
+        n_values = int(field.value_starts[-1])
+        places = labels[units] * n_values + field.entry_values
+        table = np.bincount(
+            places, weights=field.entry_counts, minlength=n_classes * n_values
+        ).reshape(n_classes, n_values)
         used = sizes > 0
         entropy, fewest = np.zeros(n_attributes), 1
         for s in range(n_attributes):
@@ -172,8 +175,8 @@ class ClassSpace(SearchSpace):
             shares = counts / counts.sum(axis=1, keepdims=True)
             entropies = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
             entropy[s] = entropies.min()
-            n_values = int((counts > 0).sum(axis=1).min())
-            fewest = n_values if s == 0 else min(fewest, n_values)
+            least = int((counts > 0).sum(axis=1).min())
+            fewest = least if s == 0 else min(fewest, least)
         return Demands(max(self.k, int(sizes[used].min())), fewest, entropy)
 
     def mended(self, labels: NDArray[Any], demands: Demands) -> NDArray[np.int64]:
@@ -218,6 +221,11 @@ class ClassSpace(SearchSpace):
         if int(mixture.max()) < self.n_clusters:
             return in_order(mixture)
         return in_order(state.labels if total_cost(self.field, state) <= cost else labels)
+
+    def count_moves(self, number: int) -> None:
+        """Add moves that local searches try to those of the present run."""
+        self.moves += number
+        self.passes += number / self.n_units
 
     def parameters(self) -> dict[str, Any]:
         """Return what makes classes."""

@@ -151,7 +151,7 @@ class RegionSpace(SearchSpace):
     """
 
     kinds: ClassVar[tuple[str, ...]] = ("regions",)
-    uses_focus: ClassVar[bool] = True
+    aims: ClassVar[tuple[str, ...]] = ("k",)
     variable_type: ClassVar[type] = int
 
     def __init__(

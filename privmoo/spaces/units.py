@@ -67,6 +67,7 @@ def field_of(units: Units, coordinates: Space) -> Field:
         coordinates: The points of the tuples that they are of.
     """
     codes = units.points[:, units.categories].astype(np.int64) + units.category_starts[:-1]
+    records = np.arange(int(units.weights.sum()) + 1)
     return Field(
         numbers=np.ascontiguousarray(units.points[:, units.numbers]),
         codes=np.ascontiguousarray(codes),
@@ -79,6 +80,7 @@ def field_of(units: Units, coordinates: Space) -> Field:
         entry_starts=units.entry_starts,
         entry_values=units.entry_values,
         entry_counts=units.entry_counts,
+        entropy_terms=records * np.log2(np.maximum(records, 1)),
     )
 
 

@@ -9,7 +9,8 @@ import pytest
 import privmoo as pm
 from privmoo.errors import ProblemError
 from privmoo.evaluation.evaluator import Evaluation, Observer
-from privmoo.operators.class_demands import aims_of, drawn_demands
+from privmoo.operators.class_demands import aims_of, drawn_demands, varied_demands
+from privmoo.search.optimization import possible_focus
 from privmoo.search.slices import best_of_slices, marks_of, read_focus
 from tests.scenery.goals import GOALS, NEEDS
 
@@ -133,6 +134,28 @@ def test_regions_and_classes_aim_at_the_focus_of_a_run() -> None:
     assert sum(20 <= k <= 40 for k in sizes) >= 20
 
 
+def test_classes_aim_at_sums_of_entropies() -> None:
+    table = pm.datasets.german_credit()
+    problem = pm.problems.MOOBAM(table, 30, 5)
+    space, aims, rng = problem.space, aims_of(problem), np.random.default_rng(1)
+    space.focus = {"min_entropy": (3.1, 3.2)}
+    sums = [drawn_demands(space, aims, rng).entropy.sum() for _ in range(60)]
+    assert sum(3.1 - 1e-9 <= total <= 3.2 + 1e-9 for total in sums) >= 30
+    outside = drawn_demands(space, aims, rng)._replace(entropy=np.zeros(len(table.sensitive)))
+    near = [varied_demands(space, outside, aims, rng).entropy.sum() for _ in range(60)]
+    assert sum(3.1 - 1e-9 <= total <= 3.2 + 1e-9 for total in near) >= 12
+
+
+def test_a_focus_that_classes_cannot_hold_is_refused() -> None:
+    problem = pm.problems.MOOBAM(pm.datasets.german_credit(), 30, 5)
+    message = "focus: the operators of this problem aim at k or min_entropy, not at 'il'"
+    with pytest.raises(ProblemError, match=message):
+        pm.optimize(problem, focus={"il": (0.0, 0.1)}, budget=1, progress=False)
+    assert possible_focus(problem, {"il": (0.0, 0.1), "min_entropy": (1, 2)}) == {
+        "min_entropy": (1, 2)
+    }
+
+
 def test_a_focus_is_of_one_run_and_turns_the_local_search_on() -> None:
     problem = pm.problems.Cuts(TABLE)
     front = pm.optimize(problem, "nsga2", 3, focus={"k": (3, 9)}, seed=1, progress=False)
@@ -151,7 +174,9 @@ def test_the_local_search_of_operators_is_counted() -> None:
     again = pm.optimize(pm.problems.Regions(table), budget=3, seed=1, progress=False).run
     assert again["passes"] == run["passes"]
     run = pm.optimize(pm.problems.Clusters(table, 60), budget=2, seed=1, progress=False).run
-    assert run["passes"] >= 100 * (400 + 60)
+    n_units = pm.problems.Clusters(table, 60).space.n_units
+    assert run["moves"] == 100 * (400 + 60) * n_units
+    assert run["passes"] == 100 * (400 + 60)
     assert "passes" not in pm.optimize(pm.problems.Cuts(TABLE), budget=2, progress=False).run
 
 
