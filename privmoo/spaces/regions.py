@@ -18,10 +18,12 @@ from privmoo.errors import ColumnError, ProblemError, nearest
 from privmoo.hierarchy.nodes import nodes_of
 from privmoo.kernels.region_layout import Layout, Limits
 from privmoo.kernels.region_levels import group_by_levels
-from privmoo.kernels.region_moves import better_parts, dissolve, improve, tight_bounds, worst_values
+from privmoo.kernels.region_moves import dissolve, improve
+from privmoo.kernels.region_parts import better_parts
 from privmoo.kernels.region_splits import new_members, split_tight
 from privmoo.kernels.region_tree_search import better_tree, improve_tree
 from privmoo.kernels.region_trees import Forest, grow_trees, read_tree
+from privmoo.kernels.region_values import tight_bounds, worst_values
 from privmoo.measures import Constraint, Measure
 from privmoo.operators import HashDuplicates, RegionExchange, RegionMutation, RegionSampling
 from privmoo.recodings.base import Recoding
