@@ -62,13 +62,15 @@ class RegionMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
         def child(row: NDArray[np.int32], seed: int) -> NDArray[np.int32]:
             draw = np.random.default_rng(seed)
             best = space.best_remembered(draw) if draw.random() < self.elite else None
+            share = space.draw_share(draw)
             if best is not None:
-                return space.improved(space.crossed(best[0], row, best[1]), best[1], effort, seed)
+                row = space.crossed(best[0], row, best[1])
+                return space.improved(row, best[1], effort, seed, share=share)
             target = space.target_of(row)
             if target.k == 1 or draw.random() < self.retarget:
                 target = space.near(target, draw)  # with regions of one record nothing is gained
             row = space.other_steps(row, target, draw)
-            return space.improved(row, target, effort, seed)
+            return space.improved(row, target, effort, seed, share=share)
 
         children = space.each(child, list(rows), seeds)
         space.passes += len(X) * space.passes_of(effort)

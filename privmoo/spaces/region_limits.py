@@ -129,17 +129,20 @@ class Demands:
         """What the constraints demand."""
         return Target(self.k, self.limits.bounds)
 
-    def limits_for(self, target: Target, *, below: float | None = None) -> Limits:
+    def limits_for(
+        self, target: Target, *, below: float | None = None, share: float = 1.0
+    ) -> Limits:
         """Return the limits with the bounds of a target.
 
         Args:
             target: The target.
             below: Regions smaller than this are left out; by default, those that are too small for the
                 target. 0 for none.
+            share: How much of the budget for leaving out may be used.
         """
         if below is None:
             below = target.k if self.left_out.below is None else self.left_out.below
-        most = self.left_out.most if below else 0
+        most = int(share * self.left_out.most) if below else 0
         outliers = Outliers(
             most,
             math.ceil(below) * self.part,

@@ -18,10 +18,12 @@ from privmoo.errors import ColumnError, ProblemError, nearest
 from privmoo.hierarchy.nodes import nodes_of
 from privmoo.kernels.region_layout import Layout, Limits
 from privmoo.kernels.region_levels import group_by_levels
-from privmoo.kernels.region_moves import better_parts, dissolve, improve, tight_bounds, worst_values
+from privmoo.kernels.region_moves import adopt, dissolve, improve
+from privmoo.kernels.region_parts import better_parts
 from privmoo.kernels.region_splits import new_members, split_tight
 from privmoo.kernels.region_tree_search import better_tree, improve_tree
 from privmoo.kernels.region_trees import Forest, grow_trees, read_tree
+from privmoo.kernels.region_values import tight_bounds, worst_values
 from privmoo.measures import Constraint, Measure
 from privmoo.operators import HashDuplicates, RegionExchange, RegionMutation, RegionSampling
 from privmoo.recodings.base import Recoding
@@ -596,8 +598,20 @@ class RegionSpace(SearchSpace):
         factor = _TREE_EFFORT if self.publish == "region" else 1.0
         return factor * effort / self.table.n_tuples
 
+    def draw_share(self, rng: np.random.Generator) -> float:
+        """Return how much of the budget for leaving out a local search may use: all of it, some or none.
+
+        A budget is an offer: regions that leave nobody out are searched beside the others.
+
+        Args:
+            rng: The source of randomness.
+        """
+        if self.demands.left_out.most == 0:
+            return 1.0
+        return float(np.clip(2.0 * rng.random() - 0.5, 0.0, 1.0))
+
     def improved(
-        self, row: NDArray[Any], target: Target, effort: float, seed: int
+        self, row: NDArray[Any], target: Target, effort: float, seed: int, *, share: float = 1.0
     ) -> NDArray[np.int32]:
         """Return a decision vector that meets a target and loses less, by local search.
 
@@ -606,11 +620,12 @@ class RegionSpace(SearchSpace):
             target: What every region must have.
             effort: How much is tried, counted in tuples.
             seed: Of the search.
+            share: How much of the budget for leaving out may be used.
         """
         result = np.array(row, np.int32)
         steps = result[: len(self.consistent)]
         ground = self.ground(steps)
-        limits, k = self.demands.limits_for(target), target.k * self.demands.part
+        limits, k = self.demands.limits_for(target, share=share), target.k * self.demands.part
         state = np.array([seed], np.uint64)
         regions = self._decode(result)
         if self.publish == "region":
@@ -676,14 +691,10 @@ class RegionSpace(SearchSpace):
             child[begin : begin + len(codes)] = codes[: self.n_places]
             return child
         labels = np.empty(self.table.n_tuples, np.int32)
-        better_parts(
-            ground.layout,
-            limits,
-            self._decode(child).labels,
-            self._decode(np.array(second, np.int32)).labels,
-            k,
-            labels,
-        )
+        others = self._decode(np.array(second, np.int32)).labels
+        better_parts(ground.layout, limits, self._decode(child).labels, others, k, labels)
+        labels = number_by_appearance(labels)[0]
+        adopt(ground.layout, limits, labels, ground.cells, k, others)
         child[begin:] = number_by_appearance(labels)[0]
         return child
 

@@ -6,12 +6,13 @@ The losses of ARX's tables are counted on the written rows, by the hierarchy fil
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,12 @@ from candidates import machine
 
 import privmoo as pm
 from privmoo.release.release import ReleaseWarning
+from privmoo.search.budgets import RunBudget, RunState
 from tests.scenery.goals import credit_cards
 from tests.scenery.written_loss import loss_of_rows
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-SEEDS = (1, 2, 3)
+SEEDS = tuple(map(int, os.environ.get("SEEDS", "1 2 3").split()))
 KS = (5, 10, 25, 50, 100)
 TO_BEAT = {"region": (9.4, 11.7, 15.5, 18.9, 24.1), "tight": (4.0, 6.7, 11.1, 15.3, 20.4)}
 ARX = (5.25, 7.62, 11.39, 14.90, 19.23)
@@ -44,10 +46,28 @@ def head(*names: str) -> None:
     line(["---"] * len(names))
 
 
+@dataclass
+class ProcessorSeconds(RunBudget):
+    """A time in seconds of CPU, which other work on the machine does not shorten.
+
+    Attributes:
+        number: The seconds, of all threads together.
+        begin: When the run began.
+    """
+
+    number: float
+    begin: float = field(default_factory=time.process_time)
+    reproducible = False
+
+    def fraction(self, state: RunState) -> float:
+        """Return the share of the time that is used."""
+        return (time.process_time() - self.begin) / self.number
+
+
 def search(problem: pm.AnonymizationProblem, seed: int, seconds: float) -> tuple[pm.Front, str]:
     """Return the front of one run, and how long it took: by the clock, and of CPU."""
     clock, processor = time.perf_counter(), time.process_time()
-    front = pm.optimize(problem, budget=pm.Seconds(seconds), seed=seed, progress=False)
+    front = pm.optimize(problem, budget=ProcessorSeconds(seconds), seed=seed, progress=False)
     clock, processor = time.perf_counter() - clock, time.process_time() - processor
     return front, f"{clock:.0f} / {processor:.0f}"
 
@@ -124,7 +144,7 @@ def arx() -> None:
         return
     table = pm.datasets.load_arx(DATA / "arx_adult")
     title = f"ARX's Adult, to beat {ARX}, up to 55 left out"
-    on_written_rows(title, table, DATA / "arx_adult" / "hierarchies", 20, 55)
+    on_written_rows(title, table, DATA / "arx_adult" / "hierarchies", 28, 55)
 
 
 def credit() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import privmoo as pm
 from privmoo.errors import ProblemError
-from privmoo.kernels.region_moves import worst_values
+from privmoo.kernels.region_values import worst_values
 from privmoo.operators import RegionExchange, RegionMutation, RegionSampling
 from privmoo.problems import Regions
 from privmoo.spaces.region_columns import sizes_of
