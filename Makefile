@@ -15,6 +15,12 @@ ROWS ?= 1e6 1e7 1e8
 
 # A file is tested by one worker, so that its fixtures and kernels are made once.
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+# Only the notebooks need nbmake, which takes seconds to import.
+TESTS := $(PYTEST) -p no:nbmake
+
+# Compiled bytecode is kept: otherwise each of the hundreds of processes that tests start compiles the package
+# again, and every worker rewrites the assertions of all tests again.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Tests run in a random order, with random hashes of texts. The continuous integration repeats one order, so
 # that it fails because of a change and not by chance; Hypothesis repeats its examples there, too.
@@ -74,7 +80,7 @@ types: venv
 lint: ruff types
 
 pytest: venv
-	$(PYTEST) $(ORDER) -m "not slow and not faults" --hypothesis-profile=few
+	$(TESTS) $(ORDER) -m "not slow and not faults" --hypothesis-profile=few
 
 # The notebooks look for PRIVMOO_QUICK and then search less. Their files stay as they are.
 quick-notebooks: venv
@@ -92,10 +98,10 @@ test: ruff
 
 # Property tests run again, this time with all their examples.
 test-faults: venv
-	$(PYTEST) $(ORDER) -m "(faults or hypothesis) and not slow"
+	$(TESTS) $(ORDER) -m "(faults or hypothesis) and not slow"
 
 test-all: lint quick-notebooks
-	$(PYTEST) $(ORDER)
+	$(TESTS) $(ORDER)
 
 # Warnings are errors: a link that leads nowhere, a name without documentation.
 docs: venv

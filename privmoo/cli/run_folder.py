@@ -274,8 +274,7 @@ class RunFolder:
         """
         from privmoo.data.table_sketch import TableSketch
 
-        sketch = TableSketch.of(table).to_json() if table.has_records else {}
-        return {"content": table.content, **sketch}
+        return {"content": table.content, **TableSketch.of(table).to_json()}
 
     def remember_release(self, entry: dict[str, Any]) -> None:
         """Add a release to the list of written releases."""
@@ -298,8 +297,6 @@ def _notes_on_similar_tables(releases: list[dict[str, Any]], table: Table) -> li
     from privmoo.data.table_sketch import TableSketch
     from privmoo.release.certificate import release_of_similar_table
 
-    if not table.has_records:
-        return []
     descriptions = [e["table"] for e in releases if isinstance(e.get("table"), dict)]
     others = [TableSketch.from_json(d) for d in descriptions if d.get("content") != table.content]
     if not others:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privmoo.data.source import WEIGHT
 from privmoo.hierarchy.canonical import canonical
 
 if TYPE_CHECKING:
@@ -18,22 +20,26 @@ __all__ = ["TableSketch"]
 
 _BINS = 512
 _ALIKE = 0.8
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
 class TableSketch:
     """A sketch of a table, 512 signs and its size, which recognises the table after a few changes.
 
-    Every record falls into one of 512 bins by a hash, and of every bin one bit of its smallest hash is
-    kept (one permutation hashing, Li, Owen and Zhang 2012, with one bit, Li and König 2010). Two tables
+    A hash puts every record into one of 512 bins, and one bit of the smallest hash in every bin is kept
+    (one permutation hashing, Li, Owen and Zhang 2012, with one bit, Li and König 2010). Two tables
     that share most records share most signs. A sign is one bit of one record among many, so the signs
     of a large table do not confirm guesses of a record. Those of a small table could, so only its
-    publisher may read them. Only tables in memory are sketched: a scan would have to read and hash all
-    records a further time.
+    publisher may read them.
+
+    The records of a table in memory have all released columns. Those of a scanned table have the columns
+    that were counted together: the quasi-identifiers, and the first attribute that is released. Tables
+    with different columns have nothing in common.
 
     Attributes:
         n_records: The number of records.
-        signs: Per bin `0`, `1`, or `-` where no record falls into it.
+        signs: `0` or `1` for each bin, or `-` if no record falls into it.
     """
 
     n_records: int
@@ -42,12 +48,9 @@ class TableSketch:
     @classmethod
     def of(cls, table: Table) -> TableSketch:
         """Sketch a table; the order of its rows and the types of its columns do not matter."""
-        frame = table.records.frame[sorted(table.released_columns)]
-        hashes = _row_hashes(frame)
-        repetition = pd.Series(hashes).groupby(hashes).cumcount().to_numpy().astype(np.uint64)
-        hashes = _mix_bits(hashes + repetition * np.uint64(0x9E3779B97F4A7C15))
         smallest = np.full(_BINS, np.iinfo(np.uint64).max, dtype=np.uint64)
-        np.minimum.at(smallest, (hashes % _BINS).astype(np.int64), hashes // _BINS)
+        for hashes in _record_hashes(*_rows_of(table)):
+            np.minimum.at(smallest, (hashes % _BINS).astype(np.int64), hashes // _BINS)
         signs = np.where(smallest & np.uint64(1), "1", "0")
         signs[smallest == np.iinfo(np.uint64).max] = "-"
         return cls(table.n_records, "".join(signs))
@@ -90,6 +93,32 @@ class TableSketch:
         True
         """
         return self.overlap(other) >= _ALIKE
+
+
+def _rows_of(table: Table) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+    """Return the rows that are sketched, and the number of records of each."""
+    if table.has_records:
+        frame = table.records.frame[sorted(table.released_columns)]
+        return frame, np.ones(len(frame), np.int64)
+    frames = table.counts.frames(table.qi_names)
+    attribute = next(
+        (name for name in frames if name in table.released_columns), next(iter(frames))
+    )
+    frame = frames[attribute]
+    names = [name for name in sorted(table.released_columns) if name in frame.columns]
+    return frame[names], frame[WEIGHT].to_numpy(np.int64)
+
+
+def _record_hashes(frame: pd.DataFrame, weights: NDArray[np.int64]) -> Iterator[NDArray[np.uint64]]:
+    """Return a hash of every record, in chunks; equal records differ by their number."""
+    rows, owners = np.unique(_row_hashes(frame), return_inverse=True)
+    records = np.bincount(owners, weights, len(rows)).astype(np.int64)
+    ends = np.cumsum(records)
+    for start in range(0, int(ends[-1]), _CHUNK):
+        places = np.arange(start, min(start + _CHUNK, int(ends[-1])))
+        row = np.searchsorted(ends, places, side="right")
+        number = (places - ends[row] + records[row]).astype(np.uint64)
+        yield _mix_bits(rows[row] + number * np.uint64(0x9E3779B97F4A7C15))
 
 
 def _row_hashes(frame: pd.DataFrame) -> NDArray[np.uint64]:

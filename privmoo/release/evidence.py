@@ -145,7 +145,7 @@ def _warnings(table: Table, evidence: Evidence) -> list[str]:
         number = _releases.setdefault(table.content, _Earlier()).count(evidence.key)
         if number > 1:
             sentences.append(repeated_release(number))
-        if table.has_records and _resembles_another(table):
+        if _resembles_another(table):
             sentences.append(release_of_similar_table())
     return sentences
 

@@ -122,11 +122,6 @@ class Recorder(Observer):
         """Seconds since the run began."""
         return time.perf_counter() - self._began
 
-    @property
-    def counted_evaluations(self) -> int:
-        """Evaluations that count."""
-        return min(self.evaluations, self.limit.evaluations or self.evaluations)
-
     def on_evaluation(self, evaluation: Evaluation) -> None:
         """Take a batch of judged candidates; companions count with the candidate that brought them."""
         total = len(evaluation)

@@ -583,7 +583,7 @@ def test_resuming_does_not_lose_generations(tmp_path: Path) -> None:
 def test_a_trade_off_is_resumed_from_the_logs_of_its_families(tmp_path: Path) -> None:
     text = JOB[: JOB.index("[problem]")] + (
         '[problem]\nname = "TradeOff"\nfamilies = ["cuts", "regions"]\n'
-        "[search]\ngenerations = 4\nseed = 1\n"
+        "[search]\ngenerations = 2\nseed = 1\n"
     )
     job, out = job_in(tmp_path, text), tmp_path / "out"
     out.mkdir()
@@ -600,7 +600,7 @@ def test_a_trade_off_is_resumed_from_the_logs_of_its_families(tmp_path: Path) ->
 def test_a_job_without_a_problem_searches_every_family(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
 ) -> None:
-    text = JOB[: JOB.index("[problem]")] + "[search]\ngenerations = 4\nseed = 1\n"
+    text = JOB[: JOB.index("[problem]")] + "[search]\ngenerations = 1\nseed = 1\n"
     out = tmp_path / "out"
     assert call("run", job_in(tmp_path, text), "-o", out, "-q", monkeypatch=monkeypatch) == 0
     said = capsys.readouterr().out

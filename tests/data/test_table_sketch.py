@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import privmoo as pm
+from privmoo.data import table_sketch
 from privmoo.data.table_sketch import TableSketch
 
 
@@ -52,6 +54,25 @@ def test_the_shared_part_is_estimated(share: float) -> None:
         pd.concat([frame[:equal], frame[equal + rest // 2 :]]),
     )
     assert sketch(first).overlap(sketch(second)) == pytest.approx(share, abs=0.16)
+
+
+@pytest.mark.parametrize("chunk", [7, 1 << 20])
+def test_a_scanned_table_has_the_sketch_of_its_counted_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    monkeypatch.setattr(table_sketch, "_CHUNK", chunk)
+    frame = people(300, seed=1).assign(note=range(300), pay=1)
+    path = tmp_path / "people.parquet"
+    frame.to_parquet(path)
+    whole = TableSketch.of(
+        pm.Table.scan(path, quasi_identifiers=["age"], sensitive=["ill"], insensitive=["note"])
+    )
+    assert whole == sketch(frame[["age", "ill"]])
+    frame[3:].to_parquet(path)
+    fewer = TableSketch.of(pm.Table.scan(path, quasi_identifiers=["age"], sensitive=["ill"]))
+    assert fewer.resembles(whole) and fewer != whole
+    other = TableSketch.of(pm.Table.scan(path, quasi_identifiers=["age"], insensitive=["ill"]))
+    assert not other.resembles(whole)  # only ages were counted
 
 
 def test_equal_rows_count() -> None:

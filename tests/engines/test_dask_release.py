@@ -170,7 +170,7 @@ def test_existing_files_and_odd_names_are_refused(tmp_path: Path) -> None:
     own.write(tmp_path / "out.parquet", seed=2, force=True)
     assert [p.read_bytes() for p in sorted((tmp_path / "out.parquet").iterdir())] != before
     (tmp_path / "out.parquet" / "mine.txt").write_text("mine")
-    with pytest.raises(FileError, match="other files than parts"):
+    with pytest.raises(FileError, match="files that are not parts"):
         own.write(tmp_path / "out.parquet", seed=2, force=True)
     assert (tmp_path / "out.parquet" / "mine.txt").read_text() == "mine"
     (tmp_path / "file.parquet").write_text("mine")

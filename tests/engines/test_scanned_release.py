@@ -349,7 +349,9 @@ def test_columns_that_are_unique_only_together_are_warned_of(tmp_path: Path) -> 
     scans = (str(tmp_path / "people.parquet"), dd.from_pandas(frame, npartitions=2))
     for table in (Table(frame, **roles), *(Table.scan(source, **roles) for source in scans)):
         solution = pm.Front.of(pm.problems.Cuts(table), [[0]])[0]
-        with pytest.warns(pm.release.ReleaseWarning, match="'town' and 'street' together are"):
+        with pytest.warns(
+            pm.release.ReleaseWarning, match="'town' and 'street' taken together are"
+        ):
             solution.write(tmp_path / "public.csv", force=True)
         if (tmp_path / "public.csv").is_file():
             (tmp_path / "public.csv").unlink()

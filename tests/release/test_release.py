@@ -418,7 +418,7 @@ def test_columns_that_are_unique_only_together_are_warned_of() -> None:
         insensitive=["town", "street", "colour"],
     )
     with pytest.warns(
-        pm.release.ReleaseWarning, match="'town' and 'street' together are different"
+        pm.release.ReleaseWarning, match="'town' and 'street' taken together are different"
     ):
         pm.make_release(table, pm.recodings.cut_recoding(table, [[0]]))
 
