@@ -411,7 +411,7 @@ def _measure_data(m: Measure) -> dict[str, Any]:
         key: value if isinstance(value, str | int | float | bool | list) else content_digest(value)
         for key, value in m.parameters.items()
     }
-    description = {
+    description: dict[str, Any] = {
         "name": m.name,
         "key": m.key,
         "sense": m.sense,
