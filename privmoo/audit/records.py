@@ -218,7 +218,7 @@ def _log_probability(left: FloatArray, right: FloatArray) -> FloatArray:
     turned = right < -left
     near, far = np.where(turned, -right, left), np.where(turned, -left, right)
     beyond = np.maximum(near, 0.0)  # e^-beyond / 2 is the probability of more than `beyond`
-    logs = -beyond + np.log(0.5) + np.log(-np.expm1(-(far - beyond)))
+    logs: FloatArray = -beyond + np.log(0.5) + np.log(-np.expm1(-(far - beyond)))
     both_sided = near < 0
     inner = -0.5 * np.expm1(near[both_sided])  # from `near` to 0
     logs[both_sided] = np.log(np.exp(logs[both_sided]) + inner)

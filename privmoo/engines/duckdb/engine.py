@@ -36,7 +36,7 @@ class DuckDBEngine(ScanEngine):
         limits = Limits.read(options.memory, options.threads, options.temporary, options.progress)
         if is_address(source):
             for name in ("separator", "missing_values", "encoding"):
-                if name in options.changed:
+                if name in options.changed_options:
                     raise TableError(
                         f"{name} is for CSV files, and this is a database; leave it out"
                     )
