@@ -42,6 +42,7 @@ _LONGEST = 600.0
 _LARGE = 1_000_000  # nodes from which a short search pays for itself
 _FOR_SWEEP = 0.9  # of the time, after which a sweep ends; a bound by boxes takes the rest
 _AFTER_CTRL_C = 2.0  # seconds for that bound, if somebody is waiting
+_ROUNDING = 2e-11  # of sums in different orders
 _QUICK = 2_000  # evaluations of that search
 
 
@@ -275,14 +276,16 @@ def _partial_proof(
     problem: AnonymizationProblem, goal: SweepGoal, front: Front, outcome: Outcome
 ) -> dict[str, Any]:
     """Return the bound by k, and which solutions nothing that was not searched can beat."""
-    # What costs as much may suppress less, which counts if that is an objective. Otherwise a bound that is
-    # lower by no more than the rounding of sums is as good as the cost itself.
-    slack = 1 - 1e-9 if goal.all_limits else 1 + 2e-11
     costs = costs_of(problem.table, goal, front.column(goal.measure.key))
-    rest = outcome.rest[_ks(goal, front)]
+    ks = _ks(goal, front)
+    # A bound that is lower by no more than the rounding of sums is as good as the cost itself. What costs
+    # as much is better if it has more k, or if it suppresses less and that is an objective.
+    is_least = costs <= outcome.rest[ks] * (1 - 1e-9 if goal.all_limits else 1 + _ROUNDING)
+    if goal.counts_k:
+        is_least &= costs * (1 + _ROUNDING) < np.append(outcome.rest, np.inf)[ks + 1]
     bound = np.minimum(outcome.bound, _staircase(problem, goal, front))
     return {
-        "proven_solutions": np.flatnonzero(costs <= rest * slack).tolist(),
+        "proven_solutions": np.flatnonzero(is_least).tolist(),
         "bound": _as_steps(problem, goal, bound).to_numpy().tolist(),
     }
 

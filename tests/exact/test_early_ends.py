@@ -45,8 +45,10 @@ def check(problem: Any, nodes: int) -> bool:
         assert is_bound(bound, whole, name, sign) and is_bound(bound, front, name, sign)
         if not goal.all_limits:
             gap = front.gap().to_frame()
-            closed = set(gap.index[gap["gap"] == 0])
-            assert closed & set(front.column("k")) == set(front.column("k")[sure])
+            for i, k in enumerate(front.column("k").astype(int)):
+                # What costs as much and has more k would be better.
+                above = sign * gap["possible"][gap.index > k] > sign * front.column(name)[i] + 1e-8
+                assert (i in sure) == (gap["gap"][k] == 0 and bool(above.all()))
     return True
 
 
