@@ -2,7 +2,7 @@
 
 The cost of a class is the squared distance of its records to their mean, plus one per record and category
 that differs from the mode. `privmoo.kernels.partition` computes the same costs from sums instead of
-stored means, which rounds differently: one code for both would change seeded results.
+stored means, which rounds differently: one formula for both would change seeded results.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.members import link, unlink
 
 __all__ = [
     "Demands",
@@ -141,11 +142,7 @@ def join(field: Field, state: State, c: int, u: int) -> None:
         state.modes[c, j] = max(state.modes[c, j], state.counts[c, at])
     for e in range(field.entry_starts[u], field.entry_starts[u + 1]):
         state.values[c, field.entry_values[e]] += field.entry_counts[e]
-    first = state.heads[c]
-    state.nexts[u], state.backs[u] = first, -1
-    if first >= 0:
-        state.backs[first] = u
-    state.heads[c] = u
+    link(state.heads, state.nexts, state.backs, c, u)
 
 
 @compiled()
@@ -168,13 +165,7 @@ def leave(field: Field, state: State, u: int) -> None:
             state.modes[c, j] = mode_without(field, state, c, j, at, state.counts[c, at])
     for e in range(field.entry_starts[u], field.entry_starts[u + 1]):
         state.values[c, field.entry_values[e]] -= field.entry_counts[e]
-    before, after = state.backs[u], state.nexts[u]
-    if before >= 0:
-        state.nexts[before] = after
-    else:
-        state.heads[c] = after
-    if after >= 0:
-        state.backs[after] = before
+    unlink(state.heads, state.nexts, state.backs, c, u)
 
 
 @compiled()

@@ -27,6 +27,7 @@ from privmoo.kernels.class_state import (
     mode_without,
 )
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.members import exchange_links
 from privmoo.kernels.random_numbers import uniform
 
 __all__ = ["anneal", "costs_per_record"]
@@ -146,7 +147,7 @@ def _exchange(field: Field, state: State, u: int, v: int) -> None:
     _exchange_numbers(
         field.numbers, state.sums, state.means, state.sizes, state.labels, field.weights[u], u, v
     )
-    _exchange_links(state.labels, state.heads, state.nexts, state.backs, u, v)
+    exchange_links(state.labels, state.heads, state.nexts, state.backs, u, v)
 
 
 @compiled()
@@ -167,27 +168,6 @@ def _exchange_numbers(
         sums[b, j] -= gap
         means[a, j] = sums[a, j] / sizes[a]
         means[b, j] = sums[b, j] / sizes[b]
-
-
-@compiled()
-def _exchange_links(
-    labels: NDArray[np.int32],
-    heads: NDArray[np.int64],
-    nexts: NDArray[np.int64],
-    backs: NDArray[np.int64],
-    u: int,
-    v: int,
-) -> None:
-    labels[u], labels[v] = labels[v], labels[u]
-    nexts[u], nexts[v] = nexts[v], nexts[u]
-    backs[u], backs[v] = backs[v], backs[u]
-    for w in (u, v):
-        if nexts[w] >= 0:
-            backs[nexts[w]] = w
-        if backs[w] >= 0:
-            nexts[backs[w]] = w
-        else:
-            heads[labels[w]] = w
 
 
 @compiled()

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.members import link, unlink
 
 __all__ = [
     "Partition",
@@ -109,11 +110,7 @@ def join(units: Units, p: Partition, c: int, u: int) -> None:
         at = units.entry_values[e]
         p.distinct[c, units.entry_attributes[e]] += p.values[c, at] == 0
         p.values[c, at] += units.entry_counts[e]
-    first = p.heads[c]
-    p.nexts[u], p.backs[u] = first, -1
-    if first >= 0:
-        p.backs[first] = u
-    p.heads[c] = u
+    link(p.heads, p.nexts, p.backs, c, u)
 
 
 @compiled()
@@ -136,13 +133,7 @@ def leave(units: Units, p: Partition, u: int) -> None:
         at = units.entry_values[e]
         p.values[c, at] -= units.entry_counts[e]
         p.distinct[c, units.entry_attributes[e]] -= p.values[c, at] == 0
-    before, after = p.backs[u], p.nexts[u]
-    if before >= 0:
-        p.nexts[before] = after
-    else:
-        p.heads[c] = after
-    if after >= 0:
-        p.backs[after] = before
+    unlink(p.heads, p.nexts, p.backs, c, u)
 
 
 @compiled()

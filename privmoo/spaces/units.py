@@ -67,7 +67,7 @@ def field_of(units: Units, coordinates: Space) -> Field:
         coordinates: The points of the tuples that they are of.
     """
     codes = units.points[:, units.categories].astype(np.int64) + units.category_starts[:-1]
-    records = np.arange(int(units.weights.sum()) + 1)
+    records = np.arange(units.weights.sum() + 1.0)
     return Field(
         numbers=np.ascontiguousarray(units.points[:, units.numbers]),
         codes=np.ascontiguousarray(codes),

@@ -16,7 +16,7 @@ from privmoo.recodings.classes import PartitionRecoding
 pytestmark = pytest.mark.slow
 K = (3, 4, 5, 10)
 TO_BEAT = {"tarragona": (14.54, 17.23, 20.20, 30.30), "census": (4.75, 6.16, 7.50, 11.77)}
-TOLERANCE = 1.012  # of one seed; Tarragona at k = 3 varies by one per cent
+TOLERANCE = 1.003  # processors round differently, and Tarragona at k = 3 varies by half a per cent
 
 
 def squared_loss(table: pm.Table, recoding: PartitionRecoding) -> float:
@@ -67,8 +67,7 @@ def test_moobam_beats_intervals_of_age(
     name: str, n_clusters: int, k: int, limits: dict[float, float]
 ) -> None:
     table = pm.datasets.german_credit() if name == "german" else pm.datasets.adult("wei")
-    budget = None if name == "german" else 15
     problem = MOOBAM(table, n_clusters, k)
-    front = pm.optimize(problem, budget=budget, seed=1, progress=False).to_frame()
+    front = pm.optimize(problem, seed=1, progress=False).to_frame()
     for entropy, limit in limits.items():
         assert front.il[front.min_entropy >= entropy].min() <= limit
