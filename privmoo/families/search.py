@@ -23,7 +23,7 @@ from privmoo.problem import AnonymizationProblem
 from privmoo.problems.trade_off import TradeOff
 from privmoo.search.budgets import RunBudget, RunState, as_budget
 from privmoo.search.log import RunLog
-from privmoo.search.optimization import can_focus, optimize
+from privmoo.search.optimization import focus_held, optimize
 from privmoo.search.progress import Progress
 
 __all__ = ["FamilyBudget", "checkpoint_of", "search_families"]
@@ -84,7 +84,7 @@ def search_families(
                         seed=seed,
                         progress=display,
                         checkpoint=checkpoint_of(checkpoint, i),
-                        focus=focus if can_focus(part) else None,
+                        focus=focus_held(part, focus),
                     )
                     purse.pay(fronts[name].run, seconds=_logged(checkpoint_of(checkpoint, i)))
             except InfeasibleError as error:

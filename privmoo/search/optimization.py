@@ -45,7 +45,7 @@ from privmoo.search.polish import Polish
 from privmoo.search.progress import Progress
 from privmoo.search.slices import Focus, read_focus
 
-__all__ = ["can_focus", "optimize"]
+__all__ = ["focus_held", "optimize"]
 
 FIRST_POLISHED = 20
 """After so many generations, every second one is a batch of the local search."""
@@ -135,15 +135,35 @@ def optimize(
     if polish and _has_moves(problem):
         size = _batch_size(run.algorithm, problem)
         run.polish = Polish(problem, run.archive, seed=seed, batch=size, focus=limits)
-    if limits and run.polish is None and not problem.space.uses_focus:
-        reason = "its space knows no moves" if polish else "polish=False turns that off"
-        raise ProblemError(f"focus: the local search holds it, but {reason}; leave focus out")
+    if limits and run.polish is None:
+        _check_focus(problem, limits, polish=polish)
     return run.front(progress=progress, checkpoint=checkpoint)
 
 
-def can_focus(problem: AnonymizationProblem) -> bool:
-    """Return whether a search of a problem can hold some values of objectives better than others."""
-    return problem.space.uses_focus or _has_moves(problem)
+def focus_held(problem: AnonymizationProblem, focus: Focus | None) -> Focus | None:
+    """Return the part of a focus that a search of a problem can hold; None if there is none.
+
+    Args:
+        problem: The problem.
+        focus: The values of objectives that matter most.
+    """
+    if not focus or _has_moves(problem):
+        return focus or None
+    return {name: pair for name, pair in focus.items() if name in problem.space.focuses} or None
+
+
+def _check_focus(problem: AnonymizationProblem, limits: Focus, *, polish: bool) -> None:
+    """Raise unless the operators of a space hold a focus, because no local search does."""
+    names = problem.space.focuses
+    if not names:
+        reason = "its space knows no moves" if polish else "polish=False turns that off"
+        raise ProblemError(f"focus: the local search holds it, but {reason}; leave focus out")
+    others = [name for name in limits if name not in names]
+    if others:
+        raise ProblemError(
+            f"focus: a search of {type(problem).__name__} can be focused on {' and '.join(names)}, and not "
+            f"on {' and '.join(others)}; leave {'it' if len(others) == 1 else 'them'} out"
+        )
 
 
 def _has_moves(problem: AnonymizationProblem) -> bool:

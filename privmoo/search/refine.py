@@ -15,7 +15,7 @@ from privmoo.front.front import Front
 from privmoo.front.limits import check_value
 from privmoo.front.quantities import Quantity, find
 from privmoo.search.budgets import RunBudget, Seconds
-from privmoo.search.optimization import can_focus, optimize
+from privmoo.search.optimization import focus_held, optimize
 
 __all__ = ["refine"]
 
@@ -65,7 +65,7 @@ def refine(
         seed=seed,
         progress=progress,
         start=start,
-        focus=focus if can_focus(problem) else None,
+        focus=focus_held(problem, focus),
     )
     if front.families is not None:
         space: Any = problem.space

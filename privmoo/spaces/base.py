@@ -56,8 +56,8 @@ class SearchSpace:
     kinds: ClassVar[tuple[str, ...]] = ()
     variable_type: ClassVar[type] = float
     chunk: int | None = None
-    uses_focus: ClassVar[bool] = False
-    """Whether the operators of the space read `focus`."""
+    focuses: ClassVar[tuple[str, ...]] = ()
+    """The objectives whose `focus` the operators of the space read."""
     staircase: Staircase | None = None
     """What thresholds are about, where decision vectors choose them instead of a policy."""
 

@@ -58,7 +58,7 @@ class ClassSpace(SearchSpace):
     """
 
     kinds: ClassVar[tuple[str, ...]] = ("classes",)
-    uses_focus: ClassVar[bool] = True
+    focuses: ClassVar[tuple[str, ...]] = ("k", "min_entropy")
     variable_type: ClassVar[type] = int
     release: ClassVar[Published] = "mean"
 
