@@ -21,8 +21,10 @@ class RegionMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
     """Parts of a partition into regions are divided anew where that loses less: memetic mutation.
 
     A child meets the target that its parent meets, or one nearby. Columns that are recoded the same way
-    everywhere are sometimes recoded by another step; all regions are then split anew. Some children begin
+    everywhere are sometimes recoded by another step; all regions are then split anew. Most children begin
     with the best regions of the run for a size that people publish, and with what is better in the parent.
+    Among tight ranges, pools of neighbouring regions are divided anew, and boxes around a tuple become regions
+    that take from all others what loses more there.
 
     Args:
         effort: How often every distinct tuple of the table is divided anew for a child, about; for a large

@@ -36,7 +36,9 @@ class Regions(AnonymizationProblem):
     Where groups may be left out because they are small, outliers who would widen the ranges of others are
     left out if that lowers the loss, to which each of them adds 1. The policies are `Budget` and
     `JointBudget` by k, `BelowThreshold`, `Thresholds`, and `ViolatingGroups` with a bound on k. Any other
-    policy leaves out what it does of regions that were made without it.
+    policy, such as `Budget` by ℓ, `KLBudget` or `BelowAverage`, leaves out what it does of regions that
+    were made without it: it is not the size of a region that decides there. A budget is an offer: some
+    local searches use all of it, some a part of it, and some leave nobody out.
 
     k counts persons if the table has a subject column. The search shares each person among the tuples with
     records of that person, so that every region has enough persons; one with several tuples of the same

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 import privmoo as pm
 from privmoo.kernels.region_claims import Field, claim, draw_box, new_claims
+from privmoo.kernels.region_layout import Limits
 from privmoo.kernels.region_moves import adopt, dissolve, improve
 from privmoo.kernels.region_partition import Partition, leave_out, new_partition, total_loss
 from privmoo.spaces.region_limits import Target
-from privmoo.spaces.regions import RegionSpace
+from privmoo.spaces.regions import Ground, RegionSpace
 
 
 def people(n: int, rng: np.random.Generator) -> pm.Table:
@@ -35,14 +36,35 @@ def people(n: int, rng: np.random.Generator) -> pm.Table:
     )
 
 
-def space_of(table: pm.Table, data: st.DataObject) -> tuple[RegionSpace, Target]:
-    """Return a space with or without limits and outliers, and a target."""
+class Scene(NamedTuple):
+    """A random table with what its regions must keep."""
+
+    rng: np.random.Generator
+    table: pm.Table
+    space: RegionSpace
+    ground: Ground
+    limits: Limits
+    k: int
+
+    def labels(self) -> np.ndarray[Any, Any]:
+        """Return random regions that keep the limits."""
+        n = self.table.n_tuples
+        labels = self.rng.integers(0, 1 + n // 4, n).astype(np.int32)
+        dissolve(self.ground.layout, self.limits, labels, self.ground.cells, self.k)
+        return labels
+
+
+def draw_scene(data: st.DataObject) -> Scene:
+    """Draw a table with or without limits on sensitive values, and with or without outliers."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 10_000)))
+    table = people(data.draw(st.integers(8, 60)), rng)
     demands: list[Any] = data.draw(st.sampled_from([[], [pm.FrequencyDiversity() >= 1.3]]))
     share = data.draw(st.sampled_from([0.0, 0.1, 0.3]))
     policy = pm.Budget(share) if share else None
     space = RegionSpace(table, publish="tight", constraints=demands, suppression=policy)
     k = data.draw(st.integers(2, 6))
-    return space, Target(k, space.demands.loosest.bounds)
+    limits = space.demands.limits_for(Target(k, space.demands.loosest.bounds))
+    return Scene(rng, table, space, space.ground(np.empty(0, np.int64)), limits, k)
 
 
 def assert_whole(field: Field) -> None:
@@ -67,13 +89,9 @@ def records_left_out(partition: Partition) -> int:
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_claims_keep_limits_and_tell_the_change_of_the_loss(data: st.DataObject) -> None:
-    rng = np.random.default_rng(data.draw(st.integers(0, 10_000)))
-    table = people(data.draw(st.integers(8, 60)), rng)
-    space, target = space_of(table, data)
-    ground = space.ground(np.empty(0, np.int64))
-    limits, k = space.demands.limits_for(target), target.k
-    labels = rng.integers(0, 1 + table.n_tuples // 4, table.n_tuples).astype(np.int32)
-    dissolve(ground.layout, limits, labels, ground.cells, k)
+    scene = draw_scene(data)
+    rng, table, _, ground, limits, k = scene
+    labels = scene.labels()
     partition = new_partition(ground.layout, labels, table.n_tuples + 1)
     limits.outliers.spare[0] = limits.outliers.most - leave_out(partition, limits.outliers)
     limits.outliers.price[0] = data.draw(st.sampled_from([1.0, 1.5]))
@@ -107,11 +125,8 @@ def partition_of(labels: np.ndarray[Any, Any]) -> set[frozenset[int]]:
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_improved_and_adopted_regions_lose_no_more_and_keep_limits(data: st.DataObject) -> None:
-    rng = np.random.default_rng(data.draw(st.integers(0, 10_000)))
-    table = people(data.draw(st.integers(8, 60)), rng)
-    space, target = space_of(table, data)
-    ground = space.ground(np.empty(0, np.int64))
-    limits, k = space.demands.limits_for(target), target.k
+    scene = draw_scene(data)
+    _, table, space, ground, limits, k = scene
 
     def loss(labels: np.ndarray[Any, Any]) -> float:
         partition = new_partition(ground.layout, labels.copy(), table.n_tuples + 1)
@@ -120,8 +135,7 @@ def test_improved_and_adopted_regions_lose_no_more_and_keep_limits(data: st.Data
 
     rows = []
     for seed in (1, 2):
-        labels = rng.integers(0, 1 + table.n_tuples // 4, table.n_tuples).astype(np.int32)
-        dissolve(ground.layout, limits, labels, ground.cells, k)
+        labels = scene.labels()
         before = loss(labels)
         state = np.array([seed], np.uint64)
         least = improve(ground.layout, limits, labels, ground.cells, k, 3000.0, 100, state)
