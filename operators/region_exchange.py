@@ -18,8 +18,9 @@ class RegionExchange(Crossover):  # type: ignore[misc]  # pymoo has no types
     """Each child is one parent, with those parts of the other that lose less and meet its target.
 
     A part is a set of tuples that both parents divide, each in its own way: what is below a node where
-    their trees of splits first differ, or regions that share tuples. So no child loses more than its
-    parent.
+    their trees of splits first differ, or regions that share tuples. Tight regions of the other parent then
+    claim tuples one by one, if they have about the size that the child needs: each takes those inside its
+    ranges that lose more elsewhere. So no child loses more than its parent.
 
     Args:
         prob: How likely two parents exchange anything.

@@ -21,8 +21,10 @@ class RegionMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
     """Parts of a partition into regions are divided anew where that loses less: memetic mutation.
 
     A child meets the target that its parent meets, or one nearby. Columns that are recoded the same way
-    everywhere are sometimes recoded by another step; all regions are then split anew. Some children begin
+    everywhere are sometimes recoded by another step; all regions are then split anew. Most children begin
     with the best regions of the run for a size that people publish, and with what is better in the parent.
+    Among tight ranges, pools of neighbouring regions are divided anew, and boxes around a tuple become
+    regions that take from all others what loses more there.
 
     Args:
         effort: How often every distinct tuple of the table is divided anew for a child, about; for a large
@@ -39,7 +41,7 @@ class RegionMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
     [[0, 0, 1, 1]]
     """
 
-    def __init__(self, effort: float = 8.0, *, retarget: float = 0.3, elite: float = 0.5) -> None:
+    def __init__(self, effort: float = 8.0, *, retarget: float = 0.3, elite: float = 0.75) -> None:
         super().__init__()
         self.effort = positive("effort", effort)
         self.retarget = fraction("retarget", retarget)
@@ -59,19 +61,28 @@ class RegionMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
         rows = space.clean(X)
         effort = min(self.effort * space.table.n_tuples, _LARGEST_EFFORT)
 
-        def child(row: NDArray[np.int32], seed: int) -> NDArray[np.int32]:
+        is_elite = rng.random(len(X)) < self.elite
+        remembered = dict(
+            zip(
+                np.flatnonzero(is_elite).tolist(),
+                space.best_remembered(rng, int(is_elite.sum())),
+                strict=False,
+            )
+        )
+
+        def child(i: int, row: NDArray[np.int32], seed: int) -> NDArray[np.int32]:
             draw = np.random.default_rng(seed)
-            best = space.best_remembered(draw) if draw.random() < self.elite else None
             share = space.draw_share(draw)
-            if best is not None:
-                row = space.crossed(best[0], row, best[1])
-                return space.improved(row, best[1], effort, seed, share=share)
+            if i in remembered:
+                best, target = remembered[i]
+                row = space.crossed(best, row, target)
+                return space.improved(row, target, effort, seed, share=share)
             target = space.target_of(row)
             if target.k == 1 or draw.random() < self.retarget:
                 target = space.near(target, draw)  # with regions of one record nothing is gained
             row = space.other_steps(row, target, draw)
             return space.improved(row, target, effort, seed, share=share)
 
-        children = space.each(child, list(rows), seeds)
+        children = space.each(child, list(range(len(X))), list(rows), seeds)
         space.passes += len(X) * space.passes_of(effort)
         return np.stack(children).astype(X.dtype, copy=False)

@@ -35,8 +35,10 @@ class Regions(AnonymizationProblem):
 
     If small groups may be left out, outliers who would widen the ranges of others are left out whenever
     that lowers the loss; each of them adds 1 to it. The policies are `Budget` and `JointBudget` by k,
-    `BelowThreshold`, `Thresholds`, and `ViolatingGroups` with a bound on k. Any other policy is applied to
-    regions that were formed without it.
+    `BelowThreshold`, `Thresholds`, and `ViolatingGroups` with a bound on k. Any other policy, such as
+    `Budget` by ℓ, `KLBudget` or `BelowAverage`, is applied to regions that were formed without it, because
+    it does not decide by the size of a region. A budget is an offer: some local searches use all of it,
+    some a part of it, and some leave nobody out.
 
     k counts persons if the table has a subject column. The search shares each person among the tuples with
     records of that person, so that every region has enough persons; one with several tuples of the same

@@ -329,7 +329,10 @@ class Solution:
             for name, text in self.describe_columns().items()
         ]
         if any(isinstance(column, Labels) and column.is_local for column in self.recoding.columns):
-            columns.append(("note", f"{OVERLAP}; each label is right for its own group"))
+            note = f"{OVERLAP}; each label is right for its own group"
+            if len(self.groups().sizes) == 1:
+                note = "all records are published alike: they form one group, which was not divided"
+            columns.append(("note", note))
         sections = [("What is published", columns), ("Measured", figures)]
         loss_by_attribute = self.loss_per_attribute()
         rows = [(str(name), f"{value * 100:.4g} %") for name, value in loss_by_attribute.items()]

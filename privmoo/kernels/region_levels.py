@@ -12,6 +12,7 @@ from privmoo.kernels.region_layout import Layout, Limits, allowed, count_entries
 
 __all__ = ["LevelVectors", "group_by_levels"]
 
+_SAME = 1e-9  # totals that differ by less are equal
 _LEFT, _REGION = -1, -2  # what becomes of a group, before regions have numbers
 
 
@@ -22,19 +23,22 @@ class LevelVectors(NamedTuple):
         starts: Attributes × levels, where the codes of a level begin in `blocks`.
         blocks: The node above every code.
         vectors: Vectors × attributes, the levels.
+        totals: How general every vector is; of equal ones, that with most records in regions comes first.
     """
 
     starts: NDArray[np.int64]
     blocks: NDArray[np.int32]
     vectors: NDArray[np.int64]
+    totals: NDArray[np.float64]
 
 
 class _HashTable(NamedTuple):
-    """The numbers of keys; an entry counts for the vector that it is stamped with."""
+    """The numbers of keys; an entry counts if it has the present stamp, which is in `now`."""
 
     keys: NDArray[np.uint64]
     numbers: NDArray[np.int64]
     stamps: NDArray[np.int64]
+    now: NDArray[np.int64]
 
 
 @compiled()
@@ -63,11 +67,24 @@ def group_by_levels(
     rest = np.arange(n)
     room = _power_of_two(2 * n)
     table = _HashTable(
-        np.empty(room, np.uint64), np.empty(room, np.int64), np.full(room, -1, np.int64)
+        np.empty(room, np.uint64),
+        np.empty(room, np.int64),
+        np.full(room, -1, np.int64),
+        np.zeros(1, np.int64),
     )
     groups, sizes, fates = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     regions = 0
-    for v in range(len(levels.vectors)):
+    order, end = np.arange(len(levels.vectors)), 0
+    for place in range(len(order)):
+        if place == end:
+            end = _end_of_ties(levels.totals, place)
+            settled = np.zeros(end - place)
+            for i in range(end - place if end > place + 1 else 0):
+                n_groups = _group_at(layout, cells, levels, place + i, rest, table, groups, sizes)
+                for g in range(n_groups):
+                    settled[i] -= sizes[g] if sizes[g] >= k else 0
+            order[place:end] = place + np.argsort(settled, kind="mergesort")
+        v = order[place]
         n_groups = _group_at(layout, cells, levels, v, rest, table, groups, sizes)
         is_any = False
         for g in range(n_groups):
@@ -91,12 +108,21 @@ def group_by_levels(
         rest = rest[:left]
         if left == 0:
             break
-    order = np.argsort(cells[rest])
+    by_cell = np.argsort(cells[rest])
     for i in range(len(rest)):
-        if i > 0 and cells[rest[order[i]]] != cells[rest[order[i - 1]]]:
+        if i > 0 and cells[rest[by_cell[i]]] != cells[rest[by_cell[i - 1]]]:
             regions += 1
-        labels[rest[order[i]]] = regions
+        labels[rest[by_cell[i]]] = regions
     return regions + (1 if len(rest) else 0)
+
+
+@compiled()
+def _end_of_ties(totals: NDArray[np.float64], place: int) -> int:
+    """Return one past the last vector that is about as general as another one."""
+    end = place + 1
+    while end < len(totals) and totals[end] <= totals[end - 1] * (1 + _SAME):
+        end += 1
+    return end
 
 
 @compiled()
@@ -134,8 +160,10 @@ def _group_at(
     Returns:
         The number of groups.
     """
-    starts, blocks, vectors = levels
-    keys, numbers, stamps = table
+    starts, blocks, vectors, _ = levels
+    keys, numbers, stamps, now = table
+    now[0] += 1
+    stamp = now[0]
     prime = np.uint64(0x9E3779B97F4A7C15)
     mask = _power_of_two(2 * len(rest)) - 1  # it shrinks with what is left, to stay in the cache
     used = 0
@@ -147,10 +175,10 @@ def _group_at(
             key = (key ^ (key >> np.uint64(29))) * prime + np.uint64(block)
         key ^= key >> np.uint64(32)
         place = np.int64(key & np.uint64(mask))
-        while stamps[place] == v and keys[place] != key:
+        while stamps[place] == stamp and keys[place] != key:
             place = (place + 1) & mask
-        if stamps[place] != v:
-            stamps[place] = v
+        if stamps[place] != stamp:
+            stamps[place] = stamp
             keys[place] = key
             numbers[place] = used
             sizes[used] = 0

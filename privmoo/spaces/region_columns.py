@@ -359,13 +359,13 @@ def level_vectors(columns: Sequence[Coarsened], layout: Layout, *, seed: int) ->
         share = rng.random((_DRAWN_VECTORS, 1))
         drawn = np.floor((rng.random((_DRAWN_VECTORS, len(heights))) + share) / 2 * heights)
         vectors = np.concatenate([drawn, np.array([heights]) - 1]).astype(np.int64)
-    totals = sum(p[vectors[:, j]] for j, p in enumerate(prices))
+    totals = np.sum([p[vectors[:, j]] for j, p in enumerate(prices)], axis=0)
     table = np.zeros((len(columns), max(heights)), np.int64)
     for j, places in enumerate(starts):
         table[j, : len(places)] = places
     order = np.argsort(totals, kind="stable")
     blocks = np.concatenate(rows).astype(np.int32)
-    return LevelVectors(table, blocks, vectors[order].astype(np.int64))
+    return LevelVectors(table, blocks, vectors[order].astype(np.int64), totals[order])
 
 
 def _dyadic(n_codes: int) -> NDArray[np.int32]:

@@ -40,6 +40,7 @@ Publish = Literal["region", "tight"]
 _LARGEST_POOL = 2_000
 _LARGEST_PART = 3_000
 _TREE_EFFORT = 8.0  # a tuple costs less in a tree
+_MOST_USUAL = 5
 _USUAL_K = (5, 10, 25, 50, 100, 3, 20, 2, 4, 7, 15, 30, 75)
 
 
@@ -552,20 +553,25 @@ class RegionSpace(SearchSpace):
                 if k <= sizes[is_published].min() and loss < self._elite.get(k, (np.inf,))[0]:
                     self._elite[k] = loss, row
 
-    def best_remembered(self, rng: np.random.Generator) -> tuple[NDArray[np.int32], Target] | None:
-        """Return the best regions for a size that people publish, the more usual the likelier.
+    def best_remembered(
+        self, rng: np.random.Generator, number: int
+    ) -> list[tuple[NDArray[np.int32], Target]]:
+        """Return the best regions for sizes that people publish, three of four for the most usual ones.
 
         Args:
             rng: The source of randomness.
+            number: How many.
 
         Returns:
-            A decision vector and its target; None if nothing is remembered.
+            Decision vectors and their targets; none if nothing is remembered.
         """
         ks = [k for k in self._usual_sizes if k in self._elite]
-        if not ks:
-            return None
-        k = ks[int(len(ks) * rng.random() ** 2)]
-        return self._elite[k][1], Target(k, self.demands.loosest.bounds)
+        if not ks or not number:
+            return []
+        most_usual, others = ks[:_MOST_USUAL], ks[_MOST_USUAL:] or ks
+        first = np.resize(rng.permutation(most_usual), -(-3 * number // 4)).tolist()
+        drawn = [*first, *np.resize(rng.permutation(others), number - len(first)).tolist()]
+        return [(self._elite[k][1], Target(k, self.demands.loosest.bounds)) for k in drawn]
 
     @property
     def _usual_sizes(self) -> list[int]:
@@ -694,7 +700,9 @@ class RegionSpace(SearchSpace):
         others = self._decode(np.array(second, np.int32)).labels
         better_parts(ground.layout, limits, self._decode(child).labels, others, k, labels)
         labels = number_by_appearance(labels)[0]
-        adopt(ground.layout, limits, labels, ground.cells, k, others)
+        usual_size = np.median(np.bincount(others, weights=ground.layout.sizes))
+        if k <= 2 * usual_size <= 4 * k:  # regions of quite another size have nothing to offer
+            adopt(ground.layout, limits, labels, ground.cells, k, others)
         child[begin:] = number_by_appearance(labels)[0]
         return child
 

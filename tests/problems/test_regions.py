@@ -276,7 +276,8 @@ def test_groups_by_levels_equal_those_of_a_slow_version(seed: int, n: int, k: in
     )
     persons = {t: table.frame.ill[table.row_tuple == t].tolist() for t in range(table.n_tuples)}
     rest, expected = set(range(table.n_tuples)), set()
-    for vector in levels.vectors:
+
+    def groups_at(vector: Any) -> list[tuple[set[int], list[Any]]]:
         groups: dict[tuple[int, ...], set[int]] = {}
         for t in rest:
             places = [levels.starts[j, level] for j, level in enumerate(vector)]
@@ -284,11 +285,17 @@ def test_groups_by_levels_equal_those_of_a_slow_version(seed: int, n: int, k: in
                 levels.blocks[p + c] for p, c in zip(places, ground.layout.codes[t], strict=True)
             ]
             groups.setdefault(tuple(map(int, key)), set()).add(t)
-        for group in groups.values():
-            values = [value for t in group for value in persons[t]]
-            if len(values) >= space.demands.k and len(set(values)) >= 2:
-                expected.add(frozenset(group))
-                rest -= group
+        pairs = [(group, [v for t in group for v in persons[t]]) for group in groups.values()]
+        return [(group, values) for group, values in pairs if len(values) >= space.demands.k]
+
+    ends = np.flatnonzero(np.diff(levels.totals) > 1e-9 * levels.totals[:-1]) + 1
+    for vectors in np.split(levels.vectors, ends):
+        settled = [-sum(len(values) for _, values in groups_at(vector)) for vector in vectors]
+        for place in np.argsort(settled, kind="stable"):
+            for group, values in groups_at(vectors[place]):
+                if len(set(values)) >= 2:
+                    expected.add(frozenset(group))
+                    rest -= group
     if rest:
         expected.add(frozenset(rest))
     found = {frozenset(np.flatnonzero(labels == r).tolist()) for r in set(labels.tolist())}
@@ -384,7 +391,7 @@ def test_local_search_never_loses_more(publish: Any) -> None:
     crossed = np.stack(
         [space.crossed(a, b, space.target_of(a)) for a, b in zip(X, better, strict=True)]
     )
-    assert np.allclose(problem.evaluate_measures(crossed)["loss"], after["loss"])
+    assert (problem.evaluate_measures(crossed)["loss"] <= after["loss"] + 1e-12).all()
 
 
 def test_plain_pymoo_and_optimize_find_the_same_front_again() -> None:
@@ -434,6 +441,7 @@ def test_bad_input_is_refused_or_gives_one_region() -> None:
         whole: Any = Regions(table, publish=publish, constraints=[pm.KAnonymity() >= 10])
         front = pm.optimize(whole, budget=1, seed=1, progress=False)
         assert front.to_frame()["k"].tolist() == [10]
+        assert "all records are published alike" in front[0].explain()
 
 
 @pytest.mark.parametrize("publish", PUBLISH)
