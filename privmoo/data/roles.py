@@ -310,7 +310,7 @@ def warn_of_values(sensitive: Mapping[str, Attribute]) -> None:
             warnings.warn(
                 f"sensitive: column {name!r} has texts that programs read as missing, such as 'NA', '?' or "
                 "an empty one; they count as missing and add no diversity: if they are values, write them "
-                "differently, or count them with missing='value'",
+                "differently, or count them as values (missing = 'value')",
                 TableWarning,
                 stacklevel=3,
             )

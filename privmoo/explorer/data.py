@@ -11,7 +11,8 @@ The dictionary of `ExplorerData.to_json`:
   the position of each solution's family there), `dominated` and `infeasible` (objective values of further
   candidates, to be greyed), `numbers` (how its solutions are called), `knee`, `pick` and `suggested`
   (positions or null), `fresh` (positions of what the last search found), `cards` (whether more than
-  values is known about its solutions), `advice` (titles with sentences: choices, range, knee, flat regions).
+  values is known about its solutions), `advice` (titles with sentences: choices, range,
+  knee, flat regions).
 - `sizes`: names of the bars of a histogram of group sizes.
 
 Positions count across all fronts: the second front continues where the first ends. People see `numbers`.
