@@ -297,16 +297,16 @@ def _values(
                 f"explore: the table of points has no column {q.key!r}{nearest(q.key, source.columns)}"
             )
     try:
-        table = source.reindex(columns=[q.key for q in quantities]).to_numpy(
+        points = source.reindex(columns=[q.key for q in quantities]).to_numpy(
             np.float64, na_value=np.nan
         )
     except (TypeError, ValueError):
         raise ProblemError("explore: the table of points must contain only numbers") from None
-    if not np.isfinite(table[:, :n_objectives]).all():
+    if not np.isfinite(points[:, :n_objectives]).all():
         raise ProblemError(
             "explore: a point of the table lacks a finite value of an objective; leave it out"
         )
-    return np.asarray(table, dtype=np.float64)
+    return np.asarray(points, dtype=np.float64)
 
 
 def _names(sources: Sequence[Front | pd.DataFrame], names: Sequence[str] | None) -> list[str]:

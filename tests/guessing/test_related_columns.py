@@ -155,7 +155,7 @@ def test_a_scan_reads_points_only(tmp_path: Path) -> None:
 )
 def test_dates_go_by_periods(order: str, spelling: str) -> None:
     days = pd.to_datetime(["2021-06-02", "1999-12-31", "2021-05-31", "2023-01-01", "2021-05-30"])
-    tree = Tree.dates(order=order).bind(days.strftime(spelling))  # type: ignore[arg-type]
+    tree = Tree.dates(order=order).bind(days.strftime(spelling))
     assert list(tree.leaves) == days.sort_values().strftime(spelling).tolist()
     labels = [tree.level_labels(level) for level in range(1, tree.n_levels)]
     assert [list(names) for names in labels] == [
