@@ -117,7 +117,8 @@ def to_backend(frame: pd.DataFrame, backend: str) -> Any:
             f"a column has values that {backend} cannot hold; convert it to numbers, text or dates"
         ) from None
     arrow = arrow.replace_schema_metadata(None)
-    return nw.from_arrow(arrow, backend=backend).to_native()
+    library: Any = backend
+    return nw.from_arrow(arrow, backend=library).to_native()
 
 
 def _from_arrow(data: Any, what: str, error: type[PrivmooError]) -> pd.DataFrame:

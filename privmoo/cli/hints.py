@@ -24,7 +24,11 @@ _BY_PARAMETER = {
     "target": "name a column as target in [data]",
     "temporary": "name a folder with more space as temporary in [data]",
 }
+_BY_VALUE = {
+    ("missing", "value"): 'count them as values with missing = "value" in [data]',
+}
 _BY_CALL = {
+    "front.best(…)": "list solutions with privmoo choose --all, and rank them with --best",
     "measure.named(...)": 'name one in the job, such as { measure = "k", name = "k_2" }',
     "table.sample(n)": "remove scan from [data], so that they are read into memory",
     "write(path)": "write it with privmoo release",
@@ -49,7 +53,9 @@ def advice(hint: Hint) -> str:
     >>> advice(Hint(parameter="target", call="Table"))
     'name a column as target in [data]'
     """
-    action = _BY_PARAMETER.get(hint.parameter or "", _BY_CALL.get(hint.call or ""))
+    call = (hint.call or "").rpartition(" or ")[2]
+    action = _BY_VALUE.get((hint.parameter or "", str(hint.value)))
+    action = action or _BY_PARAMETER.get(hint.parameter or "", _BY_CALL.get(call))
     if action is None:
         return str(hint)
     return f"{hint.advice}, or {action}" if hint.advice else action

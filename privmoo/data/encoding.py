@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from privmoo.data.columns import Attribute, QIColumn, QuasiIdentifier, small_uint
 from privmoo.data.roles import check_missing, one_spelling
 from privmoo.data.tuples import distinct_tuples, sparse_counts
-from privmoo.errors import TableError
+from privmoo.errors import Hint, TableError
 from privmoo.hierarchy import Hierarchy
 from privmoo.hierarchy.canonical import Distinct, RowNumbers, distinct
 
@@ -150,8 +150,8 @@ def encode(
         attributes = {name: attribute.with_unknown() for name, attribute in attributes.items()}
         if target in attributes and attributes[target].missing_spellings > 1:
             raise TableError(
-                f"target: column {target!r} is sensitive too, and spells missing values in several ways; "
-                "write them alike, or count them as values with missing='value'"
+                f"target: column {target!r} is sensitive too, and spells missing values in several ways",
+                hint=Hint("write them alike", parameter="missing", value="value", call="Table"),
             )
     target_attribute = None
     if target is not None:

@@ -58,7 +58,7 @@ def no_distance(name: str, values: FloatArray) -> str | None:
     if np.isnan(values).any():
         return (
             f"column {name!r} has missing values, which have no mean and no distance; leave those rows "
-            "out with Table(..., missing='drop')"
+            "out (missing = 'drop')"
         )
     if len(values) and np.abs(values).max() > _LARGEST:
         return (

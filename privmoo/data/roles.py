@@ -312,8 +312,8 @@ def warn_of_values(sensitive: Mapping[str, Attribute]) -> None:
         if attribute.missing_texts:
             warnings.warn(
                 f"sensitive: column {name!r} has texts that programs read as missing, such as 'NA', '?' or "
-                "an empty one; they count as missing and add no diversity; if they are values, write them "
-                "differently, or pass missing='value'",
+                "an empty one; they count as missing and add no diversity: if they are values, write them "
+                "differently, or count them as values (missing = 'value')",
                 TableWarning,
                 stacklevel=3,
             )

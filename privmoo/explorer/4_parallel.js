@@ -393,7 +393,7 @@ function wrapped(context, text, width, most = 4) {
     }
     let rest = word;
     while (!fits(rest) && rest.length > 2) {
-      let n = rest.length - 1;
+      let n = Math.max(rest.length - 3, 2); // no single letter on a line of its own
       while (n > 1 && !fits(`${rest.slice(0, n)}-`)) n -= 1;
       lines.push(`${rest.slice(0, n)}-`);
       rest = rest.slice(n);

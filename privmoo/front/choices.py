@@ -13,7 +13,7 @@ import pandas as pd
 
 from privmoo._util.checks import is_number
 from privmoo._util.wording import join_words
-from privmoo.errors import MeasureError, ProblemError
+from privmoo.errors import Hint, MeasureError, ProblemError
 from privmoo.front.choice import need_solutions
 from privmoo.front.limits import Limit, check_value
 from privmoo.front.quantities import RECORDS_SUPPRESSED, Quantity, find
@@ -295,8 +295,8 @@ def _usual_steps(front: Front) -> tuple[Quantity, list[float]]:
             return quantity, sorted({level for level in quantiles if level <= column.max()})
     raise ProblemError(
         f"choices: this front has no k, and none of {', '.join(q.key for q in front.objectives)} is "
-        "maximised; name steps of one of them, as in "
-        f"front.choices({front.objectives[0].key}=[…]), or use front.best(…), front.near(…)"
+        "maximised",
+        hint=Hint(call=f"front.choices({front.objectives[0].key}=[…]) or front.best(…)"),
     )
 
 

@@ -114,6 +114,14 @@ class Facts:
         """Whether all are whole numbers."""
         return self.kind == "number" and bool((self.numbers % 1 == 0).all())
 
+    @cached_property
+    def same(self) -> bool:
+        """Whether nearly all rows have the same value."""
+        if self.data is None:
+            return False
+        counts = np.bincount(self.data.codes + 1)
+        return bool(counts.max() > 0.95 * counts.sum())
+
     @property
     def free_text(self) -> bool:
         """Whether people wrote the values in sentences."""

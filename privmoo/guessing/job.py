@@ -142,7 +142,8 @@ def _problem(columns: Sequence[ColumnGuess]) -> str:
         '# name = "BudgetSuppression"',
         "max_suppression = 0.05  # at most this share of the records is left out",
     ]
-    if any(column.role == "sensitive" for column in columns):
+    sensitive = [column for column in columns if column.role == "sensitive"]
+    if sensitive and not any(column.constant for column in sensitive):
         lines += [
             "# By counting rows, k is the number of records that could be a person's. All of them may have",
             "# the same sensitive value. To limit how often one occurs in a group, search for k, l and",

@@ -27,6 +27,7 @@ class ColumnGuess:
         target: Whether it looks like a column that learners predict.
         subject: Whether it looks like the key of persons who have several rows.
         unsure: Whether the role is unknown.
+        constant: Whether nearly all rows of a sensitive column have the same value.
     """
 
     name: str
@@ -36,6 +37,7 @@ class ColumnGuess:
     target: bool = False
     subject: bool = False
     unsure: bool = False
+    constant: bool = False
 
 
 def decide(facts: Facts) -> ColumnGuess:
@@ -72,7 +74,9 @@ def decide(facts: Facts) -> ColumnGuess:
         reason = f"the name says {sensitive[0].says}; {_count(facts)}"
         if facts.unique:
             reason += ", so exact that others may recognise a person by them: round them or leave them out"
-        return ColumnGuess(name, "sensitive", reason, target=target)
+        if facts.same:
+            reason += ", nearly always the same one: no group can hide who has another"
+        return ColumnGuess(name, "sensitive", reason, target=target, constant=facts.same)
     if quasi:
         return _quasi(facts, f"the name says {(strong or quasi)[0].says}", name_meanings)
     if target:

@@ -102,12 +102,12 @@ def test_categories_keep_their_order() -> None:
         "middle",
         "large",
     )
-    assert as_pandas(frame)["size"].dtype.ordered
+    assert as_pandas(frame)["size"].cat.ordered
 
 
 def test_what_is_not_a_frame() -> None:
     with pytest.raises(TableError, match=r"data: must be a data frame .*, got dict"):
-        pm.Table({"age": [31]}, quasi_identifiers=["age"])  # type: ignore[arg-type]
+        pm.Table({"age": [31]}, quasi_identifiers=["age"])
     polars = pytest.importorskip("polars")
     lazy = polars.LazyFrame({"age": [31]})
     with pytest.raises(TableError, match="a lazy frame of polars has no rows yet; collect it"):

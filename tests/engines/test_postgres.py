@@ -51,7 +51,7 @@ def database() -> Iterator[str]:
     if None in programs.values():
         pytest.skip("PostgreSQL is not installed")
     # The path of a socket must be short.
-    folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="pg"))
     if os.getuid() == 0:
         os.chown(folder, pwd.getpwnam("nobody").pw_uid, -1)
     try:

@@ -399,7 +399,7 @@ def test_families_are_coloured_named_and_filtered(browser: Any, theme: str, tmp_
     assert f"family: {names[-1]}" in page.locator(".pmx-badges").inner_text()
     page.locator('[data-column="family"]').click()
     assert names[1] in page.locator(".pmx-row").first.inner_text()
-    page.locator(".pmx-head .pmx-button").click()
+    page.locator(".pmx-head > .pmx-button").click()
     settle(page)
     assert len(selected(page)) == len(mixed) and keys.nth(0).locator("input").is_checked()
     ARTEFACTS.mkdir(exist_ok=True)

@@ -328,7 +328,7 @@ def test_python_searches_on_and_takes_it_back() -> None:
     chosen = front[0]
     widget.focus, widget.shortlist = chosen, {chosen.number: "mine"}
     messages: list[Any] = []
-    widget.send = messages.append  # type: ignore[method-assign]
+    widget.send = messages.append
     refined = widget.refine({"k": 3}, budget=5, seed=1)
     assert [m["progress"] for m in messages][-1] == 1.0
     assert len(refined) >= len(front) and widget._undo == 1
@@ -347,7 +347,7 @@ def test_python_searches_on_and_takes_it_back() -> None:
 def test_the_browser_asks_python_to_search() -> None:
     widget = small_front().explore()
     answers: list[Any] = []
-    widget.send = answers.append  # type: ignore[method-assign]
+    widget.send = answers.append
     widget._on_request(widget, {"kind": "refine", "id": 0, "seconds": 0.2, "request": "a"}, [])
     assert answers[-1] == {"request": "a", "answer": {}} and widget._undo == 1
     widget._on_request(widget, {"kind": "undo", "id": None, "request": "b"}, [])

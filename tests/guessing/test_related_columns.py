@@ -155,7 +155,7 @@ def test_a_scan_reads_points_only(tmp_path: Path) -> None:
 )
 def test_dates_go_by_periods(order: str, spelling: str) -> None:
     days = pd.to_datetime(["2021-06-02", "1999-12-31", "2021-05-31", "2023-01-01", "2021-05-30"])
-    tree = Tree.dates(order=order).bind(days.strftime(spelling))  # type: ignore[arg-type]
+    tree = Tree.dates(order=order).bind(days.strftime(spelling))
     assert list(tree.leaves) == days.sort_values().strftime(spelling).tolist()
     labels = [tree.level_labels(level) for level in range(1, tree.n_levels)]
     assert [list(names) for names in labels] == [
@@ -209,3 +209,14 @@ def test_abbreviations(name: str, says: str) -> None:
     values = ["2001-01-02", "1999-05-06", "2003-03-03"] if says == "birth" else ["a", "b", "c"]
     frame = pd.DataFrame({name: [values[i % 3] for i in range(N)], "age": RNG.integers(18, 90, N)})
     assert guess(frame)[name].reason.startswith(f"the name says {says}")
+
+
+def test_a_column_that_is_nearly_constant_leads_to_no_dead_end() -> None:
+    frame = pd.DataFrame(
+        {"age": RNG.integers(18, 90, N), "illness": ["none"] * (N - 6) + ["flu"] * 6}
+    )
+    found = guess(frame)
+    assert "nearly always the same one" in found["illness"].reason
+    assert "KLSafe" not in found.to_toml("data.csv")
+    mixed = frame.assign(illness=RNG.choice(["none", "flu"], N))
+    assert "KLSafe" in guess(mixed).to_toml("data.csv")

@@ -151,6 +151,6 @@ def numeric() -> Recoder:
     return Recoder(recoding, handle_unknown="suppress", as_numbers=True)
 
 
-@parametrize_with_checks([numeric()])
+@parametrize_with_checks([numeric()])  # type: ignore[untyped-decorator]
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
