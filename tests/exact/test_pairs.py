@@ -54,7 +54,8 @@ def test_the_bound_holds_for_regions_and_is_said(limit: float) -> None:
     for seed in range(3):
         table = random_cuts(np.random.default_rng(seed), most=40).table
         problem = Regions(table, max_suppression=limit)
-        found = pm.optimize(problem, None, pm.Evaluations(20), seed=1, progress=False, polish=False)
+        few = pm.search.make_algorithm(problem, population=8)
+        found = pm.optimize(problem, few, pm.Evaluations(20), seed=1, progress=False, polish=False)
         assert is_bound(lower_bound(problem), found, "loss", 1)
         front = exact_front(problem, start=found, progress=False)
         assert not front.proven and front.run["algorithm"] == "bound by pairs"
