@@ -16,13 +16,20 @@ from privmoo.problem import AnonymizationProblem
 from privmoo.spaces.cuts import CutSpace
 from privmoo.spaces.levels import LevelSpace
 
-__all__ = ["Choices", "CutChoices", "LevelChoices", "choices_of", "count_cuts", "list_cuts"]
+__all__ = [
+    "CutChoices",
+    "LevelChoices",
+    "PartitionChoices",
+    "choices_of",
+    "count_cuts",
+    "list_cuts",
+]
 
 _LONGEST_LIST = 1 << 16
 _MOST_NODES = 1 << 62  # that have a number
 
 
-class Choices:
+class PartitionChoices:
     """All recodings of a space as a product of lists: one partition for every quasi-identifier.
 
     Attributes:
@@ -72,7 +79,7 @@ class Choices:
         raise TypeError(f"{type(self).__name__} must define row(places, threshold)")
 
 
-class LevelChoices(Choices):
+class LevelChoices(PartitionChoices):
     """The levels of a space of levels, the lowest first.
 
     Args:
@@ -102,7 +109,7 @@ class LevelChoices(Choices):
         return self.space.from_levels(self.space.highest, 1)
 
 
-class CutChoices(Choices):
+class CutChoices(PartitionChoices):
     """All valid cuts of every quasi-identifier, the finest first.
 
     Args:
@@ -141,7 +148,7 @@ class CutChoices(Choices):
         return self.space.coarsest()
 
 
-def choices_of(problem: AnonymizationProblem) -> Choices:
+def choices_of(problem: AnonymizationProblem) -> PartitionChoices:
     """Return the choices of a problem of cuts or levels.
 
     Raises:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from privmoo._util.dominance import non_dominated
 from privmoo._util.progress_bar import new_bar
 from privmoo.errors import InfeasibleError, ProblemError
-from privmoo.exact.choices import Choices, choices_of
+from privmoo.exact.choices import PartitionChoices, choices_of
 from privmoo.exact.costs import SweepGoal, costs_of, goal_of, values_of
 from privmoo.exact.dolls import Outcome, search_lattice
 from privmoo.exact.one_by_one import evaluate_all
@@ -163,7 +163,7 @@ def lower_bound(problem: AnonymizationProblem, *, most_nodes: int = 200_000) -> 
 
 def _by_sweep(
     problem: AnonymizationProblem,
-    choices: Choices,
+    choices: PartitionChoices,
     goal: SweepGoal,
     start: Front | None,
     watch: Stopwatch,
@@ -290,7 +290,7 @@ def _best_entries(best: Best, goal: SweepGoal) -> list[tuple[int, int]]:
 
 def _by_evaluation(
     problem: AnonymizationProblem,
-    choices: Choices,
+    choices: PartitionChoices,
     start: Front | None,
     watch: Stopwatch,
     bar: Any,
@@ -321,7 +321,7 @@ def _as_steps(
     return pd.DataFrame({"k": k, goal.measure.key: values_of(problem.table, goal, floor[k])})
 
 
-def _parts(choices: Choices, most_nodes: int) -> list[list[int]]:
+def _parts(choices: PartitionChoices, most_nodes: int) -> list[list[int]]:
     """Return the quasi-identifiers in few parts whose lattices are small enough."""
     sizes = choices.sizes
     parts: list[list[int]] = []
@@ -344,7 +344,7 @@ def _mean_groups(
 
 
 def _facts(
-    choices: Choices, watch: Stopwatch, n_visited: int, left_out: int, *, proven: bool
+    choices: PartitionChoices, watch: Stopwatch, n_visited: int, left_out: int, *, proven: bool
 ) -> dict[str, Any]:
     return {
         "algorithm": "exact lattice",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo.exact.choices import Choices
+from privmoo.exact.choices import PartitionChoices
 from privmoo.exact.stopwatch import Stopwatch
 from privmoo.front.archive import Archive
 from privmoo.operators.space import space_of
@@ -22,7 +22,7 @@ _SMALL_CHUNK = 256  # so that the clock is looked at often
 
 
 def evaluate_all(
-    problem: AnonymizationProblem, choices: Choices, watch: Stopwatch, bar: Any
+    problem: AnonymizationProblem, choices: PartitionChoices, watch: Stopwatch, bar: Any
 ) -> tuple[Archive, int]:
     """Evaluate every recoding, with every threshold if that is a variable, until the time is over.
 
@@ -51,7 +51,7 @@ def evaluate_all(
 
 
 def _decision_vectors(
-    problem: AnonymizationProblem, choices: Choices, nodes: NDArray[np.int64], size: int
+    problem: AnonymizationProblem, choices: PartitionChoices, nodes: NDArray[np.int64], size: int
 ) -> list[NDArray[Any]]:
     """Return the decision vectors of some recodings, with every threshold they choose, in chunks."""
     share = getattr(problem.space, "max_suppression", None)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.data.table import Table
-from privmoo.exact.choices import Choices
+from privmoo.exact.choices import PartitionChoices
 
 __all__ = ["Kind", "Price", "cost_of_block", "price_of", "shares_of"]
 
@@ -58,7 +58,7 @@ def cost_of_block(leaves: NDArray[Any], n_leaves: int, share: float, kind: Kind)
     return np.asarray(share * (leaves - 1) / max(n_leaves - 1, 1))
 
 
-def price_of(choices: Choices, kind: Kind, columns: Collection[int]) -> Price:
+def price_of(choices: PartitionChoices, kind: Kind, columns: Collection[int]) -> Price:
     """Return what every block of every partition costs a record.
 
     Args:

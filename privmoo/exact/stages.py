@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.data.table import Table
-from privmoo.exact.choices import Choices
+from privmoo.exact.choices import PartitionChoices
 from privmoo.exact.nested import blocks_of_bits, nested_sets
 from privmoo.exact.prices import Price, cost_of_block
 from privmoo.kernels.rolling import Stages
@@ -52,7 +52,7 @@ class Lattice:
     """
 
     def __init__(
-        self, choices: Choices, price: Price, columns: Sequence[int] | None = None
+        self, choices: PartitionChoices, price: Price, columns: Sequence[int] | None = None
     ) -> None:
         places = range(choices.table.n_qis) if columns is None else columns
         order = sorted(places, key=lambda j: -_entropy(choices.table, j))
@@ -60,7 +60,7 @@ class Lattice:
 
     def _set(
         self,
-        choices: Choices,
+        choices: PartitionChoices,
         costs: Price,
         groups: list[list[int]],
         combinations: dict[tuple[int, ...], list[_Entry]],
