@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privmoo as pm
@@ -139,6 +139,7 @@ def cells(table: pm.Table, rng: np.random.Generator) -> CellRecoding:
 
 
 @pytest.mark.filterwarnings("ignore::privmoo.release.release.ReleaseWarning")
+@settings(max_examples=25)  # every example releases and evaluates a recoding of each kind
 @given(st.integers(0, 10**6))
 def test_the_measure_is_the_slow_count_over_released_rows(seed: int) -> None:
     table = random_table(seed)
