@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,7 +208,7 @@ def _cheapest_boxes(
 
 
 @compiled()
-def _dearest(ks: NDArray[np.int64], best: NDArray[np.float64], inside: int) -> float:
+def _dearest(ks: NDArray[np.int64], best: NDArray[np.float64], inside: Any) -> float:
     """The cost below which so many records help some k; best costs rise with k."""
     result = 0.0
     for place in range(len(ks)):

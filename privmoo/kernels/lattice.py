@@ -7,7 +7,7 @@ made from groups, never from records, and the many combinations of the last stag
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -434,7 +434,7 @@ def _must_suppress(
     prefix: Prefix,
     owners: NDArray[np.int64],
     terms: Terms,
-) -> int:
+) -> Any:
     """How many records are left out whenever the entries of a stage are published in finer groups.
 
     `owners` says which of `prefix.n_fixed` coarse groups every entry belongs to.

@@ -225,15 +225,15 @@ def judge_in_detail(
     for i in range(n_sizes):
         size = sizes[i]
         k = min(size, terms.most_k)
-        total = cost + suppressed * terms.price
+        total: Any = cost + suppressed * terms.price
         allowed = size > refuted and is_allowed(size, suppressed, i, sizes, terms)
         if allowed and (terms.all_limits or total * (1 - 1e-12) < best.floor[k]):
             if n_columns:
-                total = 0.0
+                logarithms = 0.0
                 for j in range(n_columns):
                     loss = max(losses[j] + suppressed, 0.0) / n_records
-                    total += terms.weights[j] * np.log1p(loss)
-                total *= n_records / np.log(2.0)
+                    logarithms += terms.weights[j] * np.log1p(loss)
+                total = logarithms * n_records / np.log(2.0)
             if terms.all_limits or total < best.floor[k]:
                 bad = np.int64(0)
                 if not satisfied:
