@@ -55,11 +55,13 @@ def exact_front(
 ) -> Front:
     """Return the proven front of a problem of levels or cuts, over all recodings and thresholds.
 
-    For k against general loss or transparency, the groups of a recoding are built from those of finer
-    ones, all thresholds of a recoding are judged at once, and proven bounds exclude what cannot matter
-    (see `privmoo.kernels.lattice.sweep`). For other objectives, constraints and policies, every recoding is
-    evaluated like any candidate. The front is marked proven, `front.proven`, and the problem returns it
-    to pymoo, `problem.pareto_front()`.
+    For general loss (arithmetic or geometric) or transparency, alone or against k, the groups of a
+    recoding are built from those of finer ones, all thresholds of a recoding are judged at once, and
+    proven bounds exclude what cannot matter (see `privmoo.kernels.lattice.sweep`). Constraints on k, on
+    suppression and on the values of one sensitive column are part of that; monotone ones exclude recodings
+    by themselves (see `privmoo.exact.value_demands.rules_of`). For other objectives, constraints and
+    policies, every recoding is evaluated like any candidate. The front is marked proven, `front.proven`,
+    and the problem returns it to pymoo, `problem.pareto_front()`.
 
     A search that ends early returns the best that it knows and what is proven so far: `front.gap()` says
     how much better a release can be for every k, `front.run["bound"]` has these bounds as rows, and
