@@ -55,8 +55,8 @@ def anneal(
 ) -> None:
     """Take random steps at temperatures that fall from `hot` to `cold`; every class fits, before and after.
 
-    Every step concerns one of `units`, where a unit may stand several times, and a near unit. Every
-    thousand steps the temperature is one for all of them.
+    Every step concerns one of `units`, where a unit may stand several times, and a near unit. A thousand
+    steps share a temperature. Classes much larger than 2k are rarely tried to cut, which takes long.
     """
     n_units, k = len(field.weights), demands.k
     scratch = np.empty(n_units, np.int64)
@@ -89,7 +89,6 @@ def anneal(
                     leave(field, state, u)
                     join(field, state, a, u)
                 elif uniform(state.random) < (2 * k / state.sizes[b]) ** 2 <= 1.0:
-                    # A class that stays much larger cannot be cut often, and trying takes long.
                     _try_split(field, state, demands, b, scratch, keys)
             continue
         v = _other_member(
