@@ -186,25 +186,38 @@ class CutSpace(SearchSpace):
         fixed = self.fixed_one | self.fixed_zero
         is_open = row[self.first]
         reachable = is_open | (self.parent < 0) | is_open[self.parent]
-        rows = []
-        for switch in np.flatnonzero(~fixed[self.first] & reachable):
-            moved = row.copy()
+        switches = np.flatnonzero(~fixed[self.first] & reachable)
+        opened_or_closed = np.tile(row, (len(switches), 1))
+        single = self.stop[switches] - self.begin[switches] == 1
+        places = self.begin[switches[single]]
+        opened_or_closed[np.flatnonzero(single), places] = ~row[places]
+        for i in np.flatnonzero(~single):
+            switch = switches[i]
             part = slice(self.begin[switch], self.stop[switch])
             if is_open[switch]:
-                moved[part] &= self.fixed_one[part]
+                opened_or_closed[i, part] &= self.fixed_one[part]
             else:
-                moved[part] |= self.owner[part] == switch
-            rows.append(moved)
+                opened_or_closed[i, part] |= self.owner[part] == switch
+        parts = [opened_or_closed]
         for a, b, tree in zip(self.offsets[:-1], self.offsets[1:], self.constrained, strict=True):
-            if tree:
-                continue
-            for bit in a + np.flatnonzero(row[a:b] & ~fixed[a:b]):
-                for place in range(max(a, bit - _REACH), min(b, bit + _REACH + 1)):
-                    if not row[place] and not fixed[place]:
-                        moved = row.copy()
-                        moved[bit], moved[place] = False, True
-                        rows.append(moved)
-        return np.array(rows, dtype=np.bool_).reshape(len(rows), self.n_bits)
+            if not tree:
+                parts.append(self._shifted(row, int(a), int(b), ~fixed))
+        return np.concatenate(parts)
+
+    def _shifted(
+        self, row: NDArray[np.bool_], begin: int, stop: int, is_free: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Return a cut with one boundary of an unconstrained attribute shifted, in all ways."""
+        ends = begin + np.flatnonzero((row & is_free)[begin:stop])
+        places = ends[:, None] + np.arange(-_REACH, _REACH + 1)
+        inside = (places >= begin) & (places < stop)
+        inside &= (~row & is_free)[np.clip(places, begin, stop - 1)]
+        which, _ = np.nonzero(inside)
+        rows = np.tile(row, (len(which), 1))
+        numbers = np.arange(len(which))
+        rows[numbers, ends[which]] = False
+        rows[numbers, places[inside]] = True
+        return rows
 
     def valid(self, X: npt.ArrayLike) -> NDArray[np.bool_]:
         """Return which rows are valid cuts and respect the fixed bits."""

@@ -225,3 +225,38 @@ def test_a_kind_of_a_plug_in_has_no_example() -> None:
         ProblemError, match=r"does not search mine; use a problem whose space does$"
     ):
         space_of(object(), "mine")
+
+
+def slow_neighbours(space: CutSpace, row: NDArray[np.bool_]) -> list[list[bool]]:
+    """One switch after the other, then one boundary after the other, moved to every place in reach."""
+    fixed = space.fixed_one | space.fixed_zero
+    rows = []
+    for switch, bit in enumerate(space.first):
+        above = space.parent[switch]
+        if fixed[bit] or not (row[bit] or above < 0 or row[space.first[above]]):
+            continue
+        moved = row.copy()
+        for place in range(space.begin[switch], space.stop[switch]):
+            if row[bit]:
+                moved[place] = row[place] and space.fixed_one[place]
+            elif space.owner[place] == switch:
+                moved[place] = True
+        rows.append(moved.tolist())
+    for j, tree in enumerate(space.constrained):
+        bits = range(space.offsets[j], space.offsets[j + 1])
+        for bit in bits:
+            for place in bits:
+                movable = row[bit] and not row[place] and not fixed[bit] and not fixed[place]
+                if not tree and movable and abs(bit - place) <= 3:
+                    moved = row.copy()
+                    moved[bit], moved[place] = False, True
+                    rows.append(moved.tolist())
+    return rows
+
+
+@given(table=tables(), seed=st.integers(0, 2**32 - 1))
+def test_neighbours_are_all_single_moves_in_their_order(table: Table, seed: int) -> None:
+    space = CutSpace(table)
+    bits = np.random.default_rng(seed).random((3, space.n_bits)) < 0.5
+    for row in [*space.repair(bits), space.finest(), space.coarsest()]:
+        assert space.neighbours(row).tolist() == slow_neighbours(space, row)
