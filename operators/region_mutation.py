@@ -60,29 +60,37 @@ class RegionMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
         seeds = rng.integers(1 << 31, size=len(X)).tolist()
         rows = space.clean(X)
         effort = min(self.effort * space.table.n_tuples, _LARGEST_EFFORT)
-
         is_elite = rng.random(len(X)) < self.elite
-        remembered = dict(
-            zip(
-                np.flatnonzero(is_elite).tolist(),
-                space.best_remembered(rng, int(is_elite.sum())),
-                strict=False,
-            )
-        )
+        best = space.best_remembered(rng, int(is_elite.sum()))
+        places = np.flatnonzero(is_elite)[: len(best)].tolist()
+        chains: dict[int, list[int]] = {}
+        for place, (_, target) in zip(places, best, strict=True):
+            chains.setdefault(target.k, []).append(place)
+        starts = dict(zip(places, best, strict=True))
+        children: dict[int, NDArray[np.int32]] = {}
 
-        def child(i: int, row: NDArray[np.int32], seed: int) -> NDArray[np.int32]:
-            draw = np.random.default_rng(seed)
-            share = space.draw_share(draw)
-            if i in remembered:
-                best, target = remembered[i]
-                row = space.crossed(best, row, target)
-                return space.improved(row, target, effort, seed, share=share)
-            target = space.target_of(row)
+        def search_best(chain: list[int]) -> None:
+            """Search from the best regions for a size; each child begins with the one before."""
+            row, target = starts[chain[0]]
+            share = space.draw_share(np.random.default_rng(seeds[chain[0]]))
+            for i in chain:
+                row = space.crossed(row, rows[i], target)
+                row = space.improved(row, target, effort, seeds[i], share=share)
+                children[i] = row
+
+        def search(chain: list[int]) -> None:
+            """Search from a parent, or from the best regions."""
+            [i, *_] = chain
+            if i in starts:
+                search_best(chain)
+                return
+            draw = np.random.default_rng(seeds[i])
+            share, target = space.draw_share(draw), space.target_of(rows[i])
             if target.k == 1 or draw.random() < self.retarget:
                 target = space.near(target, draw)  # with regions of one record nothing is gained
-            row = space.other_steps(row, target, draw)
-            return space.improved(row, target, effort, seed, share=share)
+            row = space.other_steps(rows[i], target, draw)
+            children[i] = space.improved(row, target, effort, seeds[i], share=share)
 
-        children = space.each(child, list(range(len(X))), list(rows), seeds)
+        space.each(search, [*chains.values(), *([i] for i in range(len(X)) if i not in starts)])
         space.passes += len(X) * space.passes_of(effort)
-        return np.stack(children).astype(X.dtype, copy=False)
+        return np.stack([children[i] for i in range(len(X))]).astype(X.dtype, copy=False)
