@@ -85,7 +85,7 @@ def anneal(
             if join_cost(field, state, b, u) - leave_gain(field, state, u) < limit:
                 leave(field, state, u)
                 join(field, state, b, u)
-                if not (fits(field, state, demands, a) and fits(field, state, demands, b)):
+                if not _both_fit(field, state, demands, a, b):
                     leave(field, state, u)
                     join(field, state, a, u)
                 elif uniform(state.random) < (2 * k / state.sizes[b]) ** 2 <= 1.0:
@@ -104,10 +104,14 @@ def anneal(
             change += _mismatches_after_swap(field, state, u, v)
         if change < limit:
             _exchange(field, state, u, v)
-            if constrained and not (
-                fits(field, state, demands, a) and fits(field, state, demands, b)
-            ):
+            if constrained and not _both_fit(field, state, demands, a, b):
                 _exchange(field, state, u, v)
+
+
+@compiled()
+def _both_fit(field: Field, state: State, demands: Demands, a: int, b: int) -> bool:
+    """Return whether two classes have what is demanded of every class."""
+    return fits(field, state, demands, a) and fits(field, state, demands, b)
 
 
 @compiled()
