@@ -147,6 +147,6 @@ def check_exact(problem: AnonymizationProblem, limit: Limit) -> None:
         problem: The problem.
         limit: Not used: the search has its own limit.
     """
-    from privmoo.exact.choices import choices_of
+    from privmoo.exact.partitions import partitions_of
 
-    choices_of(problem)
+    partitions_of(problem)
