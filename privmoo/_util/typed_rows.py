@@ -35,7 +35,10 @@ def frame_of_rows(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> pd.Dat
 def _column(values: Sequence[Any]) -> pd.Series[Any]:
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int} and None in values:
-        return pd.Series(values, dtype="Int64")
+        try:
+            return pd.Series(values, dtype="Int64")
+        except OverflowError:  # such as long account numbers
+            return pd.Series(values, dtype=object)
     if kinds == {bool} and None in values:
         return pd.Series(values, dtype="boolean")
     return pd.Series(values)
@@ -106,10 +109,11 @@ def _frame_of_cells(path: Path, rows: list[list[Any]], missing: set[str]) -> pd.
     ]
     if not cells:
         raise TableError(f"{path}: the sheet is empty; its first row must name the columns")
-    header, *records = cells
+    width = max(map(len, cells))
+    header, *records = (row + [None] * (width - len(row)) for row in cells)
     if not records:
         raise TableError(f"{path} has a header but no rows; add at least one record")
-    places = [i for i in range(len(header)) if any(row[i] is not None for row in cells)]
+    places = [i for i in range(width) if any(row[i] is not None for row in (header, *records))]
     unnamed = next((i for i in places if header[i] is None), None)
     if unnamed is not None:
         raise TableError(f"{path}: column {unnamed + 1} has values but no name in the first row")

@@ -43,7 +43,8 @@ class ForeignRelease:
 
     Args:
         table: The original.
-        rows: The rows; quasi-identifiers and sensitive columns have the names of the table.
+        rows: The rows; quasi-identifiers, sensitive columns and the subject column, if there is one, have
+            the names of the table.
         meanings: Per column, the values that a label stands for, where none of these rules fits.
 
     >>> import privmoo as pm
@@ -62,6 +63,11 @@ class ForeignRelease:
     def frame(self) -> pd.DataFrame:
         """The rows as pandas holds them, those included that are left out."""
         frame = as_pandas(self.rows, what="rows", error=ReleaseError).reset_index(drop=True)
+        for name in self.meanings or {}:
+            if name not in self.table.qi_names:
+                raise ReleaseError(
+                    f"meanings: {name!r} is not a quasi-identifier{nearest(name, self.table.qi_names)}"
+                )
         for name in (*self.table.qi_names, *self.table.sensitive):
             if name not in frame.columns:
                 raise ReleaseError(
@@ -107,12 +113,17 @@ class ForeignRelease:
     def audit(self) -> Audit:
         """The audit of the released rows."""
         table, missing = self.table, self.table.missing_sensitive
-        names = [*table.qi_names, *table.sensitive]
+        names, subject = [*table.qi_names, *table.sensitive], table.subject_name
+        if subject is not None and subject not in self.frame.columns:
+            raise ReleaseError(
+                f"rows: k counts persons in this table; keep the column {subject!r}, which tells them apart"
+            )
         return audit(
             self.frame[names][self.released].reset_index(drop=True),
             quasi_identifiers=table.qi_names,
             sensitive=list(table.sensitive),
             missing=missing,
+            subject=None if subject is None else self.frame[subject].to_numpy()[self.released],
         )
 
     @property
@@ -173,7 +184,9 @@ class _Labels:
         """Return how many values a cell stands for; 0 if it is not understood, -1 if it is a mean."""
         text = canonical(value).strip()
         if text in self.meanings:
-            return len(self.meanings[text])
+            values = self.meanings[text]
+            leaves = {canonical(v) for v in ([values] if isinstance(values, str) else values)}
+            return len(leaves & self.leaves)
         if text in self.leaves:
             return 1
         if text in self.nodes:

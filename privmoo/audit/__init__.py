@@ -13,7 +13,7 @@ from privmoo.audit.formulas import formula
 from privmoo.audit.frame import Roles, count_frame, group_sizes
 from privmoo.audit.labels import check_covers
 from privmoo.audit.records import (
-    RowNoise,
+    StatedNoise,
     disclosure_risks,
     kept_values,
     mean_levels,
@@ -31,7 +31,7 @@ __all__ = [
     "Audit",
     "Counts",
     "Roles",
-    "RowNoise",
+    "StatedNoise",
     "ValueCounts",
     "audit",
     "audit_sizes",

@@ -14,7 +14,7 @@ from privmoo.audit.labels import Meanings, read_positions, require
 from privmoo.audit.values import canonical, canonical_codes, factorize
 from privmoo.errors import AuditError
 
-__all__ = ["RowNoise", "disclosure_risks", "kept_values", "mean_levels", "numbers_of_labels"]
+__all__ = ["StatedNoise", "disclosure_risks", "kept_values", "mean_levels", "numbers_of_labels"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -23,7 +23,7 @@ _POINTS = 256
 
 
 @dataclass(frozen=True)
-class RowNoise:
+class StatedNoise:
     """The Laplace noise on a numeric column, as the publisher states it.
 
     Attributes:
@@ -145,7 +145,7 @@ def disclosure_risks(
     meanings: Meanings,
     numeric: Collection[Hashable],
     rows: Sequence[int] | IntArray,
-    noise: Mapping[Any, RowNoise] | None = None,
+    noise: Mapping[Any, StatedNoise] | None = None,
 ) -> FloatArray:
     """Return per released person the share of the secret among the rows that fit the original values.
 
@@ -203,8 +203,13 @@ def disclosure_risks(
     return risk
 
 
-def _unrounded(low: FloatArray, high: FloatArray, noise: RowNoise) -> tuple[FloatArray, FloatArray]:
-    """Return the ends of all sums that were rounded, and moved to a bound, into released intervals."""
+def _unrounded(
+    low: FloatArray, high: FloatArray, noise: StatedNoise
+) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of all sums that were rounded, and moved to a bound, into released intervals.
+
+    `Laplace.before_rounding` states the same rule for the optimiser; the audit shares no code with it.
+    """
     at_bottom, at_top = low <= noise.low, high >= noise.high
     return (
         np.where(at_bottom, -np.inf, low - noise.step / 2),

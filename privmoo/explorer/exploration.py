@@ -30,7 +30,8 @@ def read_exploration(source: Mapping[str, Any] | str | Path) -> dict[str, Any]:
         content: Any = dict(source)
     else:
         try:
-            content = json.loads(Path(source).read_text(encoding="utf-8"))
+            text = Path(source).read_text(encoding="utf-8")
+            content = json.loads(text, parse_constant=_refuse)
         except OSError as error:
             raise FileError(f"{source} cannot be read ({error.strerror})") from None
         except ValueError:
@@ -41,6 +42,23 @@ def read_exploration(source: Mapping[str, Any] | str | Path) -> dict[str, Any]:
     good = all(
         isinstance(e, list) and len(e) == 3 and all(type(n) is int for n in e[:2]) for e in entries
     )
-    if not isinstance(content, dict) or content.get("version") != _VERSION or not good:
+    if (
+        not isinstance(content, dict)
+        or content.get("version") != _VERSION
+        or not (good and _has_fields(content))
+    ):
         raise FileError(f"{where}: it is not an exploration; save one in the explorer")
     return content
+
+
+def _has_fields(content: Mapping[str, Any]) -> bool:
+    """Return whether limits are by name, and axes and families are lists of names."""
+    lists = [content.get(field) or [] for field in ("axes", "hidden", "families")]
+    return isinstance(content.get("limits") or {}, dict) and all(
+        isinstance(names, list) and all(isinstance(name, str) for name in names) for names in lists
+    )
+
+
+def _refuse(constant: str) -> float:
+    """Refuse a number that is not finite, such as NaN."""
+    raise ValueError(constant)

@@ -181,14 +181,15 @@ class Explorer(anywidget.AnyWidget):
 
     def _show(self, data: ExplorerData, chosen: Solution, shortlist: dict[int, str]) -> None:
         """Show fronts after a search, with the same solutions in focus and pinned."""
-        earlier = {number: self._place_of(number) for number in shortlist}
+        earlier = {number: (self._place_of(number), self._named(number)) for number in shortlist}
         self._fronts = data
         pinned: dict[int, str] = {}
         for number, comment in shortlist.items():
-            place = self._number_now(earlier[number], number)
+            solution, name = earlier[number]
+            place = self._numbered(*name) if solution is None else self._number_now(solution)
             if place is not None:
                 pinned[place] = comment
-        focus = self._number_now(chosen, None)
+        focus = self._number_now(chosen)
         with self.hold_sync():
             self._data = data.to_json()
             self._undo = len(self._history)
@@ -199,10 +200,8 @@ class Explorer(anywidget.AnyWidget):
         entry, place = self._fronts.place(number)
         return None if entry.front is None else entry.front[place]
 
-    def _number_now(self, solution: Solution | None, number: int | None) -> int | None:
+    def _number_now(self, solution: Solution) -> int | None:
         """Return the number that a solution has now; None if it is no longer on a front."""
-        if solution is None:  # a published point: its place is the same if it lies before the front
-            return number if number is not None and number < len(self._fronts) else None
         try:
             return self._fronts.number(solution)
         except ProblemError:
@@ -217,12 +216,8 @@ class Explorer(anywidget.AnyWidget):
             path: The file.
             force: Whether to replace an existing file.
         """
-        content = self.exploration or {
-            "version": 1,
-            "shortlist": [
-                [*self._named(number), comment] for number, comment in self.shortlist.items()
-            ],
-        }
+        shortlist = [[*self._named(number), comment] for number, comment in self.shortlist.items()]
+        content = {"version": 1, **(self.exploration or {}), "shortlist": shortlist}
         with replacing(path, force=force, private=True) as temporary:
             temporary.write_text(json.dumps(content, ensure_ascii=False, indent=1), "utf-8")
 

@@ -147,7 +147,7 @@ class Recoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
             row = int(np.flatnonzero(codes == leaves.index(-1))[0])
             raise TableError(
                 f"X: column {column.name!r}, row {row} (counted from 0): the value is not in the domain of "
-                "the table; pass handle_unknown='suppress' to publish such values as *"
+                "the table; pass handle_unknown='suppress' to recode such values as *"
             ).at(column.name, row)
         numbers = column.qi.numbers
         if self.as_numbers and numbers is not None:

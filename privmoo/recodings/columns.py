@@ -231,7 +231,7 @@ class Labels(PublishedColumn):
         if not self.is_local and self.qi.numbers is None:
             return f"{count_noun(int(widths.sum()), leaf)} in {count_noun(len(cells), 'group')}"
         recoded = widths > 1 if self.is_local else widths > 0
-        blocks = self._words_of_blocks(cells[recoded])
+        blocks = self._words_of_blocks(cells[recoded], records[recoded] / records.sum())
         share = round(100 * records[widths == 1].sum() / records.sum())
         if not self.is_local or not share:
             return blocks
@@ -247,8 +247,13 @@ class Labels(PublishedColumn):
         places = [i for i, label in enumerate(self.labels) if label in released]
         return np.array(places, np.int64)
 
-    def _words_of_blocks(self, cells: IntArray) -> str:
-        """Say how wide some labels are: in numbers if the column has them, else in values."""
+    def _words_of_blocks(self, cells: IntArray, shares: FloatArray) -> str:
+        """Say how wide some labels are: in numbers if the column has them, else in values.
+
+        Args:
+            cells: The labels.
+            shares: The share of the released records that have each of them.
+        """
         whole = self.widths[cells] == self.qi.n_leaves
         if whole.all():
             return "*"
@@ -256,7 +261,8 @@ class Labels(PublishedColumn):
         some = sizes[~whole]
         low, high = (f"{float(f'{size:.4g}'):,.15g}" for size in (some.min(), some.max()))
         words = noun.format(low if low == high else f"{low} to {high}")
-        return f"{words}, some *" if whole.any() else words
+        stars = min(max(round(100 * shares[whole].sum()), 1), 99)
+        return f"{words}, and * for {stars} %" if whole.any() else words
 
     def _sizes(self, cells: IntArray) -> tuple[NDArray[Any], str]:
         """Return the sizes of some labels, and how to speak of them."""

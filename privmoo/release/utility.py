@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.audit import (
-    RowNoise,
+    StatedNoise,
     class_utility,
     disclosure_risks,
     information_loss,
@@ -224,7 +224,7 @@ class ReleasedRows:
         names = self.table.qi_names if known is None else list(known)
         original, numeric = self._original_values()[names], self._numeric()
         noise = {
-            column.name: RowNoise(
+            column.name: StatedNoise(
                 column.noise.scale_of(self.order),
                 column.noise.step,
                 column.noise.low,

@@ -160,3 +160,18 @@ def test_without_openpyxl_the_command_is_named(monkeypatch: pytest.MonkeyPatch) 
 
 def test_decimals_stay_decimals() -> None:
     assert frame_of_rows(["a"], [(Decimal("1.10"),)])["a"].tolist() == [Decimal("1.10")]
+
+
+def test_rows_of_a_sheet_may_have_different_lengths(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet()
+    for row in (["age", "zip"], [31], [45, "02139"]):
+        sheet.append(row)
+    book.save(tmp_path / "ragged.xlsx")
+    frame = read_excel(tmp_path / "ragged.xlsx")
+    assert frame["age"].tolist() == [31, 45] and frame["zip"].isna().tolist() == [True, False]
+
+
+def test_whole_numbers_of_any_length() -> None:
+    assert frame_of_rows(["account"], [(10**30,), (None,)])["account"].tolist() == [10**30, None]

@@ -122,6 +122,24 @@ def test_labels_can_be_explained() -> None:
     assert evaluate(rows, t, meanings=meanings, original=False)["k"].tolist()[0] >= 1
 
 
+def test_meanings_are_values_of_named_columns() -> None:
+    t, rows = table(), PEOPLE.assign(age="young")
+    with pytest.raises(
+        ReleaseError, match="meanings: 'agee' is not a quasi-identifier; did you mean"
+    ):
+        evaluate(rows, t, meanings={"agee": {"young": [20]}})
+    with pytest.raises(ReleaseError, match="say what it stands for"):
+        evaluate(rows, t, meanings={"age": {"young": [-1]}})
+
+
+def test_k_counts_persons_where_a_column_tells_them_apart() -> None:
+    rows = pd.DataFrame({"age": [20, 20, 20, 40, 40], "who": [1, 1, 1, 2, 3]})
+    t = pm.Table(rows, quasi_identifiers={"age": pm.Hierarchy.ordered()}, subject="who")
+    assert ForeignRelease(t, rows).audit.k == 1
+    with pytest.raises(ReleaseError, match="keep the column 'who'"):
+        evaluate(rows.drop(columns="who"), t)
+
+
 def test_rows_of_another_table_are_refused() -> None:
     t = table()
     with pytest.raises(ReleaseError, match="there is no column 'zip'"):

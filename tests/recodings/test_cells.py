@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privmoo as pm
-from privmoo.audit import RowNoise, disclosure_risks, kept_values, numbers_of_labels
+from privmoo.audit import StatedNoise, disclosure_risks, kept_values, numbers_of_labels
 from privmoo.errors import AuditError, MeasureError, PrivmooError, RecodingError, ReleaseError
 from privmoo.evaluation.engine import Engine
 from privmoo.recodings.base import from_json
@@ -82,7 +82,7 @@ def test_disclosure_risk_is_that_of_the_obvious_attack(seed: int) -> None:
     known = [name for name in table.qi_names if rng.random() < 0.6] or ["job"]
     meanings = recoding.meanings()
     noise = {
-        column.name: RowNoise(
+        column.name: StatedNoise(
             np.array(column.noise.scales)[recoding.parts[rows]],
             column.noise.step,
             column.noise.low,
@@ -141,7 +141,7 @@ def test_an_attacker_who_knows_the_noise_is_not_misled_by_loud_records() -> None
         meanings={},
         numeric=["age"],
         rows=np.arange(2 * n),
-        noise={"age": RowNoise(scales, 1.0)},
+        noise={"age": StatedNoise(scales, 1.0)},
     )
     # Who takes the precise record with the known age finds nearly all of those with little noise.
     assert (numbers[:n] == ages[:n]).mean() > 0.95

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 import privmoo as pm
-from privmoo.audit import RowNoise
+from privmoo.audit import StatedNoise
 from privmoo.recodings.cells import CellRecoding
 from privmoo.recodings.columns import Intervals, Labels, Noised, PublishedColumn
 from privmoo.recodings.nodes import node_cells, numeric_columns
@@ -126,7 +126,7 @@ def obvious_risks(
     meanings: Mapping[str, Mapping[str, list[str]]],
     secret: str,
     known: Sequence[str],
-    noise: Mapping[str, RowNoise] | None = None,
+    noise: Mapping[str, StatedNoise] | None = None,
 ) -> list[float]:
     """Person by person, row by row; distances are far from where a float ends."""
     texts = [
