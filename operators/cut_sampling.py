@@ -37,11 +37,14 @@ class CutSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
     [[1, 1], [0, 0]]
     """
 
+    # Logs of runs know an operator by what is set on it, and older ones know no probability.
+    probability: float | None = None
+
     def __init__(self, probability: float | None = None) -> None:
         super().__init__()
         if probability is not None:
             fraction("probability", probability)
-        self.probability = probability
+            self.probability = probability
 
     def _do(
         self,

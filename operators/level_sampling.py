@@ -34,9 +34,14 @@ class LevelSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
     [[0], [3]]
     """
 
+    # Logs of runs know an operator by what is set on it, and older ones know no spread.
+    spread: bool = True
+
     def __init__(self, *, ends: bool = True, spread: bool = True) -> None:
         super().__init__()
-        self.ends, self.spread = ends, spread
+        self.ends = ends
+        if not spread:
+            self.spread = False
 
     def _do(
         self,

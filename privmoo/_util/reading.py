@@ -123,7 +123,7 @@ def read_strings(
             path, sep=separator, dtype="str", keep_default_na=False, encoding=encoding
         )
     if frame.empty:
-        raise TableError(f"{path} has a header but no rows; add at least one record")
+        raise TableError(f"{path} has columns but no rows; add at least one record")
     frame.columns = pd.Index(header)
     return frame
 

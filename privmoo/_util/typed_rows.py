@@ -112,7 +112,7 @@ def _frame_of_cells(path: Path, rows: list[list[Any]], missing: set[str]) -> pd.
     width = max(map(len, cells))
     header, *records = (row + [None] * (width - len(row)) for row in cells)
     if not records:
-        raise TableError(f"{path} has a header but no rows; add at least one record")
+        raise TableError(f"{path} has columns but no rows; add at least one record")
     places = [i for i in range(width) if any(row[i] is not None for row in (header, *records))]
     unnamed = next((i for i in places if header[i] is None), None)
     if unnamed is not None:

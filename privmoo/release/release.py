@@ -69,7 +69,7 @@ class Release:
         >>> from privmoo.recodings import identity_recoding
         >>> table = Table(pa.table({"age": [31, 31]}), quasi_identifiers=["age"])
         >>> make_release(table, identity_recoding(table)).to_native().column("age").to_pylist()
-        ['31', '31']
+        [31, 31]
         """
         return to_backend(self.frame, self.backend)
 

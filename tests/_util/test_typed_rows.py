@@ -129,7 +129,7 @@ def test_a_sheet_keeps_values(tmp_path: Path) -> None:
     ("rows", "sheet", "message"),
     [
         ([], "people", "the sheet is empty"),
-        ([["age"]], "people", "has a header but no rows"),
+        ([["age"]], "people", "has columns but no rows"),
         ([["age", None], [1, 2]], "people", "column 2 has values but no name"),
         ([["age"], [1]], "persons", "no sheet 'persons', only 'notes', 'people'"),
         ([["age"], [1]], 7, "no sheet 7"),

@@ -32,7 +32,7 @@ def write(path: Path, text: str | bytes) -> Path:
     [
         ("empty.csv", "", "is empty"),
         ("blank.csv", "\n", "is empty"),
-        ("header.csv", "a,b\n", "has a header but no rows"),
+        ("header.csv", "a,b\n", "has columns but no rows"),
         (
             "short.csv",
             "a,b,c\n1,2,3\n1,2\n",

@@ -117,7 +117,9 @@ def test_no_files(tmp_path: Path) -> None:
     (tmp_path / "a.xlsx").write_text("x")
     with pytest.raises(TableError, match=r"only .parquet and .csv files can be scanned"):
         Table.scan(tmp_path / "a.xlsx", **ROLES)
-    with pytest.raises(TableError, match=r"must be .*a file, a folder or a pattern, got DataFrame"):
+    with pytest.raises(
+        TableError, match=r"must be .*a file, a folder, a pattern or .*, got DataFrame"
+    ):
         Table.scan(people(3), **ROLES)
     scans(people(10), tmp_path)
     with pytest.raises(TableError, match="has Parquet and CSV files; scan one kind"):

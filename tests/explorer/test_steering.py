@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,14 @@ def drag(page: Any, start: tuple[float, float], end: tuple[float, float]) -> Non
     page.mouse.move((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
     page.mouse.move(*end)
     page.mouse.up()
+
+
+def wait_until(page: Any, condition: str) -> None:
+    """Wait for a condition; the page's policy forbids the polling of `wait_for_function`."""
+    deadline = time.monotonic() + 60
+    while not page.evaluate(condition):
+        assert time.monotonic() < deadline, condition
+        page.wait_for_timeout(20)
 
 
 @needs_browser
@@ -155,7 +164,7 @@ def test_an_exploration_is_saved_and_opened(
     again = watched.open(file)
     assert again.evaluate(f"{STATE}.filtered") is False
     again.set_input_files('input[aria-label="exploration to open"]', str(saved))
-    again.wait_for_function(f"{STATE}.filtered")
+    wait_until(again, f"{STATE}.filtered")
     settle(again)
     assert again.evaluate(f"{STATE}.exploration") == before
     assert again.input_value(f'[data-limit="min_{key}"]') == "3"
@@ -297,7 +306,7 @@ def test_searching_here_and_undo(watched: Watched) -> None:
     widget.refine(budget=5, seed=1)
     page.evaluate("(state) => test.update(state)", told(widget))
     page.evaluate("(r) => test.tell('msg:custom', { request: r, answer: {} })", message["request"])
-    page.wait_for_function(f"{STATE}.size === {len(widget._fronts)}")
+    wait_until(page, f"{STATE}.size === {len(widget._fronts)}")
     assert len(widget._fronts) > len(front)
     assert page.evaluate(f"[...{STATE}.fresh]") == list(widget._fronts.fronts[0].fresh)
     assert page.evaluate(f"[...{STATE}.shortlist.values()]") == ["good"]
@@ -307,7 +316,7 @@ def test_searching_here_and_undo(watched: Watched) -> None:
     assert [m["kind"] for m in page.evaluate("test.asked")][-1] == "undo"
     widget.undo()
     page.evaluate("(state) => test.update(state)", told(widget))
-    page.wait_for_function(f"{STATE}.size === {len(front)}")
+    wait_until(page, f"{STATE}.size === {len(front)}")
     assert page.is_hidden("[data-refining=undo]")
 
 

@@ -80,7 +80,7 @@ def test_any_index_and_nullable_numbers_are_fine() -> None:
 def test_wrong_wishes_are_refused(changes: dict[str, object], sentence: str) -> None:
     with pytest.raises((TableError, ProblemError), match=sentence):
         hybrid.preprocess(PEOPLE, **{**ROLES, **changes})
-    with pytest.raises(TableError, match="DataFrame"):
+    with pytest.raises(TableError, match="must be a data frame"):
         hybrid.preprocess([1], **ROLES)
 
 

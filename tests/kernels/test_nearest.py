@@ -157,7 +157,7 @@ def test_missing_numbers_and_unknown_scales_are_refused_in_one_sentence() -> Non
         Space.of(table)
     assert str(caught.value) == (
         "quasi_identifiers: column 'age' has missing values, which have no mean and no distance; leave "
-        "those rows out with Table(..., missing='drop')"
+        "those rows out (missing = 'drop')"
     )
     with pytest.raises(ProblemError) as caught:
         Space.of(people(20), "standrd")

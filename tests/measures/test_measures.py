@@ -249,7 +249,7 @@ def test_nan_is_refused() -> None:
             "either population or sampling_fraction, got both",
         ),
         (lambda: measures.JournalistRisk(sampling_fraction=0), "sampling_fraction: must be"),
-        (lambda: measures.JournalistRisk(population=pd.DataFrame()), "DataFrame with rows"),
+        (lambda: measures.JournalistRisk(population=pd.DataFrame()), "population: it has no rows"),
         (lambda: measures.TCloseness(distance="oredred"), "did you mean 'ordered'"),
         (lambda: measures.BetaLikeness(reference="all"), "reference: must be one of"),
         (lambda: measures.ProsecutorRisk(statistic="mean"), "statistic: must be one of"),
