@@ -30,8 +30,9 @@ DISTINCT = {
 
 
 def load(name: str) -> Table:
-    called, _, argument = name.rstrip(")").partition("(")
-    return getattr(datasets, called)(*([argument.strip("'")] if argument else []))
+    function, _, argument = name.rstrip(")").partition("(")
+    table: Table = getattr(datasets, function)(*([argument.strip("'")] if argument else []))
+    return table
 
 
 def at_risk(table: Table) -> list[int]:
