@@ -112,11 +112,11 @@ def proven_gap(front: Front) -> ProvenGap:
     steps = steps.reshape(-1, 2)
     steps = steps[np.argsort(steps[:, 0], kind="stable")]
     k = np.unique(np.concatenate([ks, steps[:, 0].astype(np.int64)]))
-    found = np.array([values[ks >= each].min(initial=np.inf) for each in k])
+    costs = np.array([values[ks >= each].min(initial=np.inf) for each in k])
     least = np.minimum.accumulate((cost.sign * steps[:, 1])[::-1])[::-1]
     place = np.searchsorted(steps[:, 0], k)
     possible = np.append(least, np.inf)[place]
     # A bound beyond what was found is the found value itself: sums are rounded differently.
-    possible = np.minimum(possible, found)
-    found = np.where(np.isinf(found), np.nan, cost.sign * found)
-    return ProvenGap(k, found, cost.sign * possible, find(front.quantities, cost.key))
+    possible = np.minimum(possible, costs)
+    costs = np.where(np.isinf(costs), np.nan, cost.sign * costs)
+    return ProvenGap(k, costs, cost.sign * possible, find(front.quantities, cost.key))
