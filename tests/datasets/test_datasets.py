@@ -22,6 +22,7 @@ DISTINCT = {
     "adult('dewri')": 19502,
     "adult('dewri-kl')": 12458,
     "adult('dewri-2011')": 19502,
+    "adult('dewri-2011-kl')": 12458,
     "adult('dewri-prototype')": 13334,
     "adult('wei')": 1900,
     "adult('majeed')": 2382,
