@@ -77,7 +77,8 @@ def optimize(
     regions and free classes search locally while they make a child; `front.run["passes"]` says how often
     they went over the table, which is what an evaluation does once. Free classes compute only what a move
     of a record changes, so a move is no evaluation: `front.run["moves"]` says how many they tried, and as
-    many moves as there are units are a pass.
+    many moves as there are units are a pass. The local search over cuts finds the best cut of one column
+    without evaluating the others; its passes count too.
 
     Args:
         problem: The problem to solve.
