@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, insort
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,6 +78,13 @@ class _Staircase:
     def steps(self, least: int) -> list[int]:
         """Return the lowest level of every step, and the first level that nothing reaches."""
         return [least, *(level + 1 for level in self.levels if level >= least)]
+
+
+def _spread(levels: Sequence[int]) -> list[int]:
+    """Return levels in an order of which every beginning is spread evenly: bounds for all come early."""
+    n_bits = len(levels).bit_length()
+    order = sorted(range(len(levels)), key=lambda i: f"{i:0{n_bits}b}"[::-1])
+    return [levels[i] for i in order]
 
 
 class _Race:
@@ -154,7 +161,7 @@ def search_cuts(
             levels = [level for level in steps() if is_open(level)]
             if not levels:
                 break
-            for level in reversed(levels):
+            for level in _spread(levels):
                 aim = CutAim(level, goal.squares, goal.most_suppressed)
                 search = searches.setdefault(level, _Race(cuts, aim, whole))
                 stop = search.visited + n_slice

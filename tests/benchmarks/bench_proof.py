@@ -75,7 +75,7 @@ def nine_columns() -> None:
             suppression=pm.Budget(0.1),
             threads=1,
         )
-        start = pm.Front.of(problem, found.where(min_k=k).X)
+        start = pm.Front.of(problem, found.where(min_k=k).X, stairs=True)
         begin = time.process_time()
         front = pm.exact_front(problem, start=start, seconds=SECONDS, progress=False)
         seconds = time.process_time() - begin

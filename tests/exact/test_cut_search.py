@@ -123,6 +123,7 @@ def test_searches_are_stopped_and_prove_part_of_their_front() -> None:
 @given(st.integers(0, 10**6), st.integers(1, 5), st.sampled_from([-1, 0, 3]))
 def test_the_least_loss_for_one_k(seed: int, k: int, nodes: int) -> None:
     problem = random_cuts(np.random.default_rng(seed))
+    k = min(k, problem.table.n_records)
     losses = [loss for size, loss in every_cut(problem) if -size >= k]
     one = Cuts(
         problem.table,
