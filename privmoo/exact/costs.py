@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from privmoo.data.table import Table
 from privmoo.exact.prices import Kind
 from privmoo.exact.value_demands import is_value_demand
-from privmoo.measures import GeneralLoss, KAnonymity, Measure, SuppressedShare, Transparency
+from privmoo.measures import GeneralLoss, Measure, SuppressedShare, Transparency
 from privmoo.measures.base import Constraint
+from privmoo.measures.privacy import is_group_size
 from privmoo.problem import AnonymizationProblem
 from privmoo.suppression import BelowThreshold, Budget, ExplicitRecords, NoSuppression
 from privmoo.suppression.staircase import most_suppressed
@@ -61,7 +62,7 @@ def goal_of(problem: AnonymizationProblem) -> SweepGoal | None:
     table, policy = problem.table, problem.suppression
     if table.subjects is not None:
         return None
-    k = [m for m in problem.objectives if isinstance(m, KAnonymity) and m.stage == "after"]
+    k = [m for m in problem.objectives if is_group_size(m)]
     share = [m for m in problem.objectives if isinstance(m, SuppressedShare)]
     costs = [m for m in problem.objectives if m not in k and m not in share]
     if len(k) > 1 or len(share) > 1 or len(costs) != 1:
@@ -77,7 +78,7 @@ def goal_of(problem: AnonymizationProblem) -> SweepGoal | None:
         limit = table.n_records
     least_k, demands = 1, []
     for c in problem.constraints:
-        if isinstance(c.measure, KAnonymity) and c.measure.stage == "after" and c.relation == ">=":
+        if is_group_size(c.measure) and c.relation == ">=":
             least_k = max(least_k, math.ceil(c.bound))
         elif isinstance(c.measure, SuppressedShare) and c.relation == "<=":
             limit = min(limit, most_suppressed(float(c.bound), table.n_records))
