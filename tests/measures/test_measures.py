@@ -340,8 +340,8 @@ class Shaped(Measure):
         (
             pm.KAnonymity,
             (),
-            {"bound": "ill"},
-            "no parameter 'bound'; its parameters are columns, stage",
+            {"zzzz": "ill"},
+            "no parameter 'zzzz'; its parameters are columns, stage",
         ),
         (measures.RecordsAtRisk, (), {}, r"needs the parameter 'tau'; .*\(tau=...\)"),
         (measures.RecordsAtRisk, (0.1, 0.2), {}, r"write RecordsAtRisk\(0.1\) <= 0.2"),
