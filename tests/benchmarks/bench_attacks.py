@@ -1,7 +1,7 @@
 """Attack releases of Adult: 10,000 people are in the table, 10,000 others are the control group.
 
-Run it with `python tests/benchmarks/bench_attacks.py [kind ...]`; kept figures are in RESULTS.md. Regions are
-Mondrian's, clusters are MDAV's, and levels and cuts are the cheapest solutions of a search.
+Run it with `python tests/benchmarks/bench_attacks.py [kind ...]`; kept figures are in RESULTS.md. Regions
+are Mondrian's, clusters are MDAV's, and levels and cuts are the cheapest solutions of a search.
 """
 
 from __future__ import annotations
