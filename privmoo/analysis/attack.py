@@ -58,7 +58,9 @@ def attack(
     ('inference of ill', 1.0, 0.4)
     """
     table.need_records("attack")
-    labels = {qi.name: meanings_of(qi.hierarchy) for qi in table.qis if qi.hierarchy is not None}
+    labels: dict[str, dict[str, Sequence[str]]] = {
+        qi.name: dict(meanings_of(qi.hierarchy)) for qi in table.qis if qi.hierarchy is not None
+    }
     people, rows = table.frame, release
     if isinstance(release, Release):
         rows, people = release.frame, table.frame.iloc[np.asarray(release.rows)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -45,7 +46,7 @@ class Column:
     @property
     def covers(self) -> NDArray[np.bool_]:
         """Labels × values: whether a label may stand for a value."""
-        return self.distance == 0
+        return np.asarray(self.distance == 0)
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ def read_rows(
     )
 
 
-def _codes(parts: Sequence[pd.Series]) -> tuple[list[IntArray], list[str]]:  # type: ignore[type-arg]
+def _codes(parts: Sequence[pd.Series[Any]]) -> tuple[list[IntArray], list[str]]:
     """Return the values of several columns in one numbering."""
     together = pd.concat([part.astype(object) for part in parts], ignore_index=True)
     codes, texts = canonical_codes(together, "values")
@@ -154,8 +155,8 @@ def _codes(parts: Sequence[pd.Series]) -> tuple[list[IntArray], list[str]]:  # t
 
 
 def _read_column(
-    released: pd.Series,  # type: ignore[type-arg]
-    people: Sequence[pd.Series],  # type: ignore[type-arg]
+    released: pd.Series[Any],
+    people: Sequence[pd.Series[Any]],
     name: str,
     meanings: Meanings,
 ) -> tuple[Column, list[IntArray]]:

@@ -295,7 +295,7 @@ class Counts:
         if not len(columns):
             raise AuditError("columns: name at least one quasi-identifier")
         codes = self.labels[list(columns)]
-        place = codes.groupby(list(columns), sort=False).ngroup().to_numpy(np.int64)
+        place = np.asarray(codes.groupby(list(columns), sort=False).ngroup(), dtype=np.int64)
         sizes = _summed(self.sizes, place)
         members = self.members
         if members is not None:

@@ -309,7 +309,7 @@ def labels_of_groups(
     """
     first = np.unique(group, return_index=True)[1]
     codes = {name: factorize(df[name], name)[0][first] for name in columns}
-    return pd.DataFrame(codes, columns=pd.Index(columns, tupleize_cols=False))
+    return pd.DataFrame(codes, columns=pd.Index(list(columns), dtype=object, tupleize_cols=False))
 
 
 def members_of_groups(

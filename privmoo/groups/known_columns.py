@@ -84,7 +84,7 @@ def labels_of_groups(groups: GroupBatch, candidate: int) -> IntArray:
         return np.column_stack(columns).astype(np.int64)
     if groups.blocks is not None:
         leaves = table.tuples[firsts].astype(np.int64) + leaf_offsets(table)[:-1]
-        return groups.blocks[candidate][leaves].astype(np.int64)
+        return np.asarray(groups.blocks[candidate][leaves], np.int64)
     return _labels_of_clusters(groups, candidate, firsts)
 
 
@@ -95,7 +95,7 @@ def _labels_of_clusters(groups: GroupBatch, candidate: int, firsts: NDArray[np.i
     clusters = groups.clusters[candidate]
     if groups.spans is not None:
         spans = groups.spans[candidate][clusters[firsts]].astype(np.int64)
-        return spans[:, :, 0] * (int(spans.max(initial=0)) + 1) + spans[:, :, 1]
+        return np.asarray(spans[:, :, 0] * (int(spans.max(initial=0)) + 1) + spans[:, :, 1])
     if groups.has_losses:
         raise MeasureError(
             "columns: these candidates publish ranges but do not say which; give Candidates(spans=...)"

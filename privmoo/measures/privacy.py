@@ -51,7 +51,7 @@ class KAnonymity(Staged):
     def __init__(
         self, *, columns: Sequence[str] | str | None = None, stage: Stage = "after"
     ) -> None:
-        self.columns = None if columns is None else column_names(columns)
+        self.columns = None if columns is None else list(dict.fromkeys(column_names(columns)))
         if self.columns is not None:
             if not self.columns:
                 raise MeasureError("columns: name at least one quasi-identifier, or leave it out")

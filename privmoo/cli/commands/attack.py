@@ -86,7 +86,7 @@ def _attack(
             f"{line['attack']:<{width}}  {line['success']:8.1%}  {line['control']:8.1%}  "
             f"{100 * line['gain']:+9.1f}  {100 * line['low']:+.1f} to {100 * line['high']:+.1f} points"
         )
-    worst = table.loc[table["gain"].idxmax()]
+    worst = table.iloc[int(table["gain"].argmax())]
     if worst["low"] > 0:
         say(
             f"\nThe release helps: {worst['attack']} works {100 * worst['gain']:.1f} points more often "
