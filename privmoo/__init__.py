@@ -15,6 +15,7 @@ logging.getLogger("privmoo").addHandler(logging.NullHandler())
 
 _ROOMS = (
     "analysis",
+    "attacks",
     "audit",
     "baselines",
     "config",
@@ -63,6 +64,7 @@ _NAMES = {
         "AverageK",
         "BetaLikeness",
         "ClassificationMetric",
+        "Confidence",
         "DeltaDisclosure",
         "Discernibility",
         "DisclosureRisk",
@@ -76,6 +78,7 @@ _NAMES = {
         "InformationLoss",
         "JournalistRisk",
         "KAnonymity",
+        "KmAnonymity",
         "MarketerRisk",
         "Measure",
         "MinimumEntropy",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "AttackError",
     "AuditError",
     "CheckpointError",
     "ColumnError",
@@ -190,6 +191,10 @@ class ReleaseError(PrivmooError, ValueError):
 
 class FileError(PrivmooError, ValueError):
     """A file or folder cannot be written."""
+
+
+class AttackError(PrivmooError, ValueError):
+    """A release cannot be attacked with what was passed."""
 
 
 class AuditError(PrivmooError, ValueError):

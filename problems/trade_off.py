@@ -156,7 +156,7 @@ def _clusters(problem: TradeOff, shared: dict[str, Any]) -> AnonymizationProblem
     sizes = [
         c.bound
         for c in shared["constraints"]
-        if isinstance(c.measure, KAnonymity) and c.relation == ">="
+        if isinstance(c.measure, KAnonymity) and c.measure.columns is None and c.relation == ">="
     ]
     k = min(max(2, math.ceil(max(sizes, default=2))), table.n_records)
     return Clusters(

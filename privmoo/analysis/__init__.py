@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from privmoo.analysis.attack import attack
 from privmoo.analysis.combinations import keys
 from privmoo.analysis.foreign import ForeignRelease
 from privmoo.analysis.groups import Analysis, analyse, leave_one_out, suppression_needed
@@ -12,6 +13,7 @@ __all__ = [
     "Analysis",
     "ForeignRelease",
     "analyse",
+    "attack",
     "disclosure_risks",
     "evaluate",
     "keys",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from privmoo.errors import AuditError
+from privmoo.errors import AuditError, ColumnError, nearest
 
 __all__ = ["Counts", "ValueCounts"]
 
@@ -180,6 +180,27 @@ class ValueCounts:
             )
         return self.nodes
 
+    def merged(self, place: IntArray, sizes: IntArray) -> ValueCounts:
+        """Return the counts of groups that are merged.
+
+        Args:
+            place: The new group of every group.
+            sizes: The records of every new group.
+        """
+        entries = (
+            pd.DataFrame({"group": place[self.group], "value": self.value, "count": self.count})
+            .groupby(["group", "value"], sort=True)["count"]
+            .sum()
+            .reset_index()
+        )
+        return replace(
+            self,
+            sizes=sizes,
+            group=entries["group"].to_numpy(np.int64),
+            value=entries["value"].to_numpy(np.int64),
+            count=entries["count"].to_numpy(np.int64),
+        )
+
     def at_level(self, level: int) -> ValueCounts:
         """Return the same counts with every value replaced by its node on a level of the hierarchy."""
         if not 0 <= level <= self.height:
@@ -220,6 +241,8 @@ class Counts:
         persons: Distinct persons per group; None if no subject was named.
         population: Records per group in the population; None if it is unknown.
         target: Counts per (group, value) of the target; None if there is no target.
+        labels: The label of every group in every quasi-identifier, as codes; None if they are unknown.
+        members: Every person in every group once, as the columns group and person; None without a subject.
 
     >>> counts = Counts(np.array([5, 2]))
     >>> counts.n_records, counts.n_groups
@@ -231,6 +254,8 @@ class Counts:
     persons: IntArray | None = None
     population: IntArray | None = None
     target: ValueCounts | None = None
+    labels: pd.DataFrame | None = None
+    members: pd.DataFrame | None = None
 
     @property
     def n_records(self) -> int:
@@ -246,3 +271,47 @@ class Counts:
     def hidden(self) -> IntArray:
         """The number that k counts in every group: its persons, or else its records."""
         return self.sizes if self.persons is None else self.persons
+
+    def on(self, columns: Sequence[Hashable]) -> Counts:
+        """Return the counts that an attacker finds who knows only some of the quasi-identifiers.
+
+        Args:
+            columns: The quasi-identifiers that the attacker knows.
+
+        >>> counts = Counts(np.array([5, 2]), labels=pd.DataFrame({"age": [0, 0], "sex": [0, 1]}))
+        >>> counts.on(["age"]).sizes, counts.on(["sex"]).sizes
+        (array([7]), array([5, 2]))
+        """
+        if self.labels is None:
+            raise AuditError(
+                "columns: the labels of the groups were not counted, only their sizes; audit the rows"
+            )
+        for name in columns:
+            if name not in self.labels.columns:
+                raise ColumnError(
+                    f"columns: {str(name)!r} is not a quasi-identifier"
+                    f"{nearest(name, self.labels.columns)}"
+                )
+        if not len(columns):
+            raise AuditError("columns: name at least one quasi-identifier")
+        codes = self.labels[list(columns)]
+        place = np.asarray(codes.groupby(list(columns), sort=False).ngroup(), dtype=np.int64)
+        sizes = _summed(self.sizes, place)
+        members = self.members
+        if members is not None:
+            members = members.assign(group=place[members["group"]]).drop_duplicates()
+        return Counts(
+            sizes,
+            {name: values.merged(place, sizes) for name, values in self.sensitive.items()},
+            None if members is None else np.bincount(members["group"], minlength=len(sizes)),
+            None,
+            None if self.target is None else self.target.merged(place, sizes),
+            codes.iloc[np.unique(place, return_index=True)[1]].reset_index(drop=True),
+            members,
+        )
+
+
+def _summed(numbers: IntArray, place: IntArray) -> IntArray:
+    sums = np.zeros(int(place.max()) + 1, dtype=np.int64)
+    np.add.at(sums, place, numbers)
+    return sums

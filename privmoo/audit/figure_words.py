@@ -13,6 +13,14 @@ _FIGURES: dict[str, tuple[str, str]] = {
         "smallest group (k)",
         "Every record shares all released quasi-identifiers with at least k - 1 others.",
     ),
+    "km": (
+        "fewest who agree in m columns",
+        "Whoever knows any m of the columns of a person finds at least so many released records.",
+    ),
+    "confidence": (
+        "largest share of a value among them",
+        "1 means that some m columns reveal a value; smaller is more private.",
+    ),
     "weighted_k": (
         "group of an average person",
         "The size of the group of a person drawn at random; larger is more private.",

@@ -24,9 +24,10 @@ from privmoo.errors import AuditError, ColumnError, nearest
 __all__ = [
     "Roles",
     "count_frame",
-    "count_persons",
     "group_numbers",
     "group_sizes",
+    "labels_of_groups",
+    "members_of_groups",
     "unknown_or_value",
     "value_counts",
 ]
@@ -95,12 +96,15 @@ def count_frame(
     def tally(name: Hashable) -> ValueCounts:
         return value_counts(df[name], name, group, sizes, trees.get(name), references.get(name))
 
+    members = None if subject is None else members_of_groups(df, subject, qis, group)
     return Counts(
         sizes,
         unknown_or_value({name: tally(name) for name in attributes}, roles.missing),
-        None if subject is None else count_persons(df, subject, qis, group, n_groups),
+        None if members is None else np.bincount(members["group"], minlength=n_groups),
         None if population is None else _population(df, population, qis, sizes, group),
         None if target is None else tally(target),
+        labels_of_groups(df, qis, group),
+        members,
     )
 
 
@@ -289,17 +293,35 @@ def _ranks(
     return rank
 
 
-def count_persons(
-    df: pd.DataFrame, subject: Any, qis: list[Hashable], group: IntArray, n_groups: int
-) -> IntArray:
-    """Return the number of persons of every group.
+def labels_of_groups(
+    df: pd.DataFrame, columns: Sequence[Hashable], group: IntArray
+) -> pd.DataFrame:
+    """Return the label of every group in every column, as codes.
+
+    Args:
+        df: The rows.
+        columns: The quasi-identifiers.
+        group: The group of every row.
+
+    >>> df = pd.DataFrame({"a": [7, 7, 8]})
+    >>> labels_of_groups(df, ["a"], np.array([0, 0, 1]))["a"].tolist()
+    [0, 1]
+    """
+    first = np.unique(group, return_index=True)[1]
+    codes = {name: factorize(df[name], name)[0][first] for name in columns}
+    return pd.DataFrame(codes, columns=pd.Index(list(columns), dtype=object, tupleize_cols=False))
+
+
+def members_of_groups(
+    df: pd.DataFrame, subject: Any, qis: list[Hashable], group: IntArray
+) -> pd.DataFrame:
+    """Return every person in every group once.
 
     Args:
         df: The rows.
         subject: A column, or one entry per row, that says whose record it is.
         qis: The quasi-identifiers.
         group: The group of every row.
-        n_groups: The number of groups.
     """
     if isinstance(subject, (pd.Series, np.ndarray, list)):
         column = pd.Series(np.asarray(subject, dtype=object))
@@ -311,8 +333,7 @@ def count_persons(
             raise AuditError(f"column {str(subject)!r} is both a quasi-identifier and the subject")
         column = df[subject]
     pairs = pd.DataFrame({"group": group, "person": factorize(column, "subject")[0]})
-    distinct = pairs.drop_duplicates()["group"].to_numpy(np.int64)
-    return np.bincount(distinct, minlength=n_groups).astype(np.int64)
+    return pairs.drop_duplicates()
 
 
 def _population(

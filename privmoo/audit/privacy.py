@@ -8,6 +8,8 @@ value of its group (`ValueCounts.worst`); formulas that compare distributions le
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +22,13 @@ __all__ = [
     "alpha",
     "average_k",
     "beta",
+    "confidence",
     "delta",
     "distinct_l",
     "entropy_l",
     "frequency_l",
     "k",
+    "km",
     "min_entropy",
     "recursive_l",
     "t",
@@ -36,13 +40,61 @@ IntArray = npt.NDArray[np.int64]
 
 
 @formula()
-def k(counts: Counts) -> float:
+def k(counts: Counts, columns: Sequence[Hashable] | None = None) -> float:
     """Return the smallest group size, in persons if a subject is known (Samarati 2001; Sweeney 2002).
+
+    Args:
+        counts: The counts of a table.
+        columns: The quasi-identifiers that the attacker knows; all by default.
 
     >>> k(Counts(np.array([5, 2])))
     2.0
     """
-    return float(counts.hidden.min())
+    return float((counts if columns is None else counts.on(columns)).hidden.min())
+
+
+@formula()
+def km(counts: Counts, m: int = 2) -> float:
+    """Return the smallest group of records that agree in some m columns (Terrovitis et al. 2008).
+
+    Args:
+        counts: The counts of a table.
+        m: How many quasi-identifiers the attacker knows.
+
+    >>> import pandas as pd
+    >>> counts = Counts(np.array([5, 2]), labels=pd.DataFrame({"age": [0, 0], "sex": [0, 1]}))
+    >>> km(counts, m=1)
+    2.0
+    """
+    return min(float(known.hidden.min()) for known in _partly_known(counts, m))
+
+
+@formula()
+def confidence(counts: Counts, m: int = 2) -> float:
+    """Return the largest share of a sensitive value among records that agree in some m columns.
+
+    That is C of LKC-privacy (Mohammed et al. 2009). Of several attributes the worst counts.
+
+    Args:
+        counts: The counts of a table.
+        m: How many quasi-identifiers the attacker knows.
+    """
+    if not counts.sensitive:
+        raise AuditError("confidence: name at least one sensitive attribute")
+    return max(
+        float(values.worst.share.max())
+        for known in _partly_known(counts, m)
+        for values in known.sensitive.values()
+    )
+
+
+def _partly_known(counts: Counts, m: int) -> Iterator[Counts]:
+    """Yield the counts on every combination of m quasi-identifiers."""
+    if m < 1:
+        raise AuditError(f"m: must be at least 1, got {m!r}")
+    names = () if counts.labels is None else tuple(counts.labels.columns)
+    for columns in combinations(names, min(m, len(names))):  # without labels, `on` says so
+        yield counts.on(columns)
 
 
 @formula()

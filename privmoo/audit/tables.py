@@ -9,7 +9,13 @@ import numpy as np
 import pandas as pd
 
 from privmoo.audit.counts import Counts, ValueCounts
-from privmoo.audit.frame import count_persons, group_numbers, unknown_or_value, value_counts
+from privmoo.audit.frame import (
+    group_numbers,
+    labels_of_groups,
+    members_of_groups,
+    unknown_or_value,
+    value_counts,
+)
 from privmoo.errors import AuditError
 
 __all__ = ["count_tables"]
@@ -52,7 +58,7 @@ def count_tables(
     group = group_numbers(all_rows, names)
     n_groups = int(group.max()) + 1
     values_of: dict[Hashable, ValueCounts] = {}
-    sizes, persons, start = None, None, 0
+    sizes, members, start = None, None, 0
     for name, table in tables.items():
         table_groups = group[start : start + len(table)]
         start += len(table)
@@ -66,7 +72,7 @@ def count_tables(
                 f"tables: the table of {str(name)!r} does not count the same records as the first"
             )
         if name == subject and subject is not None:
-            persons = count_persons(table, subject, names, table_groups, n_groups)
+            members = members_of_groups(table, subject, names, table_groups)
         if name in table.columns and name in {*sensitive, target}:
             tree = (hierarchies or {}).get(name)
             values_of[name] = value_counts(
@@ -74,13 +80,15 @@ def count_tables(
             )
     assert sizes is not None  # noqa: S101, there is a table
     lacking = [name for name in (*sensitive, target) if name is not None and name not in values_of]
-    if subject is not None and persons is None:
+    if subject is not None and members is None:
         lacking.append(subject)
     if lacking:
         raise AuditError(f"tables: there is no table for the attribute {str(lacking[0])!r}")
     return Counts(
         sizes,
         unknown_or_value({name: values_of[name] for name in sensitive}, missing),
-        persons,
+        None if members is None else np.bincount(members["group"], minlength=n_groups),
         target=None if target is None else values_of[target],
+        labels=labels_of_groups(all_rows, names, group),
+        members=members,
     )

@@ -11,15 +11,9 @@ from numpy.typing import NDArray
 from privmoo.data.table import Table
 from privmoo.exact.prices import Kind
 from privmoo.exact.value_demands import is_value_demand
-from privmoo.measures import (
-    GeneralLoss,
-    KAnonymity,
-    Measure,
-    SuppressedShare,
-    Transparency,
-    WeightedK,
-)
+from privmoo.measures import GeneralLoss, Measure, SuppressedShare, Transparency, WeightedK
 from privmoo.measures.base import Constraint
+from privmoo.measures.privacy import is_group_size
 from privmoo.problem import AnonymizationProblem
 from privmoo.suppression import BelowThreshold, Budget, ExplicitRecords, NoSuppression
 from privmoo.suppression.staircase import most_suppressed
@@ -107,7 +101,7 @@ def goal_of(problem: AnonymizationProblem) -> SweepGoal | None:
     if table.subjects is not None:
         return None
     after = [m for m in problem.objectives if m.stage == "after"]
-    k: list[Measure] = [m for m in after if isinstance(m, KAnonymity)]
+    k: list[Measure] = [m for m in after if is_group_size(m)]
     average: list[Measure] = [m for m in after if isinstance(m, WeightedK)]
     share: list[Measure] = [m for m in problem.objectives if isinstance(m, SuppressedShare)]
     costs = [m for m in problem.objectives if m not in k + share + average]
@@ -124,7 +118,7 @@ def goal_of(problem: AnonymizationProblem) -> SweepGoal | None:
         limit = table.n_records
     least_k, demands = 1, []
     for c in problem.constraints:
-        if isinstance(c.measure, KAnonymity) and c.measure.stage == "after" and c.relation == ">=":
+        if is_group_size(c.measure) and c.relation == ">=":
             least_k = max(least_k, math.ceil(c.bound))
         elif isinstance(c.measure, SuppressedShare) and c.relation == "<=":
             limit = min(limit, most_suppressed(float(c.bound), table.n_records))

@@ -26,6 +26,7 @@ from privmoo.measures.generalization import (
 from privmoo.measures.information import InformationLoss
 from privmoo.measures.names import measure_by_name, names
 from privmoo.measures.notation import constraint_from, measure_from
+from privmoo.measures.partial_knowledge import Confidence, KmAnonymity
 from privmoo.measures.population import JournalistRisk, MarketerRisk
 from privmoo.measures.privacy import AverageK, KAnonymity, WeightedK
 from privmoo.measures.query_error import QueryError
@@ -54,6 +55,7 @@ __all__ = [
     "AverageK",
     "BetaLikeness",
     "ClassificationMetric",
+    "Confidence",
     "Constraint",
     "DeltaDisclosure",
     "Discernibility",
@@ -69,6 +71,7 @@ __all__ = [
     "InformationLoss",
     "JournalistRisk",
     "KAnonymity",
+    "KmAnonymity",
     "MarketerRisk",
     "Measure",
     "MinimumEntropy",

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from privmoo.data.roles import column_names
 from privmoo.data.table import Table
-from privmoo.groups.groups import GroupBatch
+from privmoo.errors import MeasureError
+from privmoo.groups.groups import GroupBatch, Stage
+from privmoo.groups.known_columns import on_columns, places_of_columns
 from privmoo.kernels.sizes import smallest, squares, weighted_sums
-from privmoo.measures.base import FloatArray
+from privmoo.measures.base import FloatArray, Measure
 from privmoo.measures.staged import Staged
 
 if TYPE_CHECKING:
     from privmoo.suppression.staircase import Steps
 
-__all__ = ["AverageK", "KAnonymity", "WeightedK"]
+__all__ = ["AverageK", "KAnonymity", "WeightedK", "is_group_size"]
 
 
 class KAnonymity(Staged):
@@ -23,10 +28,18 @@ class KAnonymity(Staged):
 
     It counts persons if the table has a subject column, and records otherwise.
 
+    With `columns`, the attacker knows only these quasi-identifiers: the groups are of records that publish
+    the same in them. So one problem can have several attackers, each with a bound of its own.
+
+    Args:
+        columns: The quasi-identifiers that the attacker knows; all by default.
+        stage: `"after"` or `"before"` suppression.
+
     >>> import pandas as pd, privmoo as pm
-    >>> table = pm.Table(pd.DataFrame({"a": [1, 1, 1, 2, 2]}), quasi_identifiers=["a"])
-    >>> KAnonymity()(pm.group(table))
-    2.0
+    >>> df = pd.DataFrame({"a": [1, 1, 1, 2, 2], "b": list("xxyyy")})
+    >>> groups = pm.group(pm.Table(df, quasi_identifiers=["a", "b"]))
+    >>> KAnonymity()(groups), KAnonymity(columns=["a"])(groups)
+    (1.0, 2.0)
     """
 
     name = "k"
@@ -35,8 +48,37 @@ class KAnonymity(Staged):
     audited = True
     coarser = "better"
 
+    def __init__(
+        self, *, columns: Sequence[str] | str | None = None, stage: Stage = "after"
+    ) -> None:
+        self.columns = None if columns is None else list(dict.fromkeys(column_names(columns)))
+        if self.columns is not None:
+            if not self.columns:
+                raise MeasureError("columns: name at least one quasi-identifier, or leave it out")
+            self.needs = frozenset({"sizes", "blocks"})  # type: ignore[misc]
+        super().__init__(stage=stage)
+
+    @property
+    def key(self) -> str:
+        """The column of a front: `k`, with the columns that the attacker knows."""
+        if self.columns is None or self._alias is not None:
+            return super().key
+        return "_".join([super().key, *(re.sub(r"\W+", "_", name) for name in self.columns)])
+
+    @classmethod
+    def qualifier(cls, parameters: Mapping[str, Any]) -> str:
+        """Return the columns that the attacker knows, if these are not all."""
+        return ", ".join(map(str, parameters.get("columns") or ()))
+
+    def check(self, table: Table) -> None:
+        """Raise a MeasureError if a column is not a quasi-identifier."""
+        super().check(table)
+        places_of_columns(table, self.columns or ())
+
     def batch(self, groups: GroupBatch) -> FloatArray:
         """Return the smallest group of every candidate."""
+        if self.columns is not None:
+            groups = on_columns(groups, self.columns)
         sizes = np.empty(len(groups), np.int64)
         smallest(groups.starts, groups.stops, groups.sizes, sizes)
         return sizes.astype(np.float64)
@@ -48,11 +90,20 @@ class KAnonymity(Staged):
             steps: The steps.
             n_records: The records of the table.
         """
-        return steps.k if self.stage == "after" else None
+        return steps.k if is_group_size(self) else None
 
     def range(self, table: Table) -> tuple[float, float]:
         """Return the range from nothing released to one group."""
         return 0.0, float(table.n_persons)
+
+
+def is_group_size(measure: Measure) -> bool:
+    """Return whether a measure is k of the released QI-groups, on all quasi-identifiers.
+
+    >>> is_group_size(KAnonymity()), is_group_size(KAnonymity(columns=["age"]))
+    (True, False)
+    """
+    return isinstance(measure, KAnonymity) and measure.columns is None and measure.stage == "after"
 
 
 class WeightedK(Staged):

@@ -294,7 +294,11 @@ def _rounded_share(noise: Mapping[str, Any], n_records: int) -> dict[str, Any]:
 
 
 def _arguments(parameters: dict[str, Any]) -> str:
-    words = [f"{key} {value}" for key, value in parameters.items() if value is not None]
+    texts = {
+        key: ", ".join(map(str, value)) if isinstance(value, list) else value
+        for key, value in parameters.items()
+    }
+    words = [f"{key} {text}" for key, text in texts.items() if text is not None]
     return f" ({', '.join(words)})" if words else ""
 
 

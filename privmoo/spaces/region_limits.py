@@ -229,7 +229,7 @@ def _shares(attribute: Attribute) -> NDArray[np.float64]:
 
 
 def _is_size(measure: Measure) -> bool:
-    return isinstance(measure, KAnonymity)
+    return isinstance(measure, KAnonymity) and measure.columns is None
 
 
 def _kind(measure: Measure, n_attributes: int) -> int | None:

@@ -26,7 +26,7 @@ from tests.scenery.jobs import JOB, PEOPLE, call, job_in
 
 Said = pytest.CaptureFixture[str]
 VERBS = (
-    *("init", "check", "run", "choose", "release", "audit", "analyse", "compare", "demo"),
+    *("init", "check", "run", "choose", "release", "audit", "attack", "analyse", "compare", "demo"),
     *("datasets", "plugins"),
 )
 

@@ -337,7 +337,12 @@ class Shaped(Measure):
         (measures.DistinctDiversity, (), {"l": 3}, r"'l'; .* write DistinctDiversity\(\) >= 3"),
         (measures.DistinctDiversity, ("ill",), {}, "type str here; its parameters are stage"),
         (pm.KAnonymity, (), {"stag": "before"}, "no parameter 'stag'; did you mean 'stage'?"),
-        (pm.KAnonymity, (), {"column": "ill"}, "no parameter 'column'; its parameters are stage"),
+        (
+            pm.KAnonymity,
+            (),
+            {"zzzz": "ill"},
+            "no parameter 'zzzz'; its parameters are columns, stage",
+        ),
         (measures.RecordsAtRisk, (), {}, r"needs the parameter 'tau'; .*\(tau=...\)"),
         (measures.RecordsAtRisk, (0.1, 0.2), {}, r"write RecordsAtRisk\(0.1\) <= 0.2"),
         (measures.RecordsAtRisk, (0.1,), {"k": 2}, r"write RecordsAtRisk\(0.1\) <= 2"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,11 @@ from tests.scenery.optional import need
 
 AUDITED: list[Measure] = [
     measures.KAnonymity(),
+    measures.KmAnonymity(1),
+    measures.KmAnonymity(2),
+    measures.KmAnonymity(9),
+    measures.Confidence(1),
+    measures.Confidence(2),
     measures.WeightedK(),
     measures.AverageK(),
     measures.DistinctDiversity(),
@@ -254,7 +260,12 @@ def test_privacy_and_risk_equal_the_audit(case: Case) -> None:
         measures.JournalistRisk(population=everyone, statistic="average"),
         measures.MarketerRisk(population=everyone),
     ]
-    chosen = [*AUDITED, *COMPARED, *of_population, measures.WeightedDiversity()]
+    by_columns: list[Measure] = [
+        measures.KAnonymity(columns=list(names))
+        for size in range(1, len(table.qi_names) + 1)
+        for names in combinations(table.qi_names, size)
+    ]
+    chosen = [*AUDITED, *by_columns, *COMPARED, *of_population, measures.WeightedDiversity()]
     chosen += [measures.WeightedK(stage="before"), measures.TCloseness(stage="before")]
     got = values_of(case, chosen)
     for c in range(len(case.blocks)):
@@ -274,7 +285,7 @@ def test_privacy_and_risk_equal_the_audit(case: Case) -> None:
             hierarchies=hierarchies,
             original=table.frame[list(table.sensitive)],
         )
-        for m in (*AUDITED, *COMPARED):
+        for m in (*AUDITED, *by_columns, *COMPARED):
             same(got, c, m, result.measure(m.name, **m.parameters))
         whole = audit(frame, **roles, population=case.labels(c, everyone))
         for m in of_population:

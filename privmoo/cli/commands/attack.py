@@ -1,0 +1,102 @@
+"""privmoo attack: attack released rows, and people who are not in them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from privmoo.cli.command import Command
+from privmoo.cli.console import say
+from privmoo.cli.options import Encoding, Separator
+
+__all__ = ["command"]
+
+
+def _attack(
+    release: Annotated[Path, typer.Argument(help="The released rows: a CSV or Parquet file.")],
+    original: Annotated[
+        Path, typer.Option("--original", help="The records that the release was made from.")
+    ],
+    control: Annotated[
+        Path,
+        typer.Option(
+            "--control",
+            help="Records of people who were not in the table, of the same population; best as many.",
+        ),
+    ],
+    qi: Annotated[str, typer.Option("--qi", help="Quasi-identifiers, separated by commas.")],
+    sensitive: Annotated[
+        str, typer.Option("--sensitive", help="Sensitive columns, separated by commas.")
+    ] = "",
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hierarchy",
+            help="What labels stand for, as COLUMN=FILE with a hierarchy in ARX's format.",
+        ),
+    ] = None,
+    attempts: Annotated[
+        int, typer.Option("--attempts", help="The most people or descriptions per attack.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option("--seed", help="The seed of all choices.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    separator: Separator = None,
+    encoding: Encoding = "utf-8-sig",
+) -> None:
+    """Attack released rows, and people who are not in them in the same way.
+
+    Only what works better against people in the table is the fault of the release. The result is for the
+    publisher: it is measured with the original records.
+    """
+    from privmoo.analysis.attack import attack_rows, meanings_of
+    from privmoo.cli.inputs import read_data, split_names
+    from privmoo.errors import AttackError
+    from privmoo.hierarchy import Hierarchy
+
+    meanings = {}
+    for entry in hierarchy or ():
+        column, _, path = entry.partition("=")
+        if not path:
+            raise AttackError(f"hierarchy: must be COLUMN=FILE, got {entry!r}")
+        meanings[column.strip()] = meanings_of(Hierarchy.read_csv(path))
+    frames = [
+        read_data(path, separator=separator, encoding=encoding)
+        for path in (release, original, control)
+    ]
+    table = attack_rows(
+        *frames,
+        quasi_identifiers=split_names(qi),
+        sensitive=split_names(sensitive),
+        meanings=meanings,
+        attempts=attempts,
+        seed=seed,
+    )
+    if as_json:
+        say(json.dumps(table.to_dict("records"), indent=2, ensure_ascii=False))
+        return
+    width = max(len(name) for name in table["attack"])
+    say(
+        f"{'attack':<{width}}  {'success':>8}  {'control':>8}  {'gain':>9}  interval (95 % for all of them)"
+    )
+    for line in table.to_dict("records"):
+        say(
+            f"{line['attack']:<{width}}  {line['success']:8.1%}  {line['control']:8.1%}  "
+            f"{100 * line['gain']:+9.1f}  {100 * line['low']:+.1f} to {100 * line['high']:+.1f} points"
+        )
+    worst = table.iloc[int(table["gain"].argmax())]
+    if worst["low"] > 0:
+        say(
+            f"\nThe release helps: {worst['attack']} works {100 * worst['gain']:.1f} points more often "
+            "against people in the table."
+        )
+    else:
+        say(
+            "\nNone of these attacks works more often against people in the table, beyond chance. Other "
+            "attacks may."
+        )
+
+
+command = Command(_attack, order=65)
