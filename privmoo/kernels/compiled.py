@@ -69,11 +69,15 @@ def _digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def compiled() -> Callable[[Function], Function]:
+def compiled(*, inline: bool = False) -> Callable[[Function], Function]:
     """Compile a loop over arrays; division by zero gives inf or nan, as in numpy.
 
     Loops are serial: threads run whole chunks of candidates (see `privmoo.evaluation.engine`). That needs
     no threading layer of numba's and is safe beside other threads and after a fork.
+
+    Args:
+        inline: Whether the code becomes part of every loop that calls it. A call counts references to
+            all arrays that it passes on, which takes longer than a few lines of work.
 
     >>> @compiled()
     ... def double(x):
@@ -83,7 +87,9 @@ def compiled() -> Callable[[Function], Function]:
     """
 
     def decorate(function: Function) -> Function:
-        jit: Any = numba.njit(nogil=True, error_model="numpy")(function)
+        jit: Any = numba.njit(
+            nogil=True, error_model="numpy", inline="always" if inline else "never"
+        )(function)
         if "<" not in function.__code__.co_filename:  # nothing to cache beside, as in a doctest
             jit._cache = _Cache(function)
         return cast("Function", jit)

@@ -10,7 +10,7 @@ from privmoo.kernels.compiled import compiled
 __all__ = ["exchange_links", "link", "unlink"]
 
 
-@compiled()
+@compiled(inline=True)
 def link(
     heads: NDArray[np.int64], nexts: NDArray[np.int64], backs: NDArray[np.int64], c: int, u: int
 ) -> None:
@@ -22,7 +22,7 @@ def link(
     heads[c] = u
 
 
-@compiled()
+@compiled(inline=True)
 def unlink(
     heads: NDArray[np.int64], nexts: NDArray[np.int64], backs: NDArray[np.int64], c: int, u: int
 ) -> None:
@@ -36,7 +36,7 @@ def unlink(
         backs[after] = before
 
 
-@compiled()
+@compiled(inline=True)
 def exchange_links(
     labels: NDArray[np.int32],
     heads: NDArray[np.int64],

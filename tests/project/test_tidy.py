@@ -113,7 +113,7 @@ def test_kernels_know_only_arrays() -> None:
         own = {m for m in imported(path, package_of(name)) if m.startswith("privmoo.")}
         standard = {"__future__", "collections", "contextlib", "typing"}
         if name == "privmoo.kernels.compiled":  # it looks at the files of kernels
-            standard |= {"functools", "hashlib", "pathlib"}
+            standard |= {"functools", "hashlib", "pathlib", "re"}
         assert tops - {"privmoo"} <= {"numpy", "numba"} | standard, name
         assert all(module.startswith("privmoo.kernels") for module in own), name
 
