@@ -95,25 +95,9 @@ def examine(
     `by_bound`, with all other choices, or by the records that it suppresses by itself. The former is far
     better where the limit of suppressed records decides, and the latter where their loss does.
     """
-    n, n_leaves = len(cuts.codes), len(cuts.after)
+    n_leaves, n_switches = len(cuts.after), len(cuts.parents)
     finest, coarsest = _new_blocks(n_leaves), _new_blocks(n_leaves)
-    n_slots = 4
-    while n_slots < 2 * n:
-        n_slots *= 2
-    groups = PartialGroups(
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n + 1, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n_slots, np.int64),
-    )
-    n_switches = len(cuts.parents)
-    openings = Openings(
-        np.zeros(n_switches, np.int64),
-        np.zeros(n_switches),
-        np.zeros(n_switches),
-        np.zeros(n_switches),
-    )
+    groups, openings = _new_groups(len(cuts.codes)), _new_openings(n_switches)
     extra = _Extra(np.zeros(n_switches), np.zeros(n_switches))
     at_least = floor * (1 - _ROUNDING)
     no_charges = np.zeros(n_switches)
@@ -164,6 +148,25 @@ def examine(
 @compiled()
 def _new_blocks(n_leaves: int) -> Blocks:
     return Blocks(np.empty(n_leaves, np.int64), np.empty(n_leaves, np.int64), np.empty(n_leaves))
+
+
+@compiled()
+def _new_groups(n: int) -> PartialGroups:
+    n_slots = 4
+    while n_slots < 2 * n:
+        n_slots *= 2
+    return PartialGroups(
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n + 1, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n_slots, np.int64),
+    )
+
+
+@compiled()
+def _new_openings(n: int) -> Openings:
+    return Openings(np.zeros(n, np.int64), np.zeros(n), np.zeros(n), np.zeros(n))
 
 
 @compiled()
@@ -290,6 +293,15 @@ def _least_costs(
 
 
 @compiled()
+def _records_before(records: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The records before every leaf of a column, and all of them."""
+    before = np.zeros(len(records) + 1)
+    for leaf in range(len(records)):
+        before[leaf + 1] = before[leaf] + records[leaf]
+    return before
+
+
+@compiled()
 def _least_in_order(
     cuts: CutTable,
     status: NDArray[np.uint8],
@@ -300,9 +312,7 @@ def _least_in_order(
 ) -> float:
     """The least cost of a cut of a column without a tree: a shortest path along its leaves."""
     begin, n = cuts.columns[j], cuts.columns[j + 1] - cuts.columns[j]
-    before = np.zeros(n + 1)
-    for leaf in range(n):
-        before[leaf + 1] = before[leaf] + records[begin + leaf]
+    before = _records_before(records[begin : begin + n])
     # The charge of a boundary before a leaf; infinite where there can be none.
     charge = np.zeros(n + 1)
     for leaf in range(1, n):
@@ -360,9 +370,7 @@ def _least_in_tree(
     """The least cost of a cut of a column with a tree: every node is one block, or its children are cut."""
     begin, n = cuts.columns[j], cuts.columns[j + 1] - cuts.columns[j]
     low, high = cuts.switches[j], cuts.switches[j + 1]
-    before = np.zeros(n + 1)
-    for leaf in range(n):
-        before[leaf + 1] = before[leaf] + records[begin + leaf]
+    before = _records_before(records[begin : begin + n])
     if_open, if_closed, least = np.zeros(high - low), np.zeros(high - low), np.zeros(high - low)
     total = 0.0
     for switch in range(high - 1, low - 1, -1):  # children come after their parent
