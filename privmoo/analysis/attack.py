@@ -11,6 +11,7 @@ from privmoo._util.checks import whole_number
 from privmoo._util.data_frames import AnyFrame, as_pandas
 from privmoo.attacks import Outcome, infer_values, link_tables, read_rows, single_out
 from privmoo.attacks.intervals import difference
+from privmoo.audit import Roles
 from privmoo.data.table import Table
 from privmoo.errors import AttackError
 from privmoo.hierarchy import Hierarchy
@@ -73,8 +74,7 @@ def attack(
         as_pandas(rows, what="release", error=AttackError),
         people,
         as_pandas(control, what="control", error=AttackError),
-        quasi_identifiers=table.qi_names,
-        sensitive=list(table.sensitive),
+        Roles(table.qi_names, list(table.sensitive)),
         meanings=labels,
         attempts=attempts,
         seed=seed,
@@ -85,9 +85,8 @@ def attack_rows(
     release: pd.DataFrame,
     people: pd.DataFrame,
     control: pd.DataFrame,
+    roles: Roles,
     *,
-    quasi_identifiers: Sequence[str],
-    sensitive: Sequence[str] = (),
     meanings: Meanings | None = None,
     attempts: int = 1000,
     seed: int = 0,
@@ -98,13 +97,13 @@ def attack_rows(
         release: The released rows.
         people: The original records of the people in them.
         control: Original records of people who were not in the table.
-        quasi_identifiers: The columns that an attacker may know.
-        sensitive: Columns whose values are guessed, published as they are.
+        roles: The quasi-identifiers, and the sensitive columns, which are published as they are.
         meanings: What labels stand for, per column.
         attempts: The most people or descriptions per attack.
         seed: The seed of all choices.
     """
     whole_number("attempts", attempts, error=AttackError)
+    quasi_identifiers, sensitive = ([str(name) for name in names] for names in roles[:2])
     outcomes = []
     for name in sensitive:
         rows = read_rows(

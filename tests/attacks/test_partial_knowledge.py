@@ -64,6 +64,15 @@ ATTACKERS = [
     pm.KmAnonymity(2).named("km_2"),
     pm.Confidence(2),
 ]
+
+
+def noised_cells(table: pm.Table) -> pm.recodings.Recoding:
+    """Every record with numbers of its own, as the hybrid scheme publishes."""
+    recoding = pm.HybridScheme(table, 4, patterns=["sex"], strict=True).run(seed=1).recoding
+    assert recoding is not None
+    return recoding
+
+
 RECODINGS: dict[str, Callable[[pm.Table], pm.recodings.Recoding]] = {
     "cuts": lambda t: pm.recodings.cut_recoding(
         t, [[0, 0, 0, 1] * 4 + [0] * 3, [0, 1, 0, 1, 0], [0]]
@@ -72,6 +81,7 @@ RECODINGS: dict[str, Callable[[pm.Table], pm.recodings.Recoding]] = {
     "regions": lambda t: pm.baselines.mondrian(t, 3),
     "tight regions": lambda t: pm.baselines.mondrian(t, 3, publish="tight"),
     "means": lambda t: pm.baselines.mdav(t, 4),
+    "cells": noised_cells,
     "rounded means": lambda t: pm.baselines.mdav(t, 3, means=pm.recodings.Means(step=5)),
 }
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from privmoo.cli.command import Command
 from privmoo.cli.console import say
 from privmoo.cli.options import Encoding, Separator
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["command"]
 
@@ -52,6 +55,7 @@ def _attack(
     publisher: it is measured with the original records.
     """
     from privmoo.analysis.attack import attack_rows, meanings_of
+    from privmoo.audit import Roles
     from privmoo.cli.inputs import read_data, split_names
     from privmoo.errors import AttackError
     from privmoo.hierarchy import Hierarchy
@@ -62,21 +66,27 @@ def _attack(
         if not path:
             raise AttackError(f"hierarchy: must be COLUMN=FILE, got {entry!r}")
         meanings[column.strip()] = meanings_of(Hierarchy.read_csv(path))
-    frames = [
+    released, people, others = [
         read_data(path, separator=separator, encoding=encoding)
         for path in (release, original, control)
     ]
     table = attack_rows(
-        *frames,
-        quasi_identifiers=split_names(qi),
-        sensitive=split_names(sensitive),
+        released,
+        people,
+        others,
+        Roles(split_names(qi), split_names(sensitive)),
         meanings=meanings,
         attempts=attempts,
         seed=seed,
     )
     if as_json:
         say(json.dumps(table.to_dict("records"), indent=2, ensure_ascii=False))
-        return
+    else:
+        _say_outcomes(table)
+
+
+def _say_outcomes(table: pd.DataFrame) -> None:
+    """Print a line for every attack, and what follows from all of them."""
     width = max(len(name) for name in table["attack"])
     say(
         f"{'attack':<{width}}  {'success':>8}  {'control':>8}  {'gain':>9}  interval (95 % for all of them)"
