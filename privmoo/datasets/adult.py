@@ -111,7 +111,7 @@ def adult(
         setting: `"dewri"`, `"dewri-kl"`, `"dewri-2011"`, `"dewri-2011-kl"`, `"dewri-prototype"`, `"wei"`
             or `"majeed"`.
         age_step: The width in years of the intervals, from 15 on, into which ages are first rounded in
-            the settings dewri, dewri-kl, dewri-2011 and dewri-2011-kl; by default ages stay by the year.
+            the settings dewri, dewri-kl, dewri-2011 and dewri-2011-kl; ages by the year by default.
         domain: Whether loss counts all leaves of a hierarchy (`"hierarchy"`, the default) or
             those that occur in the data (`"observed"`, the default of dewri-prototype).
 
