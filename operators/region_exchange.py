@@ -53,4 +53,5 @@ class RegionExchange(Crossover):  # type: ignore[misc]  # pymoo has no types
         ones = [*first, *second]
         others = [*second, *first]
         children = np.stack(space.each(child, ones, others)).reshape(X.shape)
+        space.passes += len(ones)
         return children.astype(X.dtype, copy=False)

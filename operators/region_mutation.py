@@ -14,7 +14,7 @@ from privmoo.operators.space import space_of
 
 __all__ = ["RegionMutation"]
 
-_LARGEST_EFFORT = 200_000.0
+_LARGEST_EFFORT = 400_000.0
 
 
 class RegionMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
@@ -41,7 +41,7 @@ class RegionMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
     [[0, 0, 1, 1]]
     """
 
-    def __init__(self, effort: float = 8.0, *, retarget: float = 0.3, elite: float = 0.75) -> None:
+    def __init__(self, effort: float = 16.0, *, retarget: float = 0.3, elite: float = 0.75) -> None:
         super().__init__()
         self.effort = positive("effort", effort)
         self.retarget = fraction("retarget", retarget)
@@ -92,5 +92,5 @@ class RegionMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
             children[i] = space.improved(row, target, effort, seeds[i], share=share)
 
         space.each(search, [*chains.values(), *([i] for i in range(len(X)) if i not in starts)])
-        space.passes += len(X) * space.passes_of(effort)
+        space.passes += len(X) * space.passes_of(effort) + sum(map(len, chains.values()))
         return np.stack([children[i] for i in range(len(X))]).astype(X.dtype, copy=False)

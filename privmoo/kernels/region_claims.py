@@ -12,14 +12,13 @@ from privmoo.kernels.random_numbers import uniform
 from privmoo.kernels.region_layout import Layout, Limits, Outliers, box_cost, span_cost
 from privmoo.kernels.region_partition import (
     Partition,
+    cheapest_region,
     close_region,
     free_number,
     insert_tuple,
     is_left_out,
     keeps_limits,
-    nearest_regions,
     open_region,
-    price_of_joining,
     price_region,
 )
 
@@ -29,6 +28,8 @@ _FEWEST = 1e-9
 _MOST_WIDENED = 6
 _TRIED = 8  # attributes, until one is wider and still costs less
 _IMPOSSIBLE = 1e300
+_SCANNED = 10  # regions are compared with a box in a microsecond, which is about an effort of 1
+_LOOKED_AT = 100  # regions are compared with a tuple in that time
 
 
 class Field(NamedTuple):
@@ -63,7 +64,7 @@ class Claims(NamedTuple):
         starts: Where their former tuples begin in `members`; one more at the end.
         members: Their former tuples.
         stamps: Per region, the last move that has changed it.
-        numbers: Donors; tuples that are claimed; changed regions; moves.
+        numbers: Donors; tuples that are claimed; changed regions; moves; regions that were looked at.
     """
 
     low: NDArray[np.int64]
@@ -94,7 +95,7 @@ def new_claims(layout: Layout) -> Claims:
         np.zeros(n + 2, np.int64),
         np.empty(n, np.int64),
         np.full(n + 1, -1, np.int64),
-        np.zeros(4, np.int64),
+        np.zeros(5, np.int64),
     )
 
 
@@ -433,18 +434,21 @@ def _may_leave(layout: Layout, outliers: Outliers, t: int, price: float) -> bool
 
 
 @compiled()
-def _price_of_spreading(field: Field, r: int) -> float:
-    """Return the extra loss, about, if every tuple of a region joins the one that it costs least."""
+def _price_of_spreading(field: Field, claims: Claims, r: int, most: float) -> float:
+    """Return the extra loss, about, if every tuple of a region joins the one that it costs least.
+
+    It is impossible if that would be more than `most`.
+    """
     layout, partition, outliers = field.layout, field.partition, field.limits.outliers
-    near = np.empty(1, np.int64)
     total = -partition.records[r] * partition.costs[r]
     t = partition.heads[r]
     while t >= 0:
-        if nearest_regions(layout, partition, field.cells, t, r, near) == 0:
-            return _IMPOSSIBLE
-        price = price_of_joining(layout, partition, t, near[0])
+        claims.numbers[4] += partition.numbers[0]
+        target, price = cheapest_region(layout, partition, field.cells, t, r, most - total)
         if _may_leave(layout, outliers, t, price):
             price = layout.weights[t] * outliers.price[0]
+        elif target < 0:
+            return _IMPOSSIBLE
         total += price
         t = partition.following[t]
     return float(total)
@@ -458,20 +462,22 @@ def _spread(field: Field, claims: Claims, r: int) -> float:
         What the regions lost before that are changed now for the first time.
     """
     layout, partition, outliers = field.layout, field.partition, field.limits.outliers
-    near = np.empty(1, np.int64)
     before = 0.0
     number = _list_members(partition, r, claims.rest)
     close_region(partition, r)
     for i in range(number):
         t = claims.rest[i]
-        nearest_regions(layout, partition, field.cells, t, r, near)
-        target = near[0]
-        if _may_leave(layout, outliers, t, price_of_joining(layout, partition, t, target)):
+        claims.numbers[4] += partition.numbers[0]
+        target, price = cheapest_region(layout, partition, field.cells, t, r, np.inf)
+        is_out = _may_leave(layout, outliers, t, price)
+        if (
+            is_out or target < 0
+        ):  # who has nowhere to go is a region too small, and the move is undone
             target = free_number(partition)
             _log(field, claims, target)
             open_region(partition, target)
-            partition.is_out[target] = True
-            outliers.spare[0] -= layout.weights[t]
+            partition.is_out[target] = is_out
+            outliers.spare[0] -= layout.weights[t] if is_out else 0
         else:
             before += _log(field, claims, target)
         insert_tuple(layout, partition, t, target)
@@ -480,11 +486,12 @@ def _spread(field: Field, claims: Claims, r: int) -> float:
 
 
 @compiled()
-def _repair(field: Field, claims: Claims) -> float:
+def _repair(field: Field, claims: Claims, most: float) -> tuple[bool, float]:
     """Mend donors that break a limit: they get tuples back, or all of their tuples go elsewhere.
 
     Returns:
-        What the regions lost before that are changed now for the first time.
+        Whether that costs less than `most`, about, and what the regions lost before that are changed now
+        for the first time.
     """
     partition = field.partition
     before, donors = 0.0, claims.numbers[0]
@@ -500,27 +507,39 @@ def _repair(field: Field, claims: Claims) -> float:
         returned = _IMPOSSIBLE
         if partition.sizes[r] < field.k:
             returned = _give_back(field, claims, place, new)
-        spread = _price_of_spreading(field, r)
+        spread = _price_of_spreading(field, claims, r, min(returned, most))
+        most -= min(returned, spread)
+        if most <= _FEWEST:
+            return False, before
         if returned < spread:
             _move_back(field.layout, partition, claims, r, new)
-        elif spread < _IMPOSSIBLE:
+        else:
             before += _spread(field, claims, r)
-    return before
+    return True, before
 
 
 @compiled()
-def _loss_now(field: Field, claims: Claims) -> float:
-    """Return what the changed regions lose; a very large number if one of them breaks a limit."""
-    partition = field.partition
-    total = 0.0
+def _price_of_changed(field: Field, claims: Claims) -> float:
+    """Return what the changed regions lose, whether they keep the limits or not."""
+    partition, total = field.partition, 0.0
     for place in range(claims.numbers[2]):
         r = claims.regions[place]
-        if partition.positions[r] < 0:
-            continue
-        if not partition.is_out[r] and not keeps_limits(field.limits, partition, r, field.k):
-            return _IMPOSSIBLE
-        total += partition.records[r] * _price_now(partition, field.limits.outliers, r)
+        if partition.positions[r] >= 0:
+            total += partition.records[r] * _price_now(partition, field.limits.outliers, r)
     return total
+
+
+@compiled()
+def _are_kept(field: Field, claims: Claims) -> bool:
+    """Return whether all changed regions keep the limits or are left out."""
+    partition = field.partition
+    for place in range(claims.numbers[2]):
+        r = claims.regions[place]
+        if partition.positions[r] < 0 or partition.is_out[r]:
+            continue
+        if not keeps_limits(field.limits, partition, r, field.k):
+            return False
+    return True
 
 
 @compiled()
@@ -548,24 +567,28 @@ def claim(
     Returns:
         The change of the loss, 0 if nothing was claimed, and the effort, counted in tuples.
     """
-    effort, layout, outliers = 2.0, field.layout, field.limits.outliers
+    layout, partition, outliers = field.layout, field.partition, field.limits.outliers
+    effort = 2.0
     for widened in range(_MOST_WIDENED + 1):
         if widened:
             spare = ceiling - box_cost(layout, claims.low, claims.high)
             if spare <= 0.0 or not _widen_any(layout, claims, spare, state):
                 return 0.0, effort
         size, gain, seen = _find(field, claims, cell)
-        effort += 2.0 + field.partition.numbers[0] / 128 + seen / 32
+        effort += 2.0 + partition.numbers[0] / _SCANNED + seen / 64
         if size >= field.k:
             break
     if size < field.k or gain <= _FEWEST:
         return 0.0, effort
     left = outliers.spare[0]
+    claims.numbers[4] = 0
     before = _take(field, claims)
-    before += _repair(field, claims)
-    change = _loss_now(field, claims) - before
-    effort += claims.starts[claims.numbers[2]] / 8
-    if change < most - _FEWEST and outliers.spare[0] >= 0:
+    slack = before + most - _price_of_changed(field, claims)
+    is_cheap, more = _repair(field, claims, slack)
+    change = _price_of_changed(field, claims) - before - more
+    effort += claims.starts[claims.numbers[2]] / 4 + claims.numbers[4] / _LOOKED_AT
+    is_better = is_cheap and change < most - _FEWEST and outliers.spare[0] >= 0
+    if is_better and _are_kept(field, claims):
         return change, effort
     _undo(field, claims)
     outliers.spare[0] = left

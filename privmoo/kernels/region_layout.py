@@ -167,11 +167,15 @@ def may_split(limits: Limits, size: int, k: int) -> bool:
 
 @compiled()
 def adapt_price(outliers: Outliers) -> None:
-    """Raise the price of leaving a record out where there is no room for more; lower it where there is."""
+    """Raise the price of leaving a record out where there is no room for more; lower it where there is.
+
+    The price ends at the least size of a region: whoever leaves it saves the others no more than that, and
+    a price that rises for ever would drown the losses beside it.
+    """
     if outliers.most > 0:
         is_full = outliers.spare[0] <= outliers.most // 100
         factor = 1.01 if is_full else 0.99
-        outliers.price[0] = max(1.0, outliers.price[0] * factor)
+        outliers.price[0] = min(max(1.0, outliers.price[0] * factor), max(1.0, outliers.below))
 
 
 @compiled()

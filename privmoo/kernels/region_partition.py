@@ -260,6 +260,51 @@ def nearest_regions(
 
 
 @compiled()
+def cheapest_region(
+    layout: Layout,
+    partition: Partition,
+    cells: NDArray[np.int64],
+    t: int,
+    without: int,
+    most: float,
+) -> tuple[int, float]:
+    """Return the region that a tuple would join at the least extra loss, and that loss.
+
+    Args:
+        layout: The table.
+        partition: The regions.
+        cells: The cell of every tuple, which no region may leave.
+        t: The tuple.
+        without: A region that does not count, as do those that are left out.
+        most: What the region must cost less than.
+
+    Returns:
+        -1 and infinity if there is no such region.
+    """
+    weight, best, least = layout.weights[t], -1, most
+    for i in range(partition.numbers[0]):
+        r = partition.places[i]
+        price = weight * partition.costs[r]
+        if price >= least or r == without or partition.is_out[r]:
+            continue
+        if cells[partition.heads[r]] != cells[t]:
+            continue
+        size = partition.records[r] + weight
+        for a in range(layout.codes.shape[1]):
+            code = layout.codes[t, a]
+            low, high = partition.low[r, a], partition.high[r, a]
+            if code < low:
+                price += size * (span_cost(layout, a, code, high) - span_cost(layout, a, low, high))
+            elif code > high:
+                price += size * (span_cost(layout, a, low, code) - span_cost(layout, a, low, high))
+            if price >= least:
+                break
+        if price < least:
+            best, least = r, price
+    return int(best), float(least if best >= 0 else np.inf)
+
+
+@compiled()
 def price_of_joining(layout: Layout, partition: Partition, t: int, r: int) -> float:
     """Return the extra loss if a tuple joins a region."""
     cost = 0.0

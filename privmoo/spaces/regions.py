@@ -39,7 +39,7 @@ __all__ = ["RegionSpace", "Regions"]
 Publish = Literal["region", "tight"]
 _LARGEST_POOL = 2_000
 _LARGEST_PART = 3_000
-_TREE_EFFORT = 8.0  # a tuple costs less in a tree
+_TREE_EFFORT = 4.0  # a tuple costs less in a tree
 _MOST_USUAL = 5
 _USUAL_K = (5, 10, 25, 50, 100, 3, 20, 2, 4, 7, 15, 30, 75)
 

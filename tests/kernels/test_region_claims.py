@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import privmoo as pm
 from privmoo.kernels.region_claims import Field, claim, draw_box, new_claims
-from privmoo.kernels.region_layout import Limits
+from privmoo.kernels.region_layout import Limits, Outliers, adapt_price
 from privmoo.kernels.region_moves import adopt, dissolve, improve
 from privmoo.kernels.region_partition import Partition, leave_out, new_partition, total_loss
 from privmoo.spaces.region_limits import Target
@@ -148,3 +148,14 @@ def test_improved_and_adopted_regions_lose_no_more_and_keep_limits(data: st.Data
     assert loss(rows[0]) <= before + 1e-9
     vector = np.concatenate([np.full(space.head, k, np.int32), rows[0]])
     assert space.target_of(vector).k >= min(k, table.n_records)
+
+
+def test_the_price_of_leaving_out_stays_between_one_and_the_least_size() -> None:
+    outliers = Outliers(3, 5, np.zeros(1, np.int64), np.ones(1))
+    for _ in range(20_000):  # a rise without end would be infinite by now
+        adapt_price(outliers)
+    assert outliers.price[0] == 5.0
+    outliers.spare[0] = 3
+    for _ in range(20_000):
+        adapt_price(outliers)
+    assert outliers.price[0] == 1.0
