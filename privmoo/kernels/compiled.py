@@ -12,6 +12,8 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
+from privmoo.kernels.parts import compile_callees_with_callers
+
 __all__ = ["compiled"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -40,7 +42,8 @@ def compiled() -> Callable[[Function], Function]:
     """
 
     def decorate(function: Function) -> Function:
-        jit: Any = numba.njit(nogil=True, error_model="numpy")(function)
+        jit: Any = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+        compile_callees_with_callers(jit, function)
         if "<" not in function.__code__.co_filename:  # nothing to cache beside, as in a doctest
             jit._cache = _Cache(function)
         return cast("Function", jit)
