@@ -91,10 +91,9 @@ endif
 notebooks: venv
 	$(BIN)/python notebooks/run.py $(NOTEBOOKS)
 
-# mypy keeps one core busy for a while; the tests run beside it.
+# mypy and after it the notebooks run beside the tests, so that no core idles while the last file is tested.
 test: ruff
-	@$(MAKE) --no-print-directory --jobs=2 types pytest
-	@$(MAKE) --no-print-directory quick-notebooks
+	@$(MAKE) --no-print-directory --jobs=2 pytest types quick-notebooks
 
 # Property tests run again, this time with all their examples.
 test-faults: venv

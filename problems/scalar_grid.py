@@ -77,7 +77,6 @@ def scalar_grid(
     k: Sequence[int],
     lam: Sequence[float] = (0.0001, 0.001, 0.01, 0.1, 1.0),
     scaled: bool = False,
-    penalty: float = 0.0,
     scale: Scale = "raw",
     release: Literal["centroid", "mean"] = "centroid",
     particles: int = 50,
@@ -99,7 +98,6 @@ def scalar_grid(
         lam: Weights of the entropy.
         scaled: Whether to use the scaled form of 2024; one more swarm at λ = 0 per n_clusters and k finds
             its least loss (1 if nothing is feasible), and its evaluations count for the first λ.
-        penalty: See `ScalarMOOBAM`.
         scale: The scale of distances.
         release: `"centroid"` or `"mean"`.
         particles: The number of particles of every swarm.
@@ -121,12 +119,7 @@ def scalar_grid(
         if isinstance(numbers, str) or not isinstance(numbers, Sequence) or not len(numbers):
             raise ProblemError(f"{name}: give a list of at least one number, got {numbers!r}")
     whole_number("seed", seed, at_least=0)
-    common: dict[str, Any] = {
-        "penalty": penalty,
-        "scale": scale,
-        "release": release,
-        "threads": threads,
-    }
+    common: dict[str, Any] = {"scale": scale, "release": release, "threads": threads}
     cells = list(product(k, n_clusters, lam))
     for size, number, weight in cells:  # a mistake shows before hours of work, not after
         ScalarMOOBAM(table, number, size, weight, **common)

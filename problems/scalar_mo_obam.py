@@ -28,14 +28,12 @@ class WeighedLoss(Measure):
 
     Wei et al. 2025: `IL - λ·entropy`. Wei et al. 2024, Eq. 18, with a `least_loss`:
     `(1 - least_loss/IL) - λ·entropy/most`, where `most` is the entropy of the whole table, which the
-    classes cannot exceed. A penalty adds `penalty · Σ max(0, k - |g|)`; Algorithm 1 of
-    the 2025 paper subtracts it, which would reward small classes.
+    classes cannot exceed. Algorithm 1 of the 2025 paper also subtracts a penalty for small classes, which
+    would reward them; here k is a constraint, by which pymoo ranks before it compares losses.
 
     Args:
         lam: λ, from 0 to 1.
         least_loss: The best loss at λ = 0, for the scaled form.
-        penalty: The cost of every record that a class lacks to have k.
-        k: The size that classes should have.
 
     >>> import numpy as np, pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"a": [1, 3, 5, 7], "ill": list("xyxy")})
@@ -49,22 +47,11 @@ class WeighedLoss(Measure):
     sense = "min"
     needs: ClassVar[frozenset[str]] = frozenset({"sizes", "labels", "counts"})
 
-    def __init__(
-        self,
-        lam: float,
-        *,
-        least_loss: float | None = None,
-        penalty: float = 0.0,
-        k: int = 2,
-    ) -> None:
+    def __init__(self, lam: float, *, least_loss: float | None = None) -> None:
         self.lam = fraction("lam", lam)
         if least_loss is not None and not (is_number(least_loss) and 0 <= least_loss < math.inf):
             raise ProblemError(f"least_loss: must be a number of at least 0, got {least_loss!r}")
-        if not (is_number(penalty) and 0 <= penalty < math.inf):
-            raise ProblemError(
-                f"penalty: must be a number of at least 0, got {penalty!r}; it is added to the objective"
-            )
-        self.least_loss, self.penalty, self.k = least_loss, float(penalty), int(k)
+        self.least_loss = least_loss
 
     def batch(self, groups: GroupBatch) -> NDArray[np.float64]:
         """Return the weighed loss of every candidate."""
@@ -74,8 +61,7 @@ class WeighedLoss(Measure):
             none = (loss == 0) & (self.least_loss == 0)
             loss = np.where(none, 0.0, 1 - self.least_loss / np.maximum(loss, _TINY))
             entropy = entropy / max(table_entropy(groups.table), 1e-300)
-        lacking = groups.reduce(np.maximum(self.k - groups.sizes, 0))
-        return np.asarray(loss - self.lam * entropy + self.penalty * lacking)
+        return np.asarray(loss - self.lam * entropy)
 
     def range(self, table: Table) -> tuple[float, float]:
         """Return the range from no loss at the entropy of the whole table to all loss at none."""
@@ -83,10 +69,7 @@ class WeighedLoss(Measure):
         worst = InformationLoss().range(table)[1] if self.least_loss is None else 1.0
         # Less than `least_loss` is possible, so less than 0.
         smallest = 0.0 if self.least_loss is None else min(0.0, 1 - self.least_loss / _TINY)
-        return (
-            smallest - self.lam * largest_entropy,
-            worst + self.penalty * self.k * table.n_records,
-        )
+        return smallest - self.lam * largest_entropy, worst
 
 
 class ScalarMOOBAM(Clusters):
@@ -95,7 +78,7 @@ class ScalarMOOBAM(Clusters):
     Nearest centroids (Wei et al. 2025, Algorithm 1), solved by pymoo's particle swarm from particles whose
     values are drawn from the data. A solution whose classes are too small is infeasible and never
     returned. In the swarm a category is a code that is rounded; the order of codes is arbitrary. The papers
-    do not state the swarm size, the number of iterations or the factor of the penalty.
+    do not state the swarm size or the number of iterations.
 
     Args:
         table: The records, with at least one sensitive attribute.
@@ -104,8 +87,6 @@ class ScalarMOOBAM(Clusters):
         lam: λ, from 0 to 1.
         scaled: Whether both parts are scaled as in the 2024 paper; needs `least_loss`.
         least_loss: The best information loss at λ = 0 for the same n_clusters and k.
-        penalty: The amount added to the loss for every record that a class lacks to have k. It is not
-            needed: the constraint alone excludes small classes.
         scale: The scale of distances: `"raw"`, `"standard"` or `"minmax"`.
         release: `"centroid"`, as in the papers, or `"mean"` (mean and mode, never a larger loss).
         threads: The number of threads of the evaluation; all cores by default.
@@ -116,7 +97,7 @@ class ScalarMOOBAM(Clusters):
     (['weighed_loss'], 'pso')
     """
 
-    parameter_names: ClassVar[tuple[str, ...]] = ("lam", "scaled", "least_loss", "penalty")
+    parameter_names: ClassVar[tuple[str, ...]] = ("lam", "scaled", "least_loss")
     default_algorithm = "pso"
     default_population = 50
     default_generations = 100
@@ -130,7 +111,6 @@ class ScalarMOOBAM(Clusters):
         *,
         scaled: bool = False,
         least_loss: float | None = None,
-        penalty: float = 0.0,
         scale: Scale = "raw",
         release: Published = "centroid",
         threads: int | None = None,
@@ -148,8 +128,7 @@ class ScalarMOOBAM(Clusters):
                 "n_clusters and k; scalar_grid(..., scaled=True) finds it"
             )
         self.lam, self.scaled, self.least_loss = lam, scaled, least_loss
-        self.penalty = penalty
-        loss = WeighedLoss(lam, least_loss=least_loss if scaled else None, penalty=penalty, k=k)
+        loss = WeighedLoss(lam, least_loss=least_loss if scaled else None)
         super().__init__(
             table,
             n_clusters,

@@ -220,8 +220,8 @@ def _unrounded(
 def _log_probability(left: FloatArray, right: FloatArray) -> FloatArray:
     """Return the log of the probability that standard Laplace noise lies from `left` to `right`."""
     # The distribution is symmetric: the side where most of the interval lies is turned to the right.
-    turned = right < -left
-    near, far = np.where(turned, -right, left), np.where(turned, -left, right)
+    left_of_zero = right < -left
+    near, far = np.where(left_of_zero, -right, left), np.where(left_of_zero, -left, right)
     beyond = np.maximum(near, 0.0)  # e^-beyond / 2 is the probability of more than `beyond`
     logs: FloatArray = -beyond + np.log(0.5) + np.log(-np.expm1(-(far - beyond)))
     both_sided = near < 0

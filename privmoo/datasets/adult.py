@@ -69,6 +69,12 @@ SETTINGS = {
         n_records=30162,
         quasi_identifiers=DEWRI,
     ),
+    "dewri-2011-kl": Setting(
+        what="as dewri-kl, with the tree of marital status that Dewri et al. 2011 print",
+        n_records=30162,
+        quasi_identifiers=tuple(name for name in DEWRI if name != "occupation"),
+        sensitive=("occupation",),
+    ),
     "dewri-prototype": Setting(
         what="as dewri, with other trees, ages in steps of five years and observed values only",
         n_records=30162,
@@ -102,9 +108,10 @@ def adult(
     `describe()` lists the settings.
 
     Args:
-        setting: `"dewri"`, `"dewri-2011"`, `"dewri-kl"`, `"dewri-prototype"`, `"wei"` or `"majeed"`.
+        setting: `"dewri"`, `"dewri-kl"`, `"dewri-2011"`, `"dewri-2011-kl"`, `"dewri-prototype"`, `"wei"`
+            or `"majeed"`.
         age_step: The width in years of the intervals, from 15 on, into which ages are first rounded in
-            the settings dewri, dewri-2011 and dewri-kl; by default ages are kept by the year.
+            the settings dewri, dewri-kl, dewri-2011 and dewri-2011-kl; by default ages are kept by the year.
         domain: Whether loss counts all leaves of a hierarchy (`"hierarchy"`, the default) or
             those that occur in the data (`"observed"`, the default of dewri-prototype).
 
@@ -119,8 +126,8 @@ def adult(
         )
     if age_step is not None and _HIERARCHIES[setting] not in (_dewri, _dewri_2011):
         raise TableError(
-            f"age_step: the setting {setting!r} fixes the ages; only 'dewri', 'dewri-2011' and 'dewri-kl' "
-            "take it"
+            f"age_step: the setting {setting!r} fixes the ages; only 'dewri', 'dewri-kl', 'dewri-2011' "
+            "and 'dewri-2011-kl' take it"
         )
     if age_step is not None and not 1 <= age_step <= 75:
         raise TableError(f"age_step: must be from 1 to 75 years, got {age_step!r}")
@@ -225,6 +232,7 @@ def _with_question_mark(age_step: int | None) -> dict[str, Hierarchy]:
 _HIERARCHIES: dict[str, Callable[[int | None], dict[str, Hierarchy]]] = {
     "dewri": _dewri,
     "dewri-2011": _dewri_2011,
+    "dewri-2011-kl": _dewri_2011,
     "dewri-kl": _dewri,
     "dewri-prototype": _prototype,
     "wei": _levels,

@@ -8,6 +8,7 @@ New York. Hospitals, their numbers and all amounts are made up.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -206,6 +207,25 @@ _DISPOSITIONS = {  # weight in each age group
 }
 
 
+@dataclass(frozen=True)
+class _County:
+    """Roughly how often values occur in the discharges of one small county, as weights."""
+
+    ages: tuple[int, ...]
+    zips: dict[str, int]
+    races: tuple[int, ...]
+
+
+# An export begins with the county of Allegany, so whoever takes its first rows has these people.
+_ONE_COUNTY = {
+    "Allegany": _County(
+        ages=(23, 17, 12, 21, 27),
+        zips={"148": 72, "147": 23, "OOS": 4, "145": 1},
+        races=(985, 9, 5, 1),
+    )
+}
+
+
 def facilities() -> pd.DataFrame:
     """Return the hospitals of `sparcs_like`, all invented, with the county and area of each.
 
@@ -222,7 +242,7 @@ def facilities() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*names, "Facility Id", "Facility Name"])
 
 
-def sparcs_like(n_records: int = 1000, seed: int = 0) -> pd.DataFrame:
+def sparcs_like(n_records: int = 1000, seed: int = 0, *, county: str | None = None) -> pd.DataFrame:
     """Invent hospital discharges, with the columns and spellings of New York's SPARCS.
 
     No row is a real patient's. Diagnoses depend on age, sex on the diagnosis, ZIP code on the
@@ -232,17 +252,24 @@ def sparcs_like(n_records: int = 1000, seed: int = 0) -> pd.DataFrame:
     Args:
         n_records: The number of records.
         seed: Equal seeds give equal records.
+        county: `"Allegany"`, the county with which an export begins, for records of one small county:
+            one hospital, few ZIP codes, and nearly everybody is white. By default the whole state.
 
     >>> frame = sparcs_like(200, seed=1)
     >>> frame.shape, set(frame["Gender"]) == {"F", "M"}
     ((200, 34), True)
     """
     n_records = whole_number("n_records", n_records, error=TableError)
+    if county is not None and county not in _ONE_COUNTY:
+        names = ", ".join(map(repr, _ONE_COUNTY))
+        raise TableError(f"county: only {names} can be invented by itself, got {county!r}")
+    place = None if county is None else _ONE_COUNTY[county]
     rng = np.random.default_rng(seed)
-    age = _draw(rng, [(16, 11, 20, 28, 25)], np.zeros(n_records, dtype=np.int64))
-    columns = {**_places(rng, n_records), "Age Group": _names_of_codes(AGES, age)}
+    ages = (16, 11, 20, 28, 25) if place is None else place.ages
+    age = _draw(rng, [ages], np.zeros(n_records, dtype=np.int64))
+    columns = {**_places(rng, n_records, county), "Age Group": _names_of_codes(AGES, age)}
     columns |= _diagnosis(rng, age)
-    columns |= _person(rng, age, columns)
+    columns |= _person(rng, age, columns, None if place is None else place.races)
     columns |= _stay(rng, age, columns)
     _redact(rng, columns)
     frame = pd.DataFrame(columns)[list(_COLUMNS)]
@@ -267,13 +294,20 @@ def _names_of_codes(names: Sequence[object], codes: Codes) -> NDArray[Any]:
     return labels
 
 
-def _places(rng: np.random.Generator, n: int) -> dict[str, NDArray[Any]]:
+def _places(
+    rng: np.random.Generator, n: int, one_county: str | None = None
+) -> dict[str, NDArray[Any]]:
     counties, hospitals = _counties(), facilities()
-    county = _draw(rng, [[weight for weight, _, _ in counties]], np.zeros(n, dtype=np.int64))
+    weights = [weight if one_county in (None, name) else 0 for weight, _, name in counties]
+    county = _draw(rng, [weights], np.zeros(n, dtype=np.int64))
     n_hospitals = np.array([1 + weight // 25 for weight, _, _ in counties])
     first = np.cumsum(n_hospitals) - n_hospitals
     hospital = first[county] + (rng.random(n) * n_hospitals[county]).astype(np.int64)
     columns = {str(name): hospitals[name].to_numpy()[hospital] for name in hospitals}
+    if one_county is not None:
+        shares = _ONE_COUNTY[one_county].zips
+        code = _draw(rng, [list(shares.values())], np.zeros(n, dtype=np.int64))
+        return {**columns, "Zip Code - 3 digits": _names_of_codes(list(shares), code)}
     area = columns["Health Service Area"]
     # Most patients live near, some elsewhere in the area, a few outside the state.
     nearby = {
@@ -312,14 +346,18 @@ def _diagnosis(rng: np.random.Generator, age: Codes) -> dict[str, NDArray[Any]]:
 
 
 def _person(
-    rng: np.random.Generator, age: Codes, columns: dict[str, NDArray[Any]]
+    rng: np.random.Generator,
+    age: Codes,
+    columns: dict[str, NDArray[Any]],
+    races: tuple[int, ...] | None = None,
 ) -> dict[str, NDArray[Any]]:
     n, mdc = len(age), columns["APR MDC Code"]
     regions = list(_RACE_BY_REGION)
     region = [
         regions.index(a) if a in regions else len(regions) for a in columns["Health Service Area"]
     ]
-    race = _draw(rng, [*_RACE_BY_REGION.values(), (80, 8, 10, 2)], np.array(region))
+    upstate = (80, 8, 10, 2) if races is None else races
+    race = _draw(rng, [*_RACE_BY_REGION.values(), upstate], np.array(region))
     women = (mdc == 14) | (rng.random(n) < 0.48)
     payments = np.array(list(_PAYMENTS.values())).T
     names = list(_PAYMENTS)

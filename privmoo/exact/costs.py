@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from privmoo.data.table import Table
 from privmoo.exact.prices import Kind
 from privmoo.exact.value_demands import is_value_demand
-from privmoo.measures import GeneralLoss, KAnonymity, Measure, SuppressedShare, Transparency
+from privmoo.measures import (
+    GeneralLoss,
+    KAnonymity,
+    Measure,
+    SuppressedShare,
+    Transparency,
+    WeightedK,
+)
 from privmoo.measures.base import Constraint
 from privmoo.problem import AnonymizationProblem
 from privmoo.suppression import BelowThreshold, Budget, ExplicitRecords, NoSuppression
@@ -33,6 +40,8 @@ class SweepGoal(NamedTuple):
         threshold: The only size below which groups are suppressed; 0 if every size may be one.
         geometric: Whether losses of columns are combined geometrically.
         demands: Constraints on sensitive values.
+        squares: Whether the first objective is weighted-k, the sum of squares of the groups' records,
+            and not k. Nothing is suppressed then.
     """
 
     measure: Measure
@@ -44,6 +53,39 @@ class SweepGoal(NamedTuple):
     threshold: int = 0
     geometric: bool = False
     demands: tuple[Constraint, ...] = ()
+    squares: bool = False
+
+    @property
+    def privacy(self) -> str:
+        """The key of the first objective."""
+        return "weighted_k" if self.squares else "k"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether costs of columns add up, every size is a threshold, and nothing else is asked for."""
+        return not (self.all_limits or self.threshold or self.geometric or self.demands)
+
+    @property
+    def least_level(self) -> int:
+        """The least level of privacy, as a whole number."""
+        return 1 if self.squares else self.least_k
+
+    def highest_level(self, n_records: int) -> int:
+        """Return the level of privacy of one group of all records.
+
+        Args:
+            n_records: The number of records.
+        """
+        return n_records**2 if self.squares else n_records
+
+    def levels_of(self, values: NDArray[np.float64], n_records: int) -> NDArray[np.int64]:
+        """Return values of the first objective as whole numbers: k, or sums of squares.
+
+        Args:
+            values: The values.
+            n_records: The number of records.
+        """
+        return np.rint(values * n_records if self.squares else values).astype(np.int64)
 
     def for_columns(self) -> SweepGoal:
         """Return what is searched in some of the columns alone, for a bound.
@@ -57,14 +99,19 @@ class SweepGoal(NamedTuple):
 
 
 def goal_of(problem: AnonymizationProblem) -> SweepGoal | None:
-    """Return the problem in the form of the sweep; None if candidates must be evaluated one by one."""
+    """Return the problem in the form of the sweep; None if candidates must be evaluated one by one.
+
+    Weighted-k is known for cuts without suppression or constraints only.
+    """
     table, policy = problem.table, problem.suppression
     if table.subjects is not None:
         return None
-    k = [m for m in problem.objectives if isinstance(m, KAnonymity) and m.stage == "after"]
-    share = [m for m in problem.objectives if isinstance(m, SuppressedShare)]
-    costs = [m for m in problem.objectives if m not in k and m not in share]
-    if len(k) > 1 or len(share) > 1 or len(costs) != 1:
+    after = [m for m in problem.objectives if m.stage == "after"]
+    k: list[Measure] = [m for m in after if isinstance(m, KAnonymity)]
+    average: list[Measure] = [m for m in after if isinstance(m, WeightedK)]
+    share: list[Measure] = [m for m in problem.objectives if isinstance(m, SuppressedShare)]
+    costs = [m for m in problem.objectives if m not in k + share + average]
+    if len(k + average) > 1 or len(share) > 1 or len(costs) != 1:
         return None
     limit = threshold = 0
     if isinstance(policy, Budget) and policy.by == "k":
@@ -90,17 +137,24 @@ def goal_of(problem: AnonymizationProblem) -> SweepGoal | None:
         return None
     limit = min(limit, table.n_records - 1)
     geometric = getattr(costs[0], "aggregate", "") == "geometric"
+    if average and (limit or share or geometric or problem.constraints or not _has_cuts(problem)):
+        return None
     return SweepGoal(
         measure=costs[0],
         kind=kind,
         most_suppressed=limit,
         least_k=max(least_k, threshold),
         all_limits=bool(share),
-        counts_k=bool(k),
+        counts_k=bool(k or average),
         threshold=threshold,
         geometric=geometric,
         demands=tuple(demands),
+        squares=bool(average),
     )
+
+
+def _has_cuts(problem: AnonymizationProblem) -> bool:
+    return "cuts" in getattr(problem.space, "kinds", ())
 
 
 def kind_of(m: Measure) -> Kind | None:

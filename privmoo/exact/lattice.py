@@ -17,14 +17,16 @@ from privmoo._util.progress_bar import new_bar
 from privmoo.errors import InfeasibleError, ProblemError
 from privmoo.exact.boxes import box_bound
 from privmoo.exact.costs import SweepGoal, costs_of, goal_of, values_of
+from privmoo.exact.cut_front import CutFront, search_cuts
 from privmoo.exact.one_by_one import evaluate_all
-from privmoo.exact.partitions import Partitions, partitions_of
+from privmoo.exact.partitions import CutPartitions, Partitions, partitions_of
 from privmoo.exact.prices import price_of
 from privmoo.exact.russian_dolls import Outcome, search_lattice
 from privmoo.exact.stages import Lattice
 from privmoo.exact.stopwatch import Stopwatch
 from privmoo.exact.sweep import new_best
 from privmoo.front.front import Front
+from privmoo.kernels.partial_cuts import OPEN
 from privmoo.kernels.stairs import Best
 from privmoo.operators.space import space_of
 from privmoo.problem import AnonymizationProblem
@@ -44,6 +46,7 @@ _FOR_SWEEP = 0.9  # of the time, after which a sweep ends; a bound by boxes take
 _AFTER_CTRL_C = 2.0  # seconds for that bound, if somebody is waiting
 _ROUNDING = 2e-11  # of sums in different orders
 _QUICK = 2_000  # evaluations of that search
+_SWEPT = 2_000_000  # cuts that a sweep visits in seconds, for every k at once
 
 
 def exact_front(
@@ -58,10 +61,18 @@ def exact_front(
     For general loss (arithmetic or geometric) or transparency, alone or against k, the groups of a
     recoding are built from those of finer ones, all thresholds of a recoding are judged at once, and
     proven bounds exclude what cannot matter (see `privmoo.kernels.lattice.sweep`). Constraints on k, on
-    suppression and on the values of one sensitive column are part of that; monotone ones exclude recodings
-    by themselves (see `privmoo.exact.value_demands.rules_of`). For other objectives, constraints and
-    policies, every recoding is evaluated like any candidate. The front is marked proven, `front.proven`,
-    and the problem returns it to pymoo, `problem.pareto_front()`.
+    suppression and on the values of one sensitive column are part of that. Those that merging groups
+    cannot break exclude recodings by themselves: ℓ (by frequency, distinct, entropy, recursive), α and p,
+    and t and β if nothing is suppressed or they compare with the original records. δ is only checked (see
+    `privmoo.exact.value_demands.rules_of`).
+
+    Cuts too many to sweep are searched bit by bit, one k after another (see
+    `privmoo.kernels.cut_bounds.examine`), for k against arithmetic loss or transparency with any threshold.
+    Weighted-k without suppression is searched in the same way. How many cuts there are hardly matters
+    then; the more records may be suppressed, the longer it takes.
+
+    For other objectives, constraints and policies, every recoding is evaluated like any candidate. The
+    front is marked proven, `front.proven`, and the problem returns it to pymoo, `problem.pareto_front()`.
 
     A search that ends early returns the best that it knows and what is proven so far: `front.gap()` says
     how much better a release can be for every k, `front.run["bound"]` has these bounds as rows, and
@@ -98,11 +109,15 @@ def exact_front(
         return _by_boxes(problem, goal, start, watch, progress)
     partitions = partitions_of(problem)
     _log.info("exact search of %d vectors", partitions.n_nodes)
-    with _bar(partitions.n_nodes, disable=not progress) as bar:
-        if goal is None:
-            front = _by_evaluation(problem, partitions, start, watch, bar)
-        else:
-            front = _by_sweep(problem, partitions, goal, start, watch, bar)
+    if goal is not None and _has_switches(partitions, goal):
+        with _bar(None, show=progress) as bar:
+            front = _by_switches(problem, partitions, goal, start, watch, bar)
+    else:
+        with _bar(partitions.n_nodes, show=progress) as bar:
+            if goal is None:
+                front = _by_evaluation(problem, partitions, start, watch, bar)
+            else:
+                front = _by_sweep(problem, partitions, goal, start, watch, bar)
     _log.info(
         "exact search: %d solutions, %s", len(front), "proven" if front.proven else "a gap is left"
     )
@@ -157,7 +172,7 @@ def lower_bound(problem: AnonymizationProblem, *, most_nodes: int = 200_000) -> 
     [[1.0, 0.0], [2.0, 0.333], [4.0, 1.0]]
     """
     goal = goal_of(problem)
-    if goal is None:
+    if goal is None or goal.squares:
         raise ProblemError(
             "lower_bound: a bound is known for k against general loss or transparency, with a threshold "
             "or without suppression; this problem has other objectives, constraints or policies"
@@ -172,6 +187,74 @@ def lower_bound(problem: AnonymizationProblem, *, most_nodes: int = 200_000) -> 
         lattice = Lattice(partitions, price, part)
         total += search_lattice(lattice, goal._replace(demands=()), Stopwatch()).best.floor
     return _as_steps(problem, goal, np.maximum(total, boxes))
+
+
+def _has_switches(partitions: Partitions, goal: SweepGoal) -> bool:
+    """Return whether cuts are searched by their switches, one k after another, and not swept."""
+    is_large = goal.squares or partitions.n_nodes > _SWEPT
+    return isinstance(partitions, CutPartitions) and goal.is_plain and is_large
+
+
+def _by_switches(
+    problem: AnonymizationProblem,
+    partitions: Partitions,
+    goal: SweepGoal,
+    start: Front | None,
+    watch: Stopwatch,
+    bar: Any,
+) -> Front:
+    space = space_of(problem, "cuts")
+    if start is None and partitions.n_nodes > _LARGE:
+        start = _quick_search(problem)
+    known = [] if start is None else _points_of(problem, goal, start)
+    outcome = search_cuts(space, goal, watch, until=_FOR_SWEEP, known=known, bar=bar)
+    rows = [cut.status[space.owner] == OPEN for cut in outcome.cuts] or [partitions.coarsest()]
+    facts = _facts(partitions, watch, outcome.visited, 0, proven=outcome.finished)
+    facts |= {"algorithm": "exact cuts"}
+    front = _front(problem, np.stack(rows), start, facts)
+    if outcome.finished:
+        return front
+    return replace(front, run=facts | _proof_of_levels(problem, goal, front, outcome))
+
+
+def _points_of(
+    problem: AnonymizationProblem, goal: SweepGoal, front: Front
+) -> list[tuple[int, float]]:
+    """Return the level of privacy and the cost of every solution."""
+    table = problem.table
+    costs = costs_of(table, goal, front.column(goal.measure.key)) * (1 + _ROUNDING)
+    if not goal.counts_k:
+        return [(goal.least_k, float(cost)) for cost in costs]
+    levels = goal.levels_of(front.column(goal.privacy), table.n_records)
+    return list(zip(levels.tolist(), costs.tolist(), strict=True))
+
+
+def _proof_of_levels(
+    problem: AnonymizationProblem, goal: SweepGoal, front: Front, outcome: CutFront
+) -> dict[str, Any]:
+    """Return the bound by levels of privacy, and which solutions are proven."""
+    table = problem.table
+    points = _points_of(problem, goal, front)
+    levels, costs = (np.array(column) for column in zip(*points, strict=True))
+    is_least = costs <= outcome.bound(levels) * (1 + _ROUNDING) ** 2
+    if goal.counts_k:
+        is_least &= costs < outcome.bound(levels + 1)
+    # The bound rises at the levels that were searched; a step ends before the next, or at a solution.
+    highest = goal.highest_level(table.n_records)
+    ends = np.unique([*(outcome.levels - 1), *levels, highest])
+    ends = ends[ends >= goal.least_level] if goal.counts_k else levels[:1]
+    bounds = np.minimum(outcome.bound(ends), [_least(points, end) for end in ends])
+    rows = [
+        [level / table.n_records if goal.squares else level, value]
+        for level, value in zip(ends.tolist(), values_of(table, goal, bounds).tolist(), strict=True)
+        if math.isfinite(value)
+    ]
+    return {"proven_solutions": np.flatnonzero(is_least).tolist(), "bound": rows}
+
+
+def _least(points: list[tuple[int, float]], level: int) -> float:
+    """Return the least cost of what reaches a level; infinite if nothing does."""
+    return min((cost for reached, cost in points if reached >= level), default=math.inf)
 
 
 def _by_sweep(
@@ -393,5 +476,7 @@ def _read_seconds(seconds: object) -> float | None:
     return None if math.isinf(seconds) else float(seconds)
 
 
-def _bar(total: int, *, disable: bool) -> Any:
-    return new_bar(total=total, disable=disable, unit=" nodes", unit_scale=total >= 100_000)
+def _bar(total: int | None, *, show: bool) -> Any:
+    """Return a bar, if it is wanted and there is a terminal or a notebook to show it in."""
+    is_long = total is None or total >= 100_000
+    return new_bar(total=total, disable=None if show else True, unit=" nodes", unit_scale=is_long)

@@ -133,26 +133,26 @@ class ExplorerData:
         pick = None
         if entry.front is not None and entry.pick is not None:
             pick = _place(front, entry.front[entry.pick])
-        changed = ExplorerFront(entry.name, values, front, pick, tuple(fresh))
-        return replace(self, fronts=(*self.fronts[:which], changed, *self.fronts[which + 1 :]))
+        entry_now = ExplorerFront(entry.name, values, front, pick, tuple(fresh))
+        return replace(self, fronts=(*self.fronts[:which], entry_now, *self.fronts[which + 1 :]))
 
     @property
     def start(self) -> int:
         """The position of the solution that is first in focus: the pick, a suggested one, or the knee."""
-        marked: dict[str, int] = {}
+        places: dict[str, int] = {}
         before = 0
         for entry in self.fronts:
             if entry.pick is not None:
-                marked["pick"] = before + entry.pick
+                places["pick"] = before + entry.pick
             if entry.front is not None and len(entry):
                 first = suggested(entry.front)
                 if first is not None:
-                    marked.setdefault("suggested", before + first)
+                    places.setdefault("suggested", before + first)
                 middle = marked_knee(entry.front)
                 middle = compromise(entry.front) if middle is None else middle
-                marked.setdefault("middle", before + middle)
+                places.setdefault("middle", before + middle)
             before += len(entry)
-        return next((marked[name] for name in ("pick", "suggested", "middle") if name in marked), 0)
+        return next((places[name] for name in ("pick", "suggested", "middle") if name in places), 0)
 
     def to_json(self) -> dict[str, Any]:
         """Return the plain data that is described at the top of this module."""
@@ -219,13 +219,13 @@ def gather(
     >>> len(data), data.solution(1), [entry.name for entry in data.fronts]
     (3, Solution 1 of 2: k = 3, 40 % loss, ['ours', 'published'])
     """
-    listed = [fronts] if isinstance(fronts, Front) or is_frame(fronts) else list(fronts)
-    for source in listed:
+    inputs = [fronts] if isinstance(fronts, Front) or is_frame(fronts) else list(fronts)
+    for source in inputs:
         if not isinstance(source, Front) and not is_frame(source):
             raise ProblemError(
                 f"explore: takes fronts or tables of points, got {type(source).__name__}"
             )
-    sources = [s if isinstance(s, Front) else as_pandas(s, what="explore") for s in listed]
+    sources = [s if isinstance(s, Front) else as_pandas(s, what="explore") for s in inputs]
     for source in sources:
         if not len(source):
             raise ProblemError("explore: one of the fronts has no solutions; leave it out")

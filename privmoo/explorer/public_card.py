@@ -57,15 +57,15 @@ def public_card(frame: pd.DataFrame, roles: Mapping[str, str]) -> PublicCard:
     names = [name for name, role in roles.items() if role == "quasi-identifying"]
     sensitive = [name for name, role in roles.items() if role == "sensitive"]
     sizes = group_sizes(frame, names)
-    counted = {str(name): _label_counts(frame[name]) for name in names}
+    labels_by_column = {str(name): _label_counts(frame[name]) for name in names}
     bars = records_by_size(sizes, sizes)
     return PublicCard(
         facts=_facts(audit(frame, quasi_identifiers=names, sensitive=sensitive), bool(sensitive)),
         labels={
             name: labels if len(labels) <= _MOST_LABELS else None
-            for name, labels in counted.items()
+            for name, labels in labels_by_column.items()
         },
-        distinct={name: len(labels) for name, labels in counted.items()},
+        distinct={name: len(labels) for name, labels in labels_by_column.items()},
         sizes=list(zip(SIZES, bars, strict=True)),
         others={str(name): role for name, role in roles.items() if name not in names},
     )
@@ -94,11 +94,11 @@ def _facts(audited: Audit, with_sensitive: bool) -> list[tuple[str, float]]:
 
 def _label_counts(column: pd.Series[Any]) -> list[tuple[str, int]]:
     """Return the labels of a column with their records, numbers in their order."""
-    counted: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for value, records in column.value_counts(dropna=False).items():
         if records:  # a category that no row has is counted, too
-            counted[canonical(value)] += records
-    return sorted(counted.items(), key=lambda entry: _natural(entry[0]))
+            counts[canonical(value)] += records
+    return sorted(counts.items(), key=lambda entry: _natural(entry[0]))
 
 
 def _natural(label: str) -> list[tuple[int, float, str]]:

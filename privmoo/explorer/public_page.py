@@ -45,9 +45,9 @@ def public_page(front: Front, pick: Solution, release: Release) -> str:
     certificate = release.certificate
     card = public_card(release.frame, certificate.release["columns"])
     curve = public_curve(front, pick, len(release))
-    counted = ["By counting rows, for the quasi-identifiers above."]
+    remarks = ["By counting rows, for the quasi-identifiers above."]
     if "k_counts" in certificate.method:
-        counted.append(_PERSONS)
+        remarks.append(_PERSONS)
     parts = [
         f"<h1>{_TITLE}</h1>",
         f"<p>{_LEAD.format('' if curve is None else ', except for the curve, which is rounded')}</p>",
@@ -55,7 +55,7 @@ def public_page(front: Front, pick: Solution, release: Release) -> str:
         *(_labels(name, card) for name in card.labels),
         _others(card),
         "<h2>Privacy and risk</h2>",
-        *(f"<p>{sentence}</p>" for sentence in counted),
+        *(f"<p>{sentence}</p>" for sentence in remarks),
         _table([(name, _number(value)) for name, value in card.facts]),
         "<h2>Records by the size of their QI-group</h2>",
         _bars(card.sizes),

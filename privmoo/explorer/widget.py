@@ -154,8 +154,8 @@ class Explorer(anywidget.AnyWidget):
         entry, place = self._fronts.place(self._focus_number())
         if entry.front is None:
             raise ProblemError("refine: the point in focus is not of a front; choose another one")
-        front, chosen = entry.front, entry.front[place]
-        wishes = near or {q.key: chosen.values[q.key] for q in front.objectives}
+        front, solution = entry.front, entry.front[place]
+        wishes = near or {q.key: solution.values[q.key] for q in front.objectives}
         report = _Report(self.send)
         try:
             refined = refine_front(
@@ -165,7 +165,7 @@ class Explorer(anywidget.AnyWidget):
             report.close()
         self._history.append((self._fronts, self.focus, dict(self.shortlist)))
         which = next(i for i, other in enumerate(self._fronts.fronts) if other is entry)
-        self._show(self._fronts.with_front(which, refined), chosen, dict(self.shortlist))
+        self._show(self._fronts.with_front(which, refined), solution, dict(self.shortlist))
         return refined
 
     def undo(self) -> None:
@@ -179,7 +179,7 @@ class Explorer(anywidget.AnyWidget):
             self._undo = len(self._history)
             self.focus, self.selected, self.shortlist = focus, None, shortlist
 
-    def _show(self, data: ExplorerData, chosen: Solution, shortlist: dict[int, str]) -> None:
+    def _show(self, data: ExplorerData, in_focus: Solution, shortlist: dict[int, str]) -> None:
         """Show fronts after a search, with the same solutions in focus and pinned."""
         earlier = {number: (self._place_of(number), self._named(number)) for number in shortlist}
         self._fronts = data
@@ -189,7 +189,7 @@ class Explorer(anywidget.AnyWidget):
             place = self._numbered(*name) if solution is None else self._number_now(solution)
             if place is not None:
                 pinned[place] = comment
-        focus = self._number_now(chosen)
+        focus = self._number_now(in_focus)
         with self.hold_sync():
             self._data = data.to_json()
             self._undo = len(self._history)

@@ -64,7 +64,7 @@ def cost_of_consistency(
 
 
 def consistency_in_words(front: Front) -> str:
-    """Say in two sentences what it costs to recode every column the same way everywhere.
+    """Say in a few sentences what it costs to recode every column the same way everywhere.
 
     Args:
         front: A front of `trade_off` with two objectives, the first of which is maximised.
@@ -97,13 +97,14 @@ def consistency_in_words(front: Front) -> str:
     consistent = [name for name in front.run["families"] if name != _LOCAL]
     rows = dearer.iloc[sorted({0, len(dearer) // 2, len(dearer) - 1})]
     best = rows[_LOCAL] + second.sign * rows["consistency costs"]
-    parts = [
-        f"at {first.phrase(float(level))} {second.phrase(float(best.loc[level]))} instead of "
-        f"{second.phrase(float(rows[_LOCAL].loc[level]))}"
+    prices = [
+        f"at {first.phrase(float(level))} it is {second.write(float(rows[_LOCAL].loc[level]))} instead of "
+        f"{second.write(float(best.loc[level]))}"
         for level in rows.index
     ]
     return (
-        f"Recoding every column the same way everywhere ({join_words(consistent)}) means "
-        f"{join_words(parts)}. Regions are better at {len(dearer)} of the {len(priced_levels)} values of "
-        f"{first.key} that were compared."
+        f"{join_words(consistent).capitalize()} recode a column the same way everywhere; regions do not. "
+        f"With regions {second.words} is "
+        f"{'lower' if second.sign > 0 else 'higher'}: {join_words(prices)}. They are better at "
+        f"{len(dearer)} of the {len(priced_levels)} values of {first.words} that were compared."
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import secrets
-import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from privmoo.exact import exact_front, lattice_cost
 from privmoo.front.front import Front, thresholds_of
 from privmoo.front.quantities import quantities_of
 from privmoo.front.representation import undivided_note
+from privmoo.kernels.stopwatch import Stopwatch
 from privmoo.problem import AnonymizationProblem
 from privmoo.problems.trade_off import TradeOff
 from privmoo.search.budgets import RunBudget, RunState, as_budget
@@ -58,29 +59,27 @@ def search_families(
     Raises:
         InfeasibleError: If no family has a feasible solution.
     """
-    began = time.perf_counter()
     if seed is None:
         seeds = [RunLog.seed_in(path) for path in _checkpoints(problem, checkpoint)]
         logged_seeds = [number for number in seeds if number is not None]
         seed = logged_seeds[0] if logged_seeds else secrets.randbits(32)
     seed = whole_number("seed", seed, at_least=0)
-    is_exact = {name: _is_quick(part) for name, part in problem.space.parts.items()}
-    purse = _Purse(
-        budget, [name for name, quick in is_exact.items() if not quick], problem.families
-    )
-    purse.pay(seconds=time.perf_counter() - began)
-    display = Progress(shown=progress, what="trade-off")
     fronts: dict[str, Front] = {}
     reasons: list[InfeasibleError] = []
-    try:
+    with Stopwatch() as stopwatch, closing(Progress(shown=progress, what="trade-off")) as display:
+        is_exact = {name: _is_quick(part) for name, part in problem.space.parts.items()}
+        purse = _Purse(
+            budget, [name for name, quick in is_exact.items() if not quick], problem.families
+        )
+        purse.pay(seconds=stopwatch.seconds)
         for i, (name, part) in enumerate(problem.space.parts.items()):
             display.begin_part(name, i, len(is_exact))
             _log.info("family %s: %d of %d", name, i + 1, len(is_exact))
-            start = time.perf_counter()
+            start = stopwatch.seconds
             try:
                 if is_exact[name]:
                     fronts[name] = exact_front(part, progress=False)
-                    purse.pay(seconds=time.perf_counter() - start)
+                    purse.pay(seconds=stopwatch.seconds - start)
                 else:
                     fronts[name] = optimize(
                         part,
@@ -95,15 +94,14 @@ def search_families(
                     )
             except InfeasibleError as error:
                 reasons.append(error)
-                purse.pay(seconds=time.perf_counter() - start)
+                purse.pay(seconds=stopwatch.seconds - start)
                 continue
             if fronts[name].run.get("stopped_by_hand"):
                 break
-    finally:
-        display.close()
+        seconds = stopwatch.seconds
     if not fronts:
         raise reasons[0]
-    facts = _facts(fronts, seed, budget, time.perf_counter() - began)
+    facts = _facts(fronts, seed, budget, seconds)
     return _join_fronts(problem, fronts, facts)
 
 

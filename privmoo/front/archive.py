@@ -75,13 +75,13 @@ class Archive(Observer):
             return
         rows = [self.rows[i] if i < old else _copy_row(X[feasible[i - old]]) for i in keep]
         for name, values in self._further.items():
-            brought = out.get(name)
+            new_values = out.get(name)
             self._further[name] = [
                 values[i]
                 if i < old
                 else None
-                if brought is None
-                else _copy_row(brought[feasible[i - old]])
+                if new_values is None
+                else _copy_row(new_values[feasible[i - old]])
                 for i in keep
             ]
         self.rows, self.F = rows, together[keep]

@@ -31,16 +31,16 @@ def comparable(description: Mapping[str, Any]) -> dict[str, Any]:
     >>> comparable({"parameters": {}, "measures": [{"key": "disclosure_risk", "definition": 2}]})
     {'parameters': {}, 'measures': [{'key': 'disclosure_risk'}]}
     """
-    shared = without_secret(description)
+    harmless = without_secret(description)
     for part in ("objectives", "measures"):
-        if part in shared:
-            shared[part] = [_without_definition(m) for m in shared[part]]
-    if "constraints" in shared:
-        shared["constraints"] = [
+        if part in harmless:
+            harmless[part] = [_without_definition(m) for m in harmless[part]]
+    if "constraints" in harmless:
+        harmless["constraints"] = [
             {**bound, "measure": _without_definition(bound["measure"])}
-            for bound in shared["constraints"]
+            for bound in harmless["constraints"]
         ]
-    return shared
+    return harmless
 
 
 def _without_definition(m: Mapping[str, Any]) -> dict[str, Any]:

@@ -108,16 +108,16 @@ def _step(front: Front, pair: Pair, place: int, amount: float) -> Answer:
         return Answer(f"{_more(paid)} {paid.words} buys nothing: {end}", None, {})
     near = rows[dearer[rows] <= amount + _ROUNDING]
     row = int(near[-1]) if len(near) else int(rows[0])
-    bought = _change(gained, own_gain, float(pair.gains[row]))
+    gain_text = _change(gained, own_gain, float(pair.gains[row]))
     there = pair.phrase(float(pair.gains[row]), float(pair.costs[row]))
     next_amount = f"{_next(paid)} {paid.write_difference(amount)} of {paid.words}"
     if paid.write(own_cost) == paid.write(float(pair.costs[row])):
-        sentence = f"{bought} costs nothing in {paid.words}: {there}"
+        sentence = f"{gain_text} costs nothing in {paid.words}: {there}"
     elif len(near):
-        sentence = f"{next_amount} buys {bought}: {there}"
+        sentence = f"{next_amount} buys {gain_text}: {there}"
     else:
         price = f"{paid.write_difference(float(dearer[row]))} {_more(paid)} {paid.words}"
-        sentence = f"{next_amount} buys nothing; {price} buys {bought}: {there}"
+        sentence = f"{next_amount} buys nothing; {price} buys {gain_text}: {there}"
     return Answer(sentence, front[int(pair.rows[row])], {})
 
 

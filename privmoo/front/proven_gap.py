@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["ProvenGap", "proven_gap"]
 
 _ROUNDING = 1e-9
+_PRIVACY = {"k": "k", "weighted_k": "weighted-k"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,18 +26,20 @@ class ProvenGap:
     """How much better than this front the true one can be, for every k, according to what is proven.
 
     Attributes:
-        k: Every k at which something changes, in ascending order.
+        k: Every k (or weighted-k, if that is the objective) at which something changes, in order.
         found: The best value that a solution with k or more has; NaN if there is none.
         possible: The best value that a release with k or more can have.
         cost: The quantity that the values belong to.
         kind: What was searched, in a few words, such as "recoding of this kind".
+        privacy: What `k` holds, in words.
     """
 
-    k: NDArray[np.int64]
+    k: NDArray[Any]
     found: NDArray[np.float64]
     possible: NDArray[np.float64]
     cost: Quantity
     kind: str = "recoding of this kind"
+    privacy: str = "k"
 
     @property
     def widths(self) -> NDArray[np.float64]:
@@ -52,35 +55,41 @@ class ProvenGap:
     def to_frame(self) -> pd.DataFrame:
         """Return a row for every k: the value found, the value possible, and their distance."""
         columns: dict[str, Any] = {"found": self.found, "possible": self.possible}
-        return pd.DataFrame({**columns, "gap": self.widths}, index=pd.Index(self.k, name="k"))
+        return pd.DataFrame(
+            {**columns, "gap": self.widths}, index=pd.Index(self.k, name=self.privacy)
+        )
 
-    def at(self, k: int) -> str:
+    def at(self, k: float) -> str:
         """Say what is proven for one k.
 
         Args:
             k: The least k of a release.
         """
         place = int(np.searchsorted(self.k, k))
+        where = f"at {self.privacy} = {k:,}"
         if place == len(self.k):
-            return f"at k = {k:,} no {self.kind} exists within the limits"
+            return f"{where} no {self.kind} exists within the limits"
         verb = "less" if self.cost.sign > 0 else "more"
         limit, best = self.cost.write(self.possible[place]), self.cost.write(self.found[place])
         name = self.cost.words
         if np.isnan(self.found[place]):
-            return f"at k = {k:,} no {self.kind} has {verb} {name} than {limit}; none was found"
+            return f"{where} no {self.kind} has {verb} {name} than {limit}; none was found"
         if self.widths[place] == 0:
-            return f"at k = {k:,} the best {self.kind} has {best} {name}: proven"
-        return (
-            f"at k = {k:,} no {self.kind} has {verb} {name} than {limit}; the best found has {best}"
-        )
+            return f"{where} the best {self.kind} has {best} {name}: proven"
+        return f"{where} no {self.kind} has {verb} {name} than {limit}; the best found has {best}"
+
+    @property
+    def _range(self) -> str:
+        first = "from 1 " if self.privacy == "k" else ""
+        return f"{first}to {self.k[-1]:,}"
 
     def __repr__(self) -> str:
         if not len(self.k):
             return "ProvenGap: nothing is feasible"
         if self.closed:
-            return f"ProvenGap: none, the front is proven for every k from 1 to {self.k[-1]:,}"
+            return f"ProvenGap: none, the front is proven for every {self.privacy} {self._range}"
         widths = np.nan_to_num(self.widths, nan=np.inf)
-        widest = int(self.k[int(widths.argmax())])
+        widest = self.k[int(widths.argmax())].item()
         n_closed = int((self.widths == 0).sum())
         return (
             f"ProvenGap: closed for {n_closed:,} of {len(self.k):,} steps; the widest is "
@@ -99,24 +108,27 @@ def proven_gap(front: Front) -> ProvenGap:
     """
     names = [q.key for q in front.objectives]
     bound = front.run.get("bound")
-    others = [q for q in front.objectives if q.key not in ("k", "suppression")]
-    if "k" not in names or len(others) != 1 or (bound is None and not front.proven):
+    privacy = next((name for name in names if name in _PRIVACY), None)
+    others = [q for q in front.objectives if q.key not in (*_PRIVACY, "suppression")]
+    if privacy is None or len(others) != 1 or (bound is None and not front.proven):
         raise ProblemError(
             "gap: nothing is proven about this front; compute exact_front(problem, start=front, "
             "seconds=...) for a bound, or pass a front or a bound to compare with"
         )
     [cost] = others
     values = cost.sign * front.column(cost.key)
-    ks = front.column("k").astype(np.int64)
+    ks = front.column(privacy)
+    ks = ks.astype(np.int64) if privacy == "k" else ks
     steps = np.column_stack([ks, front.column(cost.key)]) if bound is None else np.array(bound)
     steps = steps.reshape(-1, 2)
     steps = steps[np.argsort(steps[:, 0], kind="stable")]
-    k = np.unique(np.concatenate([ks, steps[:, 0].astype(np.int64)]))
-    found = np.array([values[ks >= each].min(initial=np.inf) for each in k])
+    k = np.unique(np.concatenate([ks, steps[:, 0].astype(ks.dtype)]))
+    costs = np.array([values[ks >= each].min(initial=np.inf) for each in k])
     least = np.minimum.accumulate((cost.sign * steps[:, 1])[::-1])[::-1]
     place = np.searchsorted(steps[:, 0], k)
     possible = np.append(least, np.inf)[place]
     # A bound beyond what was found is the found value itself: sums are rounded differently.
-    possible = np.minimum(possible, found)
-    found = np.where(np.isinf(found), np.nan, cost.sign * found)
-    return ProvenGap(k, found, cost.sign * possible, find(front.quantities, cost.key))
+    possible = np.minimum(possible, costs)
+    costs = np.where(np.isinf(costs), np.nan, cost.sign * costs)
+    quantity = find(front.quantities, cost.key)
+    return ProvenGap(k, costs, cost.sign * possible, quantity, privacy=_PRIVACY[privacy])

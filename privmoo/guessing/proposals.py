@@ -93,9 +93,9 @@ def propose(facts: Facts, says: frozenset[str]) -> Proposal | None:
     if facts.n_values > MOST_LEAVES and facts.kind != "number":
         return None
     for proposal in _ideas(facts, says):
-        tried = _try_proposal(proposal, facts)
-        if tried is not None:
-            return tried
+        confirmed = _try_proposal(proposal, facts)
+        if confirmed is not None:
+            return confirmed
     return None
 
 
@@ -111,12 +111,12 @@ def propose_levels(facts: Facts, above: Sequence[Facts]) -> Proposal | None:
     rows = {}
     codes = [np.asarray(column.data.codes) for column in above if column.data is not None]
     texts = [column.data.spellings() for column in above if column.data is not None]
-    spellings, own = _spellings(facts), np.asarray(facts.data.codes)
-    _, first = np.unique(own, return_index=True)
+    spellings, leaves = _spellings(facts), np.asarray(facts.data.codes)
+    _, first = np.unique(leaves, return_index=True)
     for row in first.tolist():
-        if own[row] >= 0:
+        if leaves[row] >= 0:
             labels = [names[column[row]] for names, column in zip(texts, codes, strict=True)]
-            rows[spellings[own[row]]] = [*labels, "*"]
+            rows[spellings[leaves[row]]] = [*labels, "*"]
     names = tuple(column.name for column in above)
     return _try_proposal(Proposal("levels", {"table": rows}, above=names), facts)
 

@@ -31,8 +31,10 @@ def follow_twins(columns: list[ColumnGuess], facts: dict[str, Facts]) -> list[Co
     decided.sort(key=lambda column: column.role != "sensitive")
     result = []
     for column in columns:
-        own = facts[column.name]
-        twin = next((c for c in decided if c is not column and is_twin(own, facts[c.name])), None)
+        facts_here = facts[column.name]
+        twin = next(
+            (c for c in decided if c is not column and is_twin(facts_here, facts[c.name])), None
+        )
         if twin is not None and twin.role == "sensitive" and column.role != "sensitive":
             if column.unsure or column.role == "quasi-identifying":
                 reason = f"goes with column {quote(twin.name)}, which is sensitive"
@@ -83,28 +85,28 @@ def nest_places(columns: list[ColumnGuess], facts: dict[str, Facts]) -> list[Col
         and facts[column.name].kind == "text"
         and any(meaning.place for meaning in meanings(column.name))
     ]
-    changed: dict[str, ColumnGuess] = {}
+    new_guesses: dict[str, ColumnGuess] = {}
     by_name = {column.name: column for column in columns}
     for finest in sorted(places, key=lambda place: -place.n_values):
-        above = [] if finest.name in changed else _chain(finest, places, changed)
+        above = [] if finest.name in new_guesses else _chain(finest, places, new_guesses)
         hierarchy = propose_levels(finest, above) if above else None
         if hierarchy is None:
             continue
         names = " and ".join(quote(column.name) for column in above)
         reason = f"{by_name[finest.name].reason}; every value lies in one of {names}"
-        changed[finest.name] = replace(by_name[finest.name], hierarchy=hierarchy, reason=reason)
+        new_guesses[finest.name] = replace(by_name[finest.name], hierarchy=hierarchy, reason=reason)
         for column in above:
             reason = (
                 f"is a level of the hierarchy of column {quote(finest.name)}, so it is excluded"
             )
-            changed[column.name] = ColumnGuess(column.name, "identifying", reason)
-    return [changed.get(column.name, column) for column in columns]
+            new_guesses[column.name] = ColumnGuess(column.name, "identifying", reason)
+    return [new_guesses.get(column.name, column) for column in columns]
 
 
-def _chain(finest: Facts, places: list[Facts], taken: dict[str, ColumnGuess]) -> list[Facts]:
+def _chain(finest: Facts, places: list[Facts], new_guesses: dict[str, ColumnGuess]) -> list[Facts]:
     """Return the places that hold the finest one, each in the next."""
     chain = [finest]
-    coarser = [place for place in places if place is not finest and place.name not in taken]
+    coarser = [place for place in places if place is not finest and place.name not in new_guesses]
     for place in sorted(coarser, key=lambda place: -place.n_values):
         if 1 < place.n_values < chain[-1].n_values and all(_holds(p, place) for p in chain):
             chain.append(place)

@@ -113,8 +113,8 @@ def member_clusters(
         kind_of_entry, clusters = grow_members(kinds, block, k, float(weight), units.whole)
         places = np.concatenate([order[starts[u] : starts[u + 1]] for u in block])
         counts = np.ones(len(kind_of_entry), np.int64)
-        grown = labels_of_rows(of_row[places], kind_of_entry, clusters, counts)
-        labels[places] = grown + n_clusters
+        new_labels = labels_of_rows(of_row[places], kind_of_entry, clusters, counts)
+        labels[places] = new_labels + n_clusters
         n_clusters += int(clusters.max()) + 1
     result = MemberClusters(rows, labels, np.empty(n_clusters), weights)
     return replace(result, entropy=_entropy(table, units, result))

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privmoo._util.checks import fraction, number, whole_number
+from privmoo._util.checks import flag, fraction, number, whole_number
 from privmoo.data.columns import Attribute
 from privmoo.data.table import Table
 from privmoo.errors import Hint, ProblemError
 from privmoo.hybrid.units import units_of
 from privmoo.recodings.nodes import numeric_columns
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 __all__ = ["Patterns", "find_patterns"]
 
@@ -62,16 +66,19 @@ def find_patterns(
     repeats: int = 5,
     test_size: float = 1 / 3,
     most_records: int = 50_000,
+    rebuild: bool = False,
     seed: int = 0,
 ) -> Patterns:
     """Find pattern-friendly quasi-identifiers (Majeed and Hwang 2023, Section III-B and C).
 
     A random forest predicts the sensitive attribute from the quasi-identifiers; then one column at a
-    time is shuffled, in records that the forest has not seen. A quasi-identifier is pattern-friendly if
-    its shuffling changes the score by at most `change`, and one value holds more than `top_value` of
-    the records or two more than `top_two`, and at least `rare` further values share the rest. Without
-    the last condition, every binary attribute would qualify, as gender does in the paper's text.
-    Numbers have noise, not classes of values, so only categories can be pattern-friendly.
+    time is shuffled, in records that the forest has not seen. The paper shuffles the column everywhere
+    and grows another forest (`rebuild=True`), which tells less: the other columns make up for the lost
+    one. A quasi-identifier is pattern-friendly if its shuffling changes the score by at most `change`,
+    and one value holds more than `top_value` of the records or two more than `top_two`, and at least
+    `rare` further values share the rest. Without the last condition, every binary attribute would
+    qualify, as gender does in the paper's text. Numbers have noise, not classes of values, so only
+    categories can be pattern-friendly.
 
     Args:
         table: The records.
@@ -85,6 +92,7 @@ def find_patterns(
         test_size: The share of records that the forest does not see.
         most_records: The largest number of records to draw for the forest; those of a scanned table are
             drawn by its counts.
+        rebuild: Whether a new forest is grown for every shuffled column, as in the paper.
         seed: The seed of the forest, the split and the shuffling.
 
     >>> import privmoo as pm
@@ -100,7 +108,7 @@ def find_patterns(
     number("top_value", top_value)
     number("top_two", top_two)
     number("rare", rare)
-    forest = _Forest(trees, repeats, test_size, most_records, seed)
+    forest = _Forest(trees, repeats, test_size, most_records, flag("rebuild", rebuild), seed)
     forest.check(table)
     frame, score, measure = forest.changes(table, attribute)
     shares, others = _top_values(table)
@@ -135,6 +143,7 @@ class _Forest:
     repeats: int
     test_size: float
     most_records: int
+    rebuild: bool
     seed: int
 
     def check(self, table: Table) -> None:
@@ -173,14 +182,38 @@ class _Forest:
             np.arange(n), test_size=self.test_size, random_state=self.seed
         )
         forest.fit(X[train], y[train])
-        drops = permutation_importance(
-            forest, X[test], y[test], n_repeats=self.repeats, random_state=self.seed, n_jobs=1
-        )
+        score = float(forest.score(X[test], y[test]))
+        if self.rebuild:
+            drops = score - self._rebuilt_scores(forest, X, y, (train, test), rng)
+        else:
+            drops = permutation_importance(
+                forest, X[test], y[test], n_repeats=self.repeats, random_state=self.seed, n_jobs=1
+            ).importances
         frame = pd.DataFrame(
-            {"change": drops.importances_mean, "spread": drops.importances_std},
+            {"change": drops.mean(axis=1), "spread": drops.std(axis=1)},
             index=pd.Index(table.qi_names, name="quasi-identifier"),
         )
-        return frame, float(forest.score(X[test], y[test])), "R²" if as_number else "accuracy"
+        return frame, score, "R²" if as_number else "accuracy"
+
+    def _rebuilt_scores(
+        self,
+        forest: RandomForestClassifier | RandomForestRegressor,
+        X: NDArray[np.float64],
+        y: NDArray[Any],
+        parts: tuple[NDArray[np.int64], NDArray[np.int64]],
+        rng: np.random.Generator,
+    ) -> NDArray[np.float64]:
+        """Return the score of a new forest per column that is shuffled everywhere, and repeat."""
+        from sklearn.base import clone
+
+        train, test = parts
+        scores = np.empty((X.shape[1], self.repeats))
+        for column, repeat in np.ndindex(scores.shape):
+            shuffled = X.copy()
+            shuffled[:, column] = rng.permutation(X[:, column])
+            again = clone(forest).fit(shuffled[train], y[train])
+            scores[column, repeat] = again.score(shuffled[test], y[test])
+        return scores
 
 
 def _draw_records(

@@ -133,6 +133,10 @@ class TupleUnits:
 def units_of(table: Table) -> SchemeUnits:
     """Return the records of a table; of a scanned one, its distinct tuples.
 
+    The scheme asks only here, and when it plans a release, which of the two there are. They cannot be one:
+    the paper clusters records one by one and may part equal ones, while counts do not say which of several
+    equal records is which, so their tuples stay whole.
+
     >>> import pandas as pd
     >>> table = Table(pd.DataFrame({"age": [20, 50, 20]}), quasi_identifiers=["age"])
     >>> units_of(table).tuples.tolist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -19,12 +20,54 @@ __all__ = ["compiled"]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+# The names that a statement imports, and from where: the whole text of brackets, or the rest of the line.
+IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+(\S+)[ \t]+)?import[ \t]+(\([^)]*\)|(?:.*\\\n)*.*)", re.MULTILINE
+)
+
+
 @cache
-def _digest(folder: Path) -> str:
-    """Return a digest of all modules in a folder."""
+def _neighbours(path: Path) -> frozenset[Path]:
+    """Return the modules of a module's folder whose names stand in its imports.
+
+    This reads text, since parsing all kernels would take longer than everything else at import. A name too
+    many does no harm.
+
+    Args:
+        path: The module's file.
+    """
+    statements = IMPORT.findall(path.read_text(encoding="utf-8"))
+    names = {name for statement in statements for name in re.findall(r"\w+", " ".join(statement))}
+    if path.parent.name in names or any(origin.startswith(".") for origin, _ in statements):
+        names.add("__init__")
+    return frozenset(file for name in names if (file := path.with_name(f"{name}.py")).is_file())
+
+
+def _reachable(path: Path) -> set[Path]:
+    """Return a module and all that it imports from its folder, directly or through others.
+
+    Args:
+        path: The module's file.
+    """
+    modules, waiting = {path}, [path]
+    while waiting:
+        imported = _neighbours(waiting.pop()) - modules
+        modules |= imported
+        waiting.extend(imported)
+    return modules
+
+
+@cache
+def _digest(path: Path) -> str:
+    """Return a digest of a module and of all that it imports from its folder, directly or through others.
+
+    Args:
+        path: The module's file.
+    """
     digest = hashlib.blake2b(digest_size=16)
-    for path in sorted(folder.glob("*.py")):
-        digest.update(path.read_bytes())
+    for module in sorted(_reachable(path)):
+        digest.update(f"{module.name}\0{module.stat().st_size}\0".encode())
+        digest.update(module.read_bytes())
     return digest.hexdigest()
 
 
@@ -55,8 +98,8 @@ class _Cache(FunctionCache):  # type: ignore[misc]  # numba has no types
     """The cache of numba, except for three things that go wrong when kernels change or processes meet.
 
     numba looks at the file of a function, and not at the functions that it calls: after an update, a
-    kernel whose own file stayed the same would go on calling the old version of another. Here any change
-    in its folder counts.
+    kernel whose own file stayed the same would go on calling the old version of another. Here a change in
+    any module of its folder counts that the kernel's module imports, directly or through others.
 
     An index also names the classes of the arguments. An update that moves such a class would leave files
     behind that cannot be read, and numba would raise instead of compiling anew.
@@ -66,8 +109,10 @@ class _Cache(FunctionCache):  # type: ignore[misc]  # numba has no types
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        folder = Path(function.__code__.co_filename).parent
-        stamp = (self._impl.locator.get_source_stamp(), _digest(folder))
+        stamp = (
+            self._impl.locator.get_source_stamp(),
+            _digest(Path(function.__code__.co_filename)),
+        )
         self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:

@@ -1,8 +1,7 @@
 """Greedy k-member clusters by width: similar in their quasi-identifiers, diverse in the sensitive values.
 
-The same greedy walk with the spread around mean and mode as its price is in `growth_by_spread`.
-They are two loops because numba cannot cache one loop that takes the price as a function: it would be
-compiled in every process, and each would leave another file in the cache.
+The same greedy idea with the spread around mean and mode as its price is in `growth_by_spread`, which
+says why the two are not one loop.
 """
 
 from __future__ import annotations

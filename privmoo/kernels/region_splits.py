@@ -25,6 +25,7 @@ __all__ = [
     "add_split",
     "bounds_of",
     "buckets_of",
+    "distort",
     "distortion",
     "new_members",
     "new_scratch",
@@ -130,6 +131,22 @@ def distortion(noise: float, state: NDArray[np.uint64]) -> float:
     if noise <= 0:
         return 1.0
     return float(np.exp(noise * (2 * uniform(state) - 1)))
+
+
+@compiled()
+def distort(scratch: Scratch, count: int, noise: float, state: NDArray[np.uint64]) -> None:
+    """Distort the gain of every split on its own, so that other positions of an attribute have a chance.
+
+    Args:
+        scratch: The splits.
+        count: How many there are.
+        noise: How much gains are distorted.
+        state: The source of randomness.
+    """
+    for c in range(count):
+        factor = distortion(noise, state)
+        scratch.gains[c] *= factor
+        scratch.factors[c] *= factor
 
 
 @compiled()

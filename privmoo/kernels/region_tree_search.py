@@ -21,6 +21,7 @@ from privmoo.kernels.region_layout import (
 from privmoo.kernels.region_splits import (
     Members,
     Scratch,
+    distort,
     new_scratch,
     partition,
     range_of_split,
@@ -150,7 +151,7 @@ class Growth(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """How much gains are distorted, by attribute; 0 for not at all.
+    """How much gains are distorted, by attribute and once more by split; 0 for not at all.
 
     Attributes:
         first: At the first split.
@@ -183,6 +184,8 @@ def _grow(
         if stop - start > 1 and may_split(limits, size, k):
             level = noise.first if v == root else noise.below
             count = box_candidates(layout, members, start, stop, here, level, state, scratch)
+            if level > 0:
+                distort(scratch, count, level, state)
             best = take_best(layout, limits, members, start, stop, k, count, scratch, True)
         if best < 0:
             _close(forest, tree, v, here)

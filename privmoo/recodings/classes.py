@@ -63,6 +63,10 @@ class PartitionRecoding(Recoding):
     class. Equal records may be in different classes. If they are not, the classes consist of distinct
     tuples, and a scanned table can have them too.
 
+    This class asks whether a table has records, and neither source nor counts can answer for it: records
+    carry their classes to any table of the same records, such as a finer view or one whose tuples have
+    another order. Counts have nothing but their tuples, which must be the same in the same order.
+
     Attributes:
         labels_of_tuples: The class of every distinct tuple, numbered by first appearance; None if some
             equal records are in different classes.

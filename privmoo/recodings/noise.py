@@ -119,8 +119,8 @@ class Laplace:
         if data is None:
             return cls(scales=known_scales, step=unit_of(numbers), parts=parts)
         low, high = (
-            end if stored is None else float(stored)
-            for stored, end in zip(data["domain"], (-math.inf, math.inf), strict=True)
+            end if number is None else float(number)
+            for number, end in zip(data["domain"], (-math.inf, math.inf), strict=True)
         )
         step = float(data["step"])
         if not (0 < step < np.inf and low <= numbers.min() and numbers.max() <= high):

@@ -100,14 +100,14 @@ def confirm(
     for m in measures:
         new_value = float(m.values(before if m.stage == "before" else after)[0])
         claimed = values.get(m.key, new_value)
-        measured = audited(m)
-        if measured is None:
+        audit_value = audited(m)
+        if audit_value is None:
             continue
         for value in (claimed, new_value):
-            if not math.isclose(value, measured, rel_tol=_TOLERANCE, abs_tol=1e-12):
+            if not math.isclose(value, audit_value, rel_tol=_TOLERANCE, abs_tol=1e-12):
                 raise AuditError(
                     f"{m.name}: the optimiser claims {value:.10g}, the audit of the released rows "
-                    f"measures {measured:.10g}; nothing is released"
+                    f"measures {audit_value:.10g}; nothing is released"
                 )
-        result.append(Claim(m.name, m.parameters, claimed, measured, m.audited))
+        result.append(Claim(m.name, m.parameters, claimed, audit_value, m.audited))
     return tuple(result)

@@ -19,7 +19,7 @@ class RunState:
     Attributes:
         generation: Generations done.
         evaluations: Candidates evaluated, those answered from the cache included.
-        seconds: Time used, that of an interrupted part included.
+        seconds: Time used, that of an interrupted part included and that of compiling not.
         hypervolume: Returns the share of the ideal box that the front so far dominates.
     """
 
@@ -125,6 +125,7 @@ class Evaluations(RunBudget):
 class Seconds(RunBudget):
     """A time in seconds; the generation in which it runs out is completed.
 
+    The time in which kernels are compiled, once on a machine, does not count.
     How many generations fit differs from run to run: `front.run["reproducible"]` is False, and
     `Generations(front.run["generations"])` repeats such a run.
 

@@ -7,7 +7,6 @@ import hashlib
 import secrets
 import signal
 import threading
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -31,6 +30,7 @@ from privmoo.evaluation.evaluator import Observer
 from privmoo.front.archive import Archive
 from privmoo.front.front import Front, nothing_feasible
 from privmoo.front.quantities import quantities_of
+from privmoo.kernels.stopwatch import Stopwatch
 from privmoo.problem import AnonymizationProblem
 from privmoo.recodings.base import Recoding, recodings_in
 from privmoo.search.algorithms import (
@@ -77,7 +77,8 @@ def optimize(
     regions and free classes search locally while they make a child; `front.run["passes"]` says how often
     they went over the table, which is what an evaluation does once. Free classes compute only what a move
     of a record changes, so a move is no evaluation: `front.run["moves"]` says how many they tried, and as
-    many moves as there are units are a pass.
+    many moves as there are units are a pass. The local search over cuts finds the best cut of one column
+    without evaluating the others; its passes count too.
 
     Args:
         problem: The problem to solve.
@@ -199,8 +200,8 @@ class _Run:
         self._box: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
     def front(self, *, progress: bool | Progress, checkpoint: str | Path | None) -> Front:
-        began = time.perf_counter()
         with ExitStack() as open_things:
+            self._stopwatch = open_things.enter_context(Stopwatch())
             open_things.enter_context(_alone(self.problem))
             open_things.callback(setattr, self.problem.space, "focus", self.problem.space.focus)
             self.problem.space.focus = self.focus
@@ -224,12 +225,13 @@ class _Run:
             else:
                 display = Progress(shown=progress, what=type(self.algorithm).__name__)
                 open_things.callback(display.close)
-            fraction = self._search(display, log, began)
+            fraction = self._search(display, log)
+            seconds = self._stopwatch.seconds
         if not len(self.archive) and not self.recodings:
             if self.stopped:
                 raise KeyboardInterrupt
             raise InfeasibleError(nothing_feasible(self.problem, self._evaluations))
-        facts = self._facts(time.perf_counter() - began, fraction, log)
+        facts = self._facts(seconds, fraction, log)
         archive = self.archive
         front = Front.from_evaluation(
             self.problem,
@@ -240,14 +242,14 @@ class _Run:
         )
         return replace(front, infeasible=self.problem.minimised(archive.infeasible()))
 
-    def _search(self, display: Progress, log: RunLog | None, began: float) -> float:
+    def _search(self, display: Progress, log: RunLog | None) -> float:
         self._set_up()
         fraction = 0.0
-        with _stop_signal() as stop:
+        with _stop_on_signal(display.stop):
             while True:
                 if not self._polished():
                     self.algorithm.next()
-                state = self._state(log, began)
+                state = self._state(log)
                 if log is not None:
                     log.end_generation(state.generation, state.seconds)
                 fraction = self.budget.fraction(state)
@@ -260,7 +262,7 @@ class _Run:
                 )
                 if fraction >= 1 or self.algorithm.termination.has_terminated():
                     return fraction
-                if stop.is_set():
+                if display.stop.is_set():
                     self.stopped = True
                     display.say(f"stopped by hand after generation {state.generation}")
                     return fraction
@@ -293,15 +295,15 @@ class _Run:
         if self.start is not None:
             self.problem.evaluate(self.start, return_as_dictionary=True)
 
-    def _state(self, log: RunLog | None, began: float) -> RunState:
+    def _state(self, log: RunLog | None) -> RunState:
         generation = self._generations
-        elapsed = time.perf_counter() - began
+        elapsed = self._stopwatch.seconds
         if log is not None:
             seconds = log.seconds
             if generation <= self._replayed:
                 # What an earlier part of the run has used; the replay itself costs nothing.
                 elapsed = seconds[generation - 1]
-                self._offset = elapsed - (time.perf_counter() - began)
+                self._offset = elapsed - self._stopwatch.seconds
             else:
                 elapsed += self._offset
         return RunState(generation, self._evaluations, elapsed, self._hypervolume)
@@ -500,11 +502,10 @@ def _alone(problem: AnonymizationProblem) -> Iterator[None]:
 
 
 @contextmanager
-def _stop_signal() -> Iterator[threading.Event]:
-    """Yield an event that the first Ctrl-C sets; the second raises as usual."""
-    stop = threading.Event()
+def _stop_on_signal(stop: threading.Event) -> Iterator[None]:
+    """Let the first Ctrl-C set an event; the second raises as usual."""
     if threading.current_thread() is not threading.main_thread():
-        yield stop
+        yield
         return
 
     def on_signal(number: int, frame: Any) -> None:
@@ -514,6 +515,6 @@ def _stop_signal() -> Iterator[threading.Event]:
 
     before = signal.signal(signal.SIGINT, on_signal)
     try:
-        yield stop
+        yield
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)

@@ -11,13 +11,15 @@ from pymoo.core.population import Population
 from privmoo.evaluation.evaluator import Evaluation, Observer
 from privmoo.front.archive import Archive
 from privmoo.problem import AnonymizationProblem
-from privmoo.search.slices import Focus, best_of_slices, marks_of
+from privmoo.search.slices import Focus, best_of_slices, limits_of, marks_of, most_left_out
 
 __all__ = ["Polish"]
 
 _LARGEST = 1 << 22
 _LONGEST_WALK = 4
 _NEAR = 4
+_REFITTED = 8
+"""One of so many of a batch is the best of one part: finding it costs about as much as so many others."""
 
 
 class Polish(Observer):
@@ -31,6 +33,9 @@ class Polish(Observer):
     Where the archive is large, three quarters of a batch are about the best for each k and ℓ that people
     publish: their neighbours, walks of a few moves from them, and their children by the operators of the
     problem.
+
+    Up to an eighth of a batch comes from the best choice of one part, such as the cut of one column, while
+    the other parts stay as one of the archive has them, or nearly so. That reaches what is many moves away.
 
     Args:
         problem: The problem, whose space offers neighbours.
@@ -63,6 +68,7 @@ class Polish(Observer):
         self._seen: set[bytes] = set()
         self._waiting: dict[bytes, list[NDArray[Any]]] = {}
         self._tried: dict[bytes, int] = {}
+        self._most_left_out = most_left_out(problem) if problem.space.refits else None
 
     def describe(self) -> dict[str, Any]:
         """Return what makes one polish differ from another, as plain data."""
@@ -94,16 +100,35 @@ class Polish(Observer):
         for key in list(self._waiting):
             if key not in everyone:  # no longer among the best
                 del self._waiting[key]
-        preferred = {
-            keys[i]: rows[i] for i in best_of_slices(self.problem, self.archive.F, self.marks)
-        }
-        if len(everyone) <= self.batch or not preferred:
-            return self._around(everyone, self.batch)
-        share = self.batch // 4
-        batch = self._around(preferred, share)
-        batch += self._walks(list(preferred.values()), share)
-        batch += self._children(np.array(list(preferred.values())), share)
+        best = best_of_slices(self.problem, self.archive.F, self.marks)
+        preferred = {keys[i]: rows[i] for i in best}
+        batch = self._refitted(best, -(-self.batch // _REFITTED))
+        share = (self.batch - len(batch)) // 4
+        if len(everyone) > self.batch and preferred:
+            batch += self._around(preferred, share)
+            batch += self._walks(list(preferred.values()), share)
+            batch += self._children(np.array(list(preferred.values())), share)
         return batch + self._around(everyone, self.batch - len(batch))
+
+    def _refitted(self, best: list[int], tries: int) -> list[NDArray[Any]]:
+        """Return new decision vectors with one part that is the best for what one of the archive has.
+
+        Half of the tries begin at the best of slices.
+        """
+        archive, problem = self.archive, self.problem
+        rows: list[NDArray[Any]] = []
+        if self._most_left_out is None:
+            return rows
+        for _ in range(tries):
+            of_slice = len(best) > 0 and self._random.random() < 0.5
+            places = best if of_slice else range(len(archive))
+            place = places[self._random.integers(len(places))]
+            limits = limits_of(
+                problem, archive.F[place], self.marks, self._most_left_out, self._random
+            )
+            row = problem.space.refitted(archive.rows[place], limits, self._random)
+            rows += [] if row is None else self._new(row[None])
+        return rows
 
     def _walks(self, centres: list[NDArray[Any]], most: int) -> list[NDArray[Any]]:
         """Return new ends of random walks, from all of some decision vectors in turn."""

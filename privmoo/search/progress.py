@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -17,15 +18,22 @@ __all__ = ["Progress"]
 _EVERY = 0.25  # seconds between two looks at the hypervolume
 _LINES = 5
 _LONG = 3.0  # seconds after which a first generation is explained
+_LAST = 12  # updates from which the time left is estimated: later generations are often slower
 _log = logging.getLogger("privmoo.search")
 
 
 class Progress:
     """Shows generations, front size, hypervolume and time left, and logs them at level INFO.
 
+    The time left is estimated by the last generations. If the search has several parts, it is that of the
+    part under way: nobody knows how long the others will take.
+
     Args:
         shown: Whether anything is shown.
         what: The name at the beginning of the line.
+
+    Attributes:
+        stop: The search ends after the generation in which this is set, and keeps what was found.
 
     >>> progress = Progress(shown=False)
     >>> progress.update(0.5, generation=1, front=3, hypervolume=lambda: 0.1)
@@ -41,7 +49,9 @@ class Progress:
         self._bar: Any = None
         self._as_lines = False
         self._waiting: threading.Timer | None = None
+        self.stop = threading.Event()
         self._part, self._n_parts = 0, 1
+        self._pace: deque[tuple[float, float]] = deque([(self._began, 0.0)], maxlen=_LAST + 1)
         self._logged = 0
         _log.info("%s: the search begins", what or "search")
         if not shown:
@@ -66,6 +76,8 @@ class Progress:
             n_parts: The number of parts.
         """
         self.what, self._part, self._n_parts = what, part, n_parts
+        self._pace.clear()
+        self._pace.append((time.perf_counter(), 0.0))
 
     def update(
         self, fraction: float, *, generation: int, front: int, hypervolume: Callable[[], float]
@@ -87,28 +99,37 @@ class Progress:
             return
         self._stop_waiting()
         now = time.perf_counter()
+        self._pace.append((now, min(fraction, 1.0)))
         due = (
             int(used_share * _LINES) > self._lines if self._as_lines else now - self._last >= _EVERY
         )
         if not due and used_share < 1.0:
             return
         self._last = now
-        elapsed = now - self._began
-        remaining = elapsed * (1 - used_share) / used_share if used_share > 0 else 0.0
+        elapsed, left = now - self._began, self._time_left()
         text = f"front {front}, hypervolume {hypervolume():.4f}"
         if self._bar is not None:
             self._bar.n = round(100 * used_share)
             self._bar.set_description_str(f"{self.what} generation {generation}", refresh=False)
-            self._bar.unit = f"{text}, {_clock(remaining)} left"
+            self._bar.unit = f"{text}, {left}"
             self._bar.refresh()
             return
         self._lines = int(used_share * _LINES)
         print(
             f"{self.what}: generation {generation} ({used_share:.0%}), {text}, {_clock(elapsed)} used, "
-            f"{_clock(remaining)} left",
+            f"{left}",
             file=sys.stderr,
             flush=True,
         )
+
+    def _time_left(self) -> str:
+        """Say how long the search, or its part under way, will take at the pace of the last generations."""
+        (before, used_before), (now, used) = self._pace[0], self._pace[-1]
+        if used <= used_before:
+            return "time left not known"
+        seconds = (now - before) * (1 - used) / (used - used_before)
+        of_part = f" in part {self._part + 1} of {self._n_parts}" if self._n_parts > 1 else ""
+        return f"{_clock(seconds)} left{of_part}"
 
     def say(self, sentence: str) -> None:
         """Print a line without disturbing the bar."""

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from privmoo.errors import ProblemError, nearest
 from privmoo.problem import AnonymizationProblem
+from privmoo.spaces.base import Limits
+from privmoo.suppression import NoSuppression
 
-__all__ = ["Focus", "best_of_slices", "marks_of", "read_focus"]
+__all__ = ["Focus", "best_of_slices", "limits_of", "marks_of", "most_left_out", "read_focus"]
 
 Focus = Mapping[str, tuple[float, float]]
 """By objective, the least and the largest value that matters."""
@@ -110,3 +112,47 @@ def best_of_slices(
         if len(rows):
             places.update((int(rows[np.argmin(F[rows, j])]), None) for j in costs)
     return list(places)
+
+
+def most_left_out(problem: AnonymizationProblem) -> int | None:
+    """Return how many records releases may leave out, where limits of k or ℓ and loss say what is best.
+
+    None where something else does: no objective is k or ℓ, or none is a loss, or the policy has no budget.
+    """
+    wanted = any(m.name in _PUBLISHED and m.sense == "max" for m in problem.objectives)
+    losses = any("loss" in m.needs and m.sense == "min" for m in problem.objectives)
+    engine = problem.evaluator.engine
+    if not (wanted and losses):
+        return None
+    if engine.staircase is not None:
+        return engine.staircase.limit(problem.table.n_records)
+    return 0 if isinstance(engine.suppression, NoSuppression) else None
+
+
+def limits_of(
+    problem: AnonymizationProblem,
+    F: NDArray[np.float64],
+    marks: Mapping[int, Sequence[float]],
+    left_out: int,
+    rng: np.random.Generator,
+) -> Limits:
+    """Return the k and ℓ of a trade-off as limits; half of the time those at which its slice begins.
+
+    Args:
+        problem: The problem.
+        F: Minimised objectives of the trade-off.
+        marks: The values at which slices begin, by the place of the objective.
+        left_out: How many records may be left out.
+        rng: The source of randomness.
+    """
+    least = {"k": 1.0, "l": 1.0}
+    for j, objective in enumerate(problem.objectives):
+        if objective.name not in least or objective.sense != "max":
+            continue
+        value = -float(F[j])
+        passed = [mark for mark in marks.get(j, ()) if mark <= value]
+        if passed and rng.random() < 0.5:
+            value = passed[-1]
+        least[objective.name] = value
+    # Less than ℓ by a hair, so that rounding does not exclude a group that is exactly as diverse.
+    return Limits(math.ceil(least["k"]), least["l"] - 1e-9, left_out)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,23 @@ from privmoo.recodings.candidates import Candidates
 from privmoo.suppression import Suppression
 from privmoo.suppression.staircase import Staircase
 
-__all__ = ["NOISE", "SECRET", "SearchSpace", "row_keys"]
+__all__ = ["NOISE", "SECRET", "Limits", "SearchSpace", "row_keys"]
 
 Result = TypeVar("Result")
 NOISE = "noise"
 """The parameter of a space that tells its noise apart."""
 SECRET = "secret"  # noqa: S105  # a word, not a password
 """What that parameter begins with, where the seed of the noise is a secret."""
+
+
+class Limits(NamedTuple):
+    """What every group of a release has, and how many records a release may leave out."""
+
+    k: int
+    """The least size of a group."""
+    diversity: float
+    """The least size of a group, in times its most frequent sensitive value."""
+    left_out: int
 
 
 class SearchSpace:
@@ -159,6 +169,26 @@ class SearchSpace:
     def neighbours(self, x: NDArray[Any]) -> NDArray[Any]:
         """Return the decision vectors that are one small move away; none if the space has no moves."""
         return np.asarray(x)[None][:0]
+
+    @property
+    def refits(self) -> bool:
+        """Whether the space can find the best of one part of a decision vector, while the others stay."""
+        return False
+
+    def refitted(
+        self, x: NDArray[Any], limits: Limits, rng: np.random.Generator
+    ) -> NDArray[Any] | None:
+        """Return a decision vector near another one, with one part that is the best for limits.
+
+        Args:
+            x: The other one.
+            limits: What groups must have to stay, and how many records may be left out.
+            rng: Draws the part, and the moves in other parts that come first.
+
+        Returns:
+            The decision vector; None if no choice of that part meets the limits.
+        """
+        raise TypeError(f"{type(self).__name__} must define refitted(x, limits, rng)")
 
     def begin_run(self) -> None:
         """Forget what the space remembers of an earlier run."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -17,12 +18,15 @@ from privmoo.kernels.cuts import Switches, blocks_of, nearest_cuts, valid_cuts
 from privmoo.operators import CutMutation, CutSampling, HashDuplicates, LunacekCrossover
 from privmoo.recodings.blocks import BlockRecoding, need_hierarchy
 from privmoo.recodings.candidates import Candidates
-from privmoo.spaces.base import SearchSpace
+from privmoo.spaces.base import Limits, SearchSpace
+from privmoo.spaces.column_cuts import ColumnCuts
 
 __all__ = ["CutSpace"]
 
 _REACH = 3
 """The farthest that a boundary is shifted, in leaves."""
+_MOVES_BEFORE = 2
+"""The most moves of other columns before one column gets its best cut."""
 
 
 class CutSpace(SearchSpace):
@@ -218,6 +222,42 @@ class CutSpace(SearchSpace):
         rows[numbers, ends[which]] = False
         rows[numbers, places[inside]] = True
         return rows
+
+    @cached_property
+    def columns(self) -> ColumnCuts:
+        """What finds the best cut of one column."""
+        return ColumnCuts(self)
+
+    @property
+    def refits(self) -> bool:
+        """Whether any column has few enough leaves."""
+        return bool(self.columns.chances.any())
+
+    def refitted(
+        self, x: NDArray[Any], limits: Limits, rng: np.random.Generator
+    ) -> NDArray[np.bool_] | None:
+        """Return a cut near another one, whose cut of one column is the best for limits.
+
+        Up to two moves of other columns come first: the two together reach what no single move does.
+
+        Args:
+            x: The other one.
+            limits: What groups must have to stay, and how many records may be left out.
+            rng: Draws the column, those with many bits more often, and the moves.
+
+        Returns:
+            The cut; None if no cut of that column meets the limits.
+        """
+        [row] = self.bits(np.asarray(x)[None])
+        column = int(rng.choice(self.n_attributes, p=self.columns.chances))
+        bits = slice(self.offsets[column], self.offsets[column + 1])
+        for _ in range(rng.integers(_MOVES_BEFORE, endpoint=True)):
+            rows = self.neighbours(row)
+            rows = rows[(rows[:, bits] == row[bits]).all(axis=1)]
+            if len(rows):
+                row = rows[rng.integers(len(rows))]
+        self.passes += float(self.columns.passes[column])
+        return self.columns.best(row, column, limits)
 
     def valid(self, X: npt.ArrayLike) -> NDArray[np.bool_]:
         """Return which rows are valid cuts and respect the fixed bits."""

@@ -75,7 +75,7 @@ def check_operator(operator: Any, problem: Any, *, seed: int = 0) -> None:
     if isinstance(operator, Repair):
         _require(np.array_equal(children, parents), f"{name}: changes rows that are valid")
     elif len(np.unique(parents, axis=0)) > _ROWS // 4:  # otherwise hardly anything can vary
-        repeats = [_apply(operator, problem, parents, seed + i) for i in (1, 2, 3)]
+        repeats = (_apply(operator, problem, parents, seed + i) for i in (1, 2, 3))
         _require(
             any(not np.array_equal(children, repeat) for repeat in repeats),
             f"{name}: every seed gives the same children",

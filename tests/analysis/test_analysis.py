@@ -128,8 +128,9 @@ def test_suppression_beside_loops(frame: pd.DataFrame, k: int, ell: int) -> None
     found = suppression_needed(frame, QIS, sensitive="ill", k=k, l=[ell])
     assert found[["criterion", "value"]].values.tolist() == [["k", k], ["l", ell]]
     groups = list(slow_groups(frame, QIS).values())
+    rows_of_frame: list[Any] = list(found.itertuples())
     for row, gone in zip(
-        found.itertuples(),
+        rows_of_frame,
         ([g for g in groups if len(g) < k], [g for g in groups if len(set(g)) < ell]),
         strict=True,
     ):
@@ -142,12 +143,13 @@ def test_keys_beside_loops(frame: pd.DataFrame, max_size: int, threshold: int) -
     found = keys(frame, QIS, max_size=max_size, threshold=threshold)
     every = [c for n in range(1, max_size + 1) for c in itertools.combinations(QIS, n)]
     assert sorted(found["key"]) == sorted(every)
-    for row in found.itertuples():
+    rows_of_frame: list[Any] = list(found.itertuples())
+    for row in rows_of_frame:
         sizes = [len(rows) for rows in slow_groups(frame, list(row.key)).values()]
         assert (row.size, row.tuples, row.uniques) == (len(row.key), len(sizes), sizes.count(1))
         assert row.records_below == sum(size for size in sizes if size < threshold)
         assert row.share_below == pytest.approx(row.records_below / len(frame))
-    order = [(-r.uniques, -r.records_below, -r.tuples, r.size) for r in found.itertuples()]
+    order = [(-r.uniques, -r.records_below, -r.tuples, r.size) for r in rows_of_frame]
     assert order == sorted(order)
 
 

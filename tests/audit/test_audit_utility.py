@@ -46,7 +46,9 @@ def releases(draw: st.DrawFn) -> tuple[pd.DataFrame, pd.DataFrame, list[int], di
 
 
 @given(releases())
-def test_utility_row_by_row(case: tuple[Any, ...]) -> None:
+def test_utility_row_by_row(
+    case: tuple[pd.DataFrame, pd.DataFrame, list[int], dict[str, Any]],
+) -> None:
     original, released, rows, meanings = case
     levels = {
         name: {text: (len(block) - 1) / 3 for text, block in meanings[name].items()}
@@ -67,7 +69,8 @@ def test_utility_row_by_row(case: tuple[Any, ...]) -> None:
     gone = n - kept
 
     def label_of(name: str, value: object) -> str:
-        return next(text for text, block in meanings[name].items() if str(value) in block)
+        labels: dict[str, list[str]] = meanings[name]
+        return next(text for text, block in labels.items() if str(value) in block)
 
     def block(name: str, text: str) -> int:
         return len(meanings[name][text])
@@ -239,11 +242,12 @@ def test_information_loss(n: int, seed: int, standard: bool) -> None:
     frequency = Counter(original["c"])
     mode = min(frequency, key=lambda value: (-frequency[value], value))
     unit = original["x"].std(ddof=0) if standard and original["x"].nunique() > 1 else 1.0
-    shown = {int(row): released.loc[position] for position, row in enumerate(rows)}
+    shown: dict[int, Any] = {int(row): released.loc[position] for position, row in enumerate(rows)}
     lost: Any = 0.0
     total: Any = 0.0
     for i in range(n):
-        x, c = original.loc[i, "x"], original.loc[i, "c"]
+        x: Any = original.loc[i, "x"]
+        c: Any = original.loc[i, "c"]
         own = ((x - mean) / unit) ** 2 + (c != mode)
         total += own
         if i in shown:

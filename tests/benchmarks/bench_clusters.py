@@ -6,9 +6,11 @@ Run by `make bench`.
 from __future__ import annotations
 
 import resource
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,8 @@ from candidates import machine
 from sklearn.metrics import pairwise_distances_argmin
 
 import privmoo as pm
+from privmoo.baselines.common import sort_column
+from privmoo.baselines.k_member import grown_labels
 from privmoo.operators.space import space_of
 from privmoo.problems import MOOBAM, scalar_grid
 
@@ -191,6 +195,30 @@ def large_tables() -> None:
         print(f"| {name} | " + " | ".join(cells) + " |")
 
 
+def greedy_walks() -> None:
+    """k-member along a sorted column, and past every record as the greedy clusters by width must walk."""
+    print("\n## k-member, k = 5: records along a sorted column against every record, CPU\n")
+    print("| table | sorted column | every record |\n| --- | --- | --- |")
+    numbers = np.random.default_rng(1).integers(0, 1000, (5000, 3))
+    tables = {
+        "German credit": pm.datasets.german_credit(),
+        "5,000 × 3 numbers": pm.Table(
+            pd.DataFrame(numbers, columns=list("abc")), quasi_identifiers=list("abc")
+        ),
+    }
+    walks = {"sorted column": sort_column, "every record": lambda space, weights: -1}
+    for name, table in tables.items():
+        cells = []
+        for walk in walks.values():
+            with patch.object(sys.modules[grown_labels.__module__], "sort_column", walk):
+                grown_labels(table, 5)
+                begin = time.process_time()
+                for _ in range(10):
+                    grown_labels(table, 5)
+                cells.append(f"{100 * (time.process_time() - begin):.1f} ms")
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
 def one_front() -> None:
     table = pm.datasets.german_credit()
     problem = MOOBAM(table, 30, 5)
@@ -226,4 +254,5 @@ if __name__ == "__main__":
     evaluation()
     sepsis()
     large_tables()
+    greedy_walks()
     one_front()

@@ -32,7 +32,7 @@ def ours(
     """Microseconds per candidate: sizes and loss of every group."""
     engine = Engine(table, needs=needs, threads=threads)
     run = lambda: engine.map(population, lambda before, after: None)  # noqa: E731
-    return fastest(run) / len(population) * 1e6
+    return float(fastest(run) / len(population) * 1e6)
 
 
 def _rows(table: pm.Table) -> np.ndarray:
@@ -64,7 +64,7 @@ def with_pandas(table: pm.Table, population: pm.recodings.Candidates) -> float:
                 ["size", "sum"]
             )
 
-    return fastest(run, rounds=3) / len(population) * 1e6
+    return float(fastest(run, rounds=3) / len(population) * 1e6)
 
 
 def with_numpy(table: pm.Table, population: pm.recodings.Candidates) -> float:
@@ -81,7 +81,7 @@ def with_numpy(table: pm.Table, population: pm.recodings.Candidates) -> float:
             _, first, sizes = np.unique(key, return_index=True, return_counts=True)
             sum(loss[first] for loss in losses) * sizes
 
-    return fastest(run, rounds=3) / len(population) * 1e6
+    return float(fastest(run, rounds=3) / len(population) * 1e6)
 
 
 def against_others() -> None:
@@ -149,7 +149,7 @@ def measures() -> None:
 
     @pm.measure(sense="min", bounds=(0, 1))
     def small_groups(groups: pm.groups.Grouping) -> float:
-        return groups.sizes[groups.sizes < 10].sum() / groups.n_records
+        return float(groups.sizes[groups.sizes < 10].sum() / groups.n_records)
 
     print("\n## Candidates per second with different measures, one thread, bits p = .5\n")
     print("| measures | candidates per second |\n| --- | --- |")

@@ -192,8 +192,9 @@ def test_choices_come_first_and_hints_protect_people(
     number = int(said.rpartition("--solution ")[2])
     largest = frame["k"].max()
     level = next(k for k in (5, 3, 2) if k <= largest)
-    assert frame.loc[number, "k"] >= level
-    assert frame.loc[number, "loss"] == frame.loc[frame["k"] >= level, "loss"].min()
+    choice = frame.loc[number]
+    assert choice["k"] >= level
+    assert choice["loss"] == frame.loc[frame["k"] >= level, "loss"].min()
     assert call("choose", done, "--all", monkeypatch=monkeypatch) == 0
     assert capsys.readouterr().out.split()[:2] == ["solution", "k"]
 

@@ -160,7 +160,6 @@ VALUES: dict[str, Any] = {
     "lam": "0.1",
     "scaled": "false",
     "least_loss": "0.1",
-    "penalty": "0.5",
     "epsilon": "[0.1, 5.0]",
     "strict": "true",
     "patterns": '["zip"]',

@@ -22,6 +22,7 @@ DISTINCT = {
     "adult('dewri')": 19502,
     "adult('dewri-kl')": 12458,
     "adult('dewri-2011')": 19502,
+    "adult('dewri-2011-kl')": 12458,
     "adult('dewri-prototype')": 13334,
     "adult('wei')": 1900,
     "adult('majeed')": 2382,
@@ -30,8 +31,9 @@ DISTINCT = {
 
 
 def load(name: str) -> Table:
-    called, _, argument = name.rstrip(")").partition("(")
-    return getattr(datasets, called)(*([argument.strip("'")] if argument else []))
+    function, _, argument = name.rstrip(")").partition("(")
+    table: Table = getattr(datasets, function)(*([argument.strip("'")] if argument else []))
+    return table
 
 
 def at_risk(table: Table) -> list[int]:

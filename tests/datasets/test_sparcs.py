@@ -186,6 +186,21 @@ def test_invented_records_depend_as_they_should() -> None:
     assert (frame["Total Costs"] < frame["Total Charges"]).all()
 
 
+def test_invented_records_of_one_county() -> None:
+    frame = sparcs_like(1020, seed=0, county="Allegany")
+    assert set(frame["Hospital County"].dropna()) == {"Allegany"}
+    assert set(frame["Health Service Area"].dropna()) == {"Western NY"}
+    assert (frame["Race"] == "White").mean() > 0.96
+    assert set(frame["Zip Code - 3 digits"].dropna()) == {"148", "147", "145", "OOS"}
+    # As many groups of the paper's QID 2 as among the real records (51), roughly.
+    names = ["Hospital County", "Age Group", "Zip Code - 3 digits", "Gender", "Race"]
+    assert 40 < len(frame[names].dropna().drop_duplicates()) < 75
+    pd.testing.assert_frame_equal(frame, sparcs_like(1020, seed=0, county="Allegany"))
+    assert not frame.equals(sparcs_like(1020, seed=1, county="Allegany"))
+    with pytest.raises(TableError, match="county: only 'Allegany' can be invented by itself"):
+        sparcs_like(10, county="Kings")
+
+
 def test_hospitals_are_invented() -> None:
     known = facilities()
     assert known["Facility Name"].str.startswith("Invented Hospital").all()

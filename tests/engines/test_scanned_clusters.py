@@ -201,7 +201,7 @@ PROBLEMS: dict[str, Callable[[Table], Any]] = {
         suppression=pm.Budget(0.1),
     ),
     "tuples in balance": lambda t: MOOBAM(t, 9, 4, split=0),
-    "swarm": lambda t: ScalarMOOBAM(t, 5, 4, 0.1, penalty=0.01),
+    "swarm": lambda t: ScalarMOOBAM(t, 5, 4, 0.1),
 }
 
 

@@ -76,7 +76,7 @@ def test_lists_hold_every_valid_cut_once(seed: int) -> None:
 
 
 def _all_bits(n: int) -> np.ndarray:
-    return (np.arange(2**n)[:, None] >> np.arange(n)) % 2 == 1
+    return np.asarray((np.arange(2**n)[:, None] >> np.arange(n)) % 2 == 1)
 
 
 @given(st.integers(1, 7), st.integers(0, 10**6))

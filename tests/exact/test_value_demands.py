@@ -35,7 +35,7 @@ def random_demand(rng: np.random.Generator) -> Constraint:
     """One of the demands that the sweep knows, neither always nor never satisfied."""
     reference: Any = rng.choice(["released", "original"])
     distance: Any = rng.choice(["equal", "ordered"])
-    demands = [
+    demands: list[Constraint] = [
         FrequencyDiversity() >= rng.choice([1.2, 1.5, 2, 3]),
         DistinctDiversity() >= int(rng.integers(1, 4)),
         PSensitivity() >= 2,

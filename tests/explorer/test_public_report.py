@@ -126,11 +126,12 @@ def matches(
     share = (tables == "a").mean(axis=1)
     homogeneous = ((most == sizes) * sizes).sum(axis=0)
     closeness = np.abs(sick / sizes - share).max(axis=0)
-    return (
+    matching: NDArray[np.bool_] = (
         np.isclose((sizes / most).min(axis=0), told["ℓ (frequency)"], rtol=1e-3)
         & np.isclose(closeness, told["t (closeness)"], rtol=1e-3)
         & (homogeneous == told["records open to homogeneity"])
     )
+    return matching
 
 
 # What is on the page can be counted in the rows

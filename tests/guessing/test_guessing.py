@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -198,7 +199,7 @@ def test_reasons_say_what_can_be_done() -> None:
     assert "read as text because of decimal commas; write decimal points" in weights.reason
 
 
-def hierarchy(name: str, values: object) -> tuple[str, dict[str, object]]:
+def hierarchy(name: str, values: object) -> tuple[str, dict[str, Any]]:
     found = of(name, values)[name].hierarchy
     assert found is not None
     return found.kind, dict(found.arguments)

@@ -106,8 +106,24 @@ def test_only_frequent_values_that_predict_little_make_a_pattern() -> None:
     assert found.friendly == ["race"]
     again = hybrid.find_patterns(table, change=0.1, trees=30)
     pd.testing.assert_frame_equal(found.frame, again.frame)
-    assert found.frame.loc["tells", "change"] > 0.1
+    assert found.frame["change"]["tells"] > 0.1
     assert found.measure == "accuracy" and 0 < found.score <= 1
+
+
+def test_a_rebuilt_forest_makes_up_for_a_lost_column_with_its_twin() -> None:
+    rng = np.random.default_rng(3)
+    word = rng.choice(list("abcd"), 600)
+    frame = pd.DataFrame({"word": word, "twin": word, "ill": np.isin(word, ["a", "b"])})
+    twins = pm.Table(frame, quasi_identifiers=["word", "twin"], sensitive="ill")
+    alone = pm.Table(frame[["word", "ill"]], quasi_identifiers=["word"], sensitive="ill")
+    fixed, rebuilt = (
+        hybrid.find_patterns(twins, trees=20, rebuild=rebuild) for rebuild in (False, True)
+    )
+    assert fixed.score == rebuilt.score == 1
+    assert fixed.frame["change"].max() > 0.3 and rebuilt.frame["change"].max() < 0.02
+    assert hybrid.find_patterns(alone, trees=20, rebuild=True).frame.loc["word", "change"] > 0.3
+    again = hybrid.find_patterns(twins, trees=20, rebuild=True)
+    pd.testing.assert_frame_equal(rebuilt.frame, again.frame)
 
 
 def test_a_sensitive_number_of_many_values_is_regressed() -> None:
@@ -133,6 +149,7 @@ def test_patterns_need_something_to_predict() -> None:
         {"test_size": 2},
         {"seed": -1},
         {"most_records": 0},
+        {"rebuild": 1},
     ):
         with pytest.raises(ProblemError, match=next(iter(wrong))):
             hybrid.find_patterns(table, **wrong)
@@ -284,7 +301,9 @@ def test_no_record_would_have_been_cheaper_than_the_one_taken(seed: int) -> None
             sum(s[m] == s[i] for m in own) / len(own) - u[s[i]]
             for s, u in zip(secrets, usual, strict=True)
         ]
-        return (1 - weight) * width(table, [*own, i]) / table.n_qis + weight * np.mean(excess)
+        return (1 - weight) * width(table, [*own, i]) / table.n_qis + weight * float(
+            np.mean(excess)
+        )
 
     full = k * (table.n_records // k)
     for entry, (kind, cluster) in enumerate(zip(given_.tolist(), clusters.tolist(), strict=True)):

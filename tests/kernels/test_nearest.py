@@ -33,7 +33,7 @@ def slowly(
         total += (points[:, None, j] - centroids[None, :, j]) ** 2
     for j in np.flatnonzero(~numeric):
         total += points[:, None, j] != centroids[None, :, j]
-    return total.argmin(axis=1)
+    return np.asarray(total.argmin(axis=1))
 
 
 def quickly(

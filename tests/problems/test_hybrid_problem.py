@@ -141,7 +141,7 @@ def test_spread_says_how_much_hangs_on_the_noise() -> None:
     assert (found["min"] <= found["mean"] + rounding).all()
     assert (found["mean"] <= found["max"] + rounding).all()
     by_measure = found.set_index(["solution", "measure"])
-    assert by_measure.loc[(0, "originality"), "std"] > 0
+    assert by_measure["std"].loc[(0, "originality")] > 0
     assert by_measure.loc[(0, "distortion"), "std"] == 0  # levels hang on no noise
     assert by_measure.loc[(1, "originality"), "released"] == front[1].originality
     again = problem.spread(front[:2], repeats=5)

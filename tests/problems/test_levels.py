@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,12 @@ CONTRACT = list(KINDS)
 @pytest.mark.parametrize("table", ["example", "made", "persons"])
 @pytest.mark.parametrize("kind", CONTRACT)
 def test_contract(kind: str, table: str) -> None:
-    own = {"example": example_table, "made": made, "persons": lambda: made(subject="who")}
-    check_problem(KINDS[kind](own[table]()))
+    tables: dict[str, Callable[[], Table]] = {
+        "example": example_table,
+        "made": made,
+        "persons": lambda: made(subject="who"),
+    }
+    check_problem(KINDS[kind](tables[table]()))
 
 
 @pytest.mark.parametrize("kind", CONTRACT)

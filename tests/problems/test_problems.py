@@ -241,7 +241,7 @@ def test_descriptions_tell_problems_apart() -> None:
     assert described(objectives=[one]) != described(objectives=[other])
 
 
-def refused(sentence: str, error: type[Exception], make: object) -> None:
+def refused(sentence: str, error: type[Exception], make: Callable[[], object]) -> None:
     with pytest.raises(error, match=sentence) as caught:
         make()
     assert "\n" not in str(caught.value)

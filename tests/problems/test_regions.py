@@ -325,7 +325,8 @@ def test_bounds_lie_at_round_numbers_and_not_beside_people(source: str) -> None:
             assert start == round_cut(last, first, 0)
             n_cuts += 1
             n_beside += int(start in (first, last + 1))
-    assert n_cuts > 50 and n_beside < 0.1 * n_cuts
+    # A round number is beside somebody by chance in one of nine gaps, on average over such tables.
+    assert n_cuts > 50 and n_beside < 0.15 * n_cuts
 
 
 def test_who_knows_all_others_learns_little_from_the_bounds() -> None:

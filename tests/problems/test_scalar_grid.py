@@ -41,8 +41,6 @@ def slowly(
     lam: float,
     *,
     least_loss: float | None = None,
-    penalty: float = 0.0,
-    k: int = 2,
 ) -> float:
     """Eq. 18 of the 2024 paper, or the sum of the 2025 one, from the records of every class."""
     frame = table.frame
@@ -54,8 +52,7 @@ def slowly(
         most = sum(entropy(frame[name]) for name in table.sensitive)
         loss = 1 - least_loss / loss
         least /= most
-    lacking = sum(max(0, k - len(own)) for own in classes)
-    return loss - lam * least + penalty * lacking
+    return loss - lam * least
 
 
 def measured(table: Table, labels: NDArray[Any], loss: WeighedLoss) -> float:
@@ -75,31 +72,15 @@ def test_the_weighed_loss_is_the_published_one(data: st.DataObject) -> None:
     labels = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)))
     labels = np.unique(labels, return_inverse=True)[1]
     lam = data.draw(st.sampled_from([0.0, 0.001, 0.3, 1.0]))
-    options: dict[str, Any] = {
-        "penalty": data.draw(st.sampled_from([0.0, 0.5])),
-        "k": data.draw(st.integers(2, 9)),
-    }
     own = labels[table.row_tuple]
-    assert measured(table, labels, WeighedLoss(lam, **options)) == pytest.approx(
-        slowly(table, own, lam, **options), abs=1e-9
+    assert measured(table, labels, WeighedLoss(lam)) == pytest.approx(
+        slowly(table, own, lam), abs=1e-9
     )
     if spread_of(table, own) > 1e-9:
-        options["least_loss"] = data.draw(st.sampled_from([0.0, 0.01, 0.2]))
-        assert measured(table, labels, WeighedLoss(lam, **options)) == pytest.approx(
-            slowly(table, own, lam, **options), abs=1e-9
+        least = data.draw(st.sampled_from([0.0, 0.01, 0.2]))
+        assert measured(table, labels, WeighedLoss(lam, least_loss=least)) == pytest.approx(
+            slowly(table, own, lam, least_loss=least), abs=1e-9
         )
-
-
-def test_a_penalty_makes_small_classes_worse() -> None:
-    labels = np.arange(TABLE.n_tuples) % 9
-    sizes = np.bincount(labels[TABLE.row_tuple])
-    k = int(sizes.min()) + 2
-    lacking = int(np.maximum(k - sizes, 0).sum())
-    without = measured(TABLE, labels, WeighedLoss(0.1, k=k))
-    for penalty in (0.5, 2.0):
-        own = measured(TABLE, labels, WeighedLoss(0.1, k=k, penalty=penalty))
-        assert own == pytest.approx(without + penalty * lacking) and lacking > 0
-    assert measured(TABLE, labels, WeighedLoss(0.1, k=2, penalty=9.0)) <= without + 1e-12
 
 
 def test_no_loss_is_never_worse_than_some() -> None:
@@ -110,9 +91,7 @@ def test_no_loss_is_never_worse_than_some() -> None:
 
 
 @pytest.mark.parametrize("release", ["centroid", "mean"])
-@pytest.mark.parametrize(
-    "options", [{}, {"penalty": 0.5}, {"scaled": True, "least_loss": 0.1}, {"scale": "minmax"}]
-)
+@pytest.mark.parametrize("options", [{}, {"scaled": True, "least_loss": 0.1}, {"scale": "minmax"}])
 def test_contract(release: Any, options: dict[str, Any]) -> None:
     check_problem(ScalarMOOBAM(TABLE, 6, 3, 0.3, release=release, **options))
 
@@ -139,14 +118,6 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"lam": math.nan}, "lam: must be a number from 0 to 1, got nan"),
     ({"lam": "0.1"}, "lam: must be a number from 0 to 1, got '0.1'"),
     ({"lam": True}, "lam: must be a number from 0 to 1, got True"),
-    (
-        {"penalty": -1},
-        "penalty: must be a number of at least 0, got -1; it is added to the objective",
-    ),
-    (
-        {"penalty": math.inf},
-        "penalty: must be a number of at least 0, got inf; it is added to the objective",
-    ),
     (
         {"scaled": True},
         "least_loss: the scaled form needs the best information loss at lam=0 for the same n_clusters "
@@ -249,7 +220,7 @@ def test_a_grid_goes_on_from_its_folder(tmp_path: Path) -> None:
         assert (tmp_path / "grid" / name).stat().st_size == size, "a finished swarm ran again"
     assert whole.frame["least_loss"].nunique() == 2
     with pytest.raises(CheckpointError):
-        scalar_grid(TABLE, **asked, **SMALL, penalty=1.0, checkpoint=tmp_path / "grid")
+        scalar_grid(TABLE, **asked, **SMALL, scale="minmax", checkpoint=tmp_path / "grid")
 
 
 def test_swarms_without_a_feasible_particle_are_marked() -> None:

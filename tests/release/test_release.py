@@ -102,7 +102,7 @@ def test_wrong_labels_are_caught() -> None:
 
     class Liar(type(pm.recodings.identity_recoding(t))):  # type: ignore[misc]
         def apply(self, table: pm.Table, rows: np.ndarray) -> pd.DataFrame:
-            frame = super().apply(table, rows)
+            frame: pd.DataFrame = super().apply(table, rows)
             frame.loc[0, "city"] = "A" if frame.loc[0, "city"] != "A" else "B"
             return frame
 

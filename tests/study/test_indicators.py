@@ -28,7 +28,7 @@ def dominated_share(F: np.ndarray) -> float:
     n_obj = F.shape[1]
     cells = itertools.product(range(8), repeat=n_obj)
     inside = sum(bool((np.array(cell) + 1e-9 >= F * 8).all(axis=1).any()) for cell in cells)
-    return inside / 8**n_obj
+    return float(inside / 8**n_obj)
 
 
 @settings(max_examples=60)

@@ -298,12 +298,12 @@ def _check_names(files: Records) -> None:
             f"{files.name}: column {files.columns.index('') + 1} has no name, and DuckDB needs one; name "
             "it, or leave it out"
         )
-    seen: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for name in files.columns:
-        if seen.setdefault(name.lower(), name) != name:
+        if spellings.setdefault(name.lower(), name) != name:
             raise TableError(
-                f"{files.name}: the columns {seen[name.lower()]!r} and {name!r} differ only in capital "
-                "letters, which DuckDB takes for one name; rename one"
+                f"{files.name}: the columns {spellings[name.lower()]!r} and {name!r} differ only in "
+                "capital letters, which DuckDB takes for one name; rename one"
             )
 
 
