@@ -180,7 +180,8 @@ def _group_one(
         write_wide_keys(layout, radices, scratch)
     slab_offset = layout.leaf_offsets[layout.slab]
     n_leaves = len(layout.slab_starts) - 1
-    n_groups: Any = np.int64(0)  # a plain 0 is a type of its own, for which numba compiles anew
+    # A plain 0 is a type of its own, for which numba compiles anew.
+    n_groups: int = np.int64(0)  # type: ignore[assignment]
     leaf = 0
     while leaf < n_leaves:
         block = blocks[slab_offset + leaf]
