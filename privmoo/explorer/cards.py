@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.progress_bar import new_bar
 from privmoo.errors import ProblemError, TableError
+from privmoo.front.front import Front
 from privmoo.front.solution import Solution
 from privmoo.groups.groups import Grouping
 from privmoo.hierarchy.canonical import canonical
@@ -25,7 +27,7 @@ from privmoo.measures import (
 from privmoo.measures.base import Measure
 from privmoo.recodings.base import Recoding
 
-__all__ = ["SIZES", "by_role", "card_of", "pack_cards", "preview_of", "records_by_size"]
+__all__ = ["SIZES", "by_role", "card_of", "cards_of", "pack_cards", "preview_of", "records_by_size"]
 
 _EDGES = (1, 2, 5, 10, 20, 50, 100, 1000)
 SIZES = (
@@ -45,16 +47,30 @@ _OF_VALUES: dict[str, Measure] = {
     "t (closeness)": TCloseness(),
     "records open to homogeneity": Homogeneity(count=True),
 }
+_MANY = 200  # solutions whose cards take more than a moment
 _SEPARATOR = " | "
 _ALONE = "k is 1: a row may be somebody's record as it is. For your eyes only."
 
 
 class _CachedSolution(Solution):
-    """A solution that computes its recoding and groups once, as a card needs them several times."""
+    """A solution that computes its recoding and groups once, as a card needs them several times.
+
+    Attributes:
+        recodings: Recodings of other solutions, by decision vector: steps of one staircase share theirs.
+    """
+
+    def __init__(self, solution: Solution, recodings: dict[bytes, Recoding] | None = None) -> None:
+        super().__init__(solution.front, solution.index)
+        self.recodings = {} if recodings is None else recodings
 
     @cached_property
     def recoding(self) -> Recoding:
-        return super().recoding
+        if self.front.recodings is not None:
+            return super().recoding
+        key = self.x.tobytes()
+        if key not in self.recodings:
+            self.recodings[key] = super().recoding
+        return self.recodings[key]
 
     @cached_property
     def _cached_groups(self) -> Grouping:
@@ -62,6 +78,20 @@ class _CachedSolution(Solution):
 
     def groups(self) -> Grouping:
         return self._cached_groups
+
+
+def cards_of(front: Front) -> Iterator[dict[str, Any]]:
+    """Return the cards of all solutions of a front, one by one; a bar shows how far it is.
+
+    Args:
+        front: A front with its table.
+    """
+    recodings: dict[bytes, Recoding] = {}
+    quiet = True if len(front) < _MANY else None  # None: quiet unless there is a terminal
+    with new_bar(total=len(front), desc="report", disable=quiet, leave=False) as bar:
+        for solution in front:
+            yield _card(_CachedSolution(solution, recodings))
+            bar.update()
 
 
 def card_of(solution: Solution) -> dict[str, Any]:
@@ -78,9 +108,12 @@ def card_of(solution: Solution) -> dict[str, Any]:
     >>> card["facts"][:2]
     [['QI-groups', 2], ['k (smallest QI-group)', 3]]
     """
-    cached = _CachedSolution(solution.front, solution.index)
+    return _card(_CachedSolution(solution))
+
+
+def _card(cached: _CachedSolution) -> dict[str, Any]:
     try:
-        after = str(solution.front.next_step(solution))
+        after = str(cached.front.next_step(cached))
     except ProblemError:  # one objective: nothing to trade
         after = ""
     loss_by_attribute = {str(name): float(v) for name, v in cached.loss_per_attribute().items()}
@@ -179,7 +212,7 @@ def preview_of(solution: Solution, n: int = 8) -> dict[str, Any]:
     >>> preview_of(pm.Front.of(pm.problems.Cuts(table), [[0, 0]])[0], n=2)
     {'columns': ['age'], 'rows': [['*'], ['*']], 'total': 3, 'note': ''}
     """
-    cached = _CachedSolution(solution.front, solution.index)
+    cached = _CachedSolution(solution)
     table = cached.table
     try:
         table.need_records("preview")

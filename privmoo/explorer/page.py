@@ -16,7 +16,7 @@ from privmoo._util.data_frames import AnyFrame
 from privmoo._util.files import replacing
 from privmoo.errors import ProblemError
 from privmoo.explorer.about import about_front
-from privmoo.explorer.cards import by_role, card_of, pack_cards
+from privmoo.explorer.cards import by_role, cards_of, pack_cards
 from privmoo.explorer.data import ExplorerData, gather
 from privmoo.explorer.exploration import read_exploration
 from privmoo.explorer.public_page import public_page
@@ -216,7 +216,7 @@ def _cards(data: ExplorerData) -> dict[str, Any]:
             places += [None] * len(entry)
             continue
         places += [[len(packs), i] for i in range(len(entry))]
-        packs.append(pack_cards(card_of(solution) for solution in entry.front))
+        packs.append(pack_cards(cards_of(entry.front)))
     return {"packs": packs, "places": places}
 
 

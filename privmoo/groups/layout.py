@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.data.cache import per_table
 from privmoo.data.columns import small_uint
 from privmoo.data.table import Table
 from privmoo.data.tuples import distinct_tuples
@@ -20,8 +21,9 @@ _LARGEST_RANK_TABLE = 1 << 20
 _SAMPLE = 20_000
 
 
+@per_table
 def lay_out(table: Table) -> Layout:
-    """Arrange a table for `privmoo.kernels.grouping`.
+    """Arrange a table for `privmoo.kernels.grouping`, once.
 
     >>> import pandas as pd
     >>> table = Table(pd.DataFrame({"a": [1, 2, 3], "b": [0, 0, 1]}), quasi_identifiers=["a", "b"])

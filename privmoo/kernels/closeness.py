@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.copying import write_into
 from privmoo.kernels.segments import Segments
 
 __all__ = [
@@ -38,7 +39,7 @@ def _totals(
 ) -> np.int64:
     """Counts of every value in the reference, into `totals`; returns the records behind them."""
     if len(reference):
-        totals[:] = reference
+        write_into(totals, reference)
     else:
         totals[:] = 0
         for g in range(start, stop):
@@ -123,8 +124,8 @@ def _sort_pairs(keys: NDArray[np.int64], values: NDArray[np.int64]) -> None:
     """Sort both by ascending keys, in place; most groups are short, and often in order already."""
     if len(keys) > _SHORT:
         order = np.argsort(keys)
-        keys[:] = keys[order]
-        values[:] = values[order]
+        write_into(keys, keys[order])
+        write_into(values, values[order])
         return
     for i in range(1, len(keys)):
         key, value = keys[i], values[i]

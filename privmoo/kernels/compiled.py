@@ -13,6 +13,8 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
+from privmoo.kernels.parts import compile_callees_with_callers
+
 __all__ = ["compiled"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -88,8 +90,12 @@ def compiled(*, inline: bool = False) -> Callable[[Function], Function]:
 
     def decorate(function: Function) -> Function:
         jit: Any = numba.njit(
-            nogil=True, error_model="numpy", inline="always" if inline else "never"
+            nogil=True,
+            error_model="numpy",
+            inline="always" if inline else "never",
+            no_cfunc_wrapper=True,
         )(function)
+        compile_callees_with_callers(jit, function)
         if "<" not in function.__code__.co_filename:  # nothing to cache beside, as in a doctest
             jit._cache = _Cache(function)
         return cast("Function", jit)

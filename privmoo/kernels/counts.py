@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.copying import write_into
 from privmoo.kernels.segments import Segments
 
 __all__ = [
@@ -63,8 +64,8 @@ def count_values(
     """
     room = len(entries.codes) + 1
     values, counts = segments.values, segments.counts
-    values[: room - 1] = entries.codes
-    counts[: room - 1] = entries.counts[0]
+    write_into(values[: room - 1], entries.codes)
+    write_into(counts[: room - 1], entries.counts[0])
     for c in range(len(starts)):
         entry_counts = entries.counts[0 if entries.shared else c]
         low, high = starts[c], starts[c] + n_groups[c]

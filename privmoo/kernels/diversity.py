@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.copying import write_into
 from privmoo.kernels.segments import Segments
 
 __all__ = [
@@ -165,7 +166,7 @@ def majorities(
 def _sort(values: NDArray[np.int64]) -> None:
     """Ascending, in place; most groups are short."""
     if len(values) > _SHORT:
-        values[:] = np.sort(values)
+        write_into(values, np.sort(values))
         return
     for i in range(1, len(values)):
         value = values[i]
@@ -192,7 +193,7 @@ def recursive_diversity(
         for g in range(starts[c], stops[c]):
             low, high = segments.starts[g], segments.stops[g]
             counts = scratch[: high - low]
-            counts[:] = segments.counts[low:high]
+            write_into(counts, segments.counts[low:high])
             _sort(counts)
             largest = float(counts[-1])
             tail = np.int64(0)

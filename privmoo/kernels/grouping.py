@@ -130,7 +130,17 @@ def _group_losses(
             losses[g] = slab_loss + combo_losses[first[t]] + combo_losses[middle + second[t]]
         return
     losses[begin:end] = slab_loss
-    for s in range(n_super):
+    s = 0
+    while s + 1 < n_super:  # two at a time; the order of the additions stays the same
+        low, middle = layout.combo_offsets[s], layout.combo_offsets[s + 1]
+        high = layout.combo_offsets[s + 2]
+        first_losses, second_losses = combo_losses[low:middle], combo_losses[middle:high]
+        first, second = layout.super_codes[s], layout.super_codes[s + 1]
+        for g in range(begin, end):
+            t = firsts[g]
+            losses[g] = losses[g] + first_losses[first[t]] + second_losses[second[t]]
+        s += 2
+    if s < n_super:
         column_losses = combo_losses[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
         codes = layout.super_codes[s]
         for g in range(begin, end):
@@ -170,7 +180,8 @@ def _group_one(
         write_wide_keys(layout, radices, scratch)
     slab_offset = layout.leaf_offsets[layout.slab]
     n_leaves = len(layout.slab_starts) - 1
-    n_groups = 0
+    # A plain 0 is a type of its own, for which numba compiles anew.
+    n_groups: int = np.int64(0)  # type: ignore[assignment]
     leaf = 0
     while leaf < n_leaves:
         block = blocks[slab_offset + leaf]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.copying import write_into
 from privmoo.kernels.mdav import compact, distances, farthest
 
 __all__ = ["SpreadKinds", "grow_clusters"]
@@ -275,7 +276,7 @@ def grow_clusters(
             restricted = missing > 0 and k - size <= missing
             unit = _cheapest(kinds, line, cluster, size, diversity, by_increase, restricted)
         _restart(kinds, cluster, of_unit[first_entry:n_entries])
-        last[:] = points[unit]
+        write_into(last, points[unit])
         number += 1
     for u in range(n):
         for _ in range(left[u]):

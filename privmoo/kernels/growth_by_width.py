@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.copying import write_into
 
 __all__ = ["WidthKinds", "grow_members"]
 
@@ -192,8 +193,8 @@ def grow_members(
         best = _farthest(kinds, units, active[:n_active], last)
         low, high = lows[cluster], highs[cluster]
         first = units[best]
-        low[:] = kinds.numbers[first]
-        high[:] = kinds.numbers[first]
+        write_into(low, kinds.numbers[first])
+        write_into(high, kinds.numbers[first])
         members[cluster] = first
         size = 0
         begun = entry

@@ -172,12 +172,22 @@ def write_wide_keys(layout: Layout, radices: NDArray[np.int64], scratch: Scratch
     combo_keys, keys = scratch.combo_keys, scratch.wide_keys
     keys[:] = np.uint64(0)
     span = 1
-    for s in range(len(radices)):
+    s = 0
+    while s < len(radices):
         if span > _LARGEST_SPAN // radices[s]:
             span = _rank_keys(keys, scratch.hash_keys, scratch.hash_groups)
         column_keys = combo_keys[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
-        codes = layout.super_codes[s]
-        radix = np.uint64(radices[s])
-        for t in range(len(keys)):
-            keys[t] = keys[t] * radix + np.uint64(column_keys[codes[t]])
+        codes, radix = layout.super_codes[s], np.uint64(radices[s])
         span *= radices[s]
+        s += 1
+        if s < len(radices) and span <= _LARGEST_SPAN // radices[s]:  # two in one pass
+            next_keys = combo_keys[layout.combo_offsets[s] : layout.combo_offsets[s + 1]]
+            next_codes, next_radix = layout.super_codes[s], np.uint64(radices[s])
+            span *= radices[s]
+            s += 1
+            for t in range(len(keys)):
+                key = keys[t] * radix + np.uint64(column_keys[codes[t]])
+                keys[t] = key * next_radix + np.uint64(next_keys[next_codes[t]])
+        else:
+            for t in range(len(keys)):
+                keys[t] = keys[t] * radix + np.uint64(column_keys[codes[t]])

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.copying import write_into
 from privmoo.kernels.random_numbers import uniform
 from privmoo.kernels.region_layout import Layout, Limits, Outliers, box_cost, span_cost
 from privmoo.kernels.region_partition import (
@@ -315,7 +316,7 @@ def _undo(field: Field, claims: Claims) -> None:
 @compiled()
 def labels_before(partition: Partition, claims: Claims, labels: NDArray[np.int32]) -> None:
     """Write the region of every tuple before the last move."""
-    labels[:] = partition.labels
+    write_into(labels, partition.labels)
     for place in range(claims.numbers[2]):
         for i in range(claims.starts[place], claims.starts[place + 1]):
             labels[claims.members[i]] = claims.regions[place]

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.copying import write_into
 from privmoo.kernels.random_numbers import uniform
 from privmoo.kernels.region_claims import (
     Claims,
@@ -116,7 +117,7 @@ def improve(
                 labels_before(partition, claims, best_labels)
             is_best = False
     if not is_best:
-        labels[:] = best_labels
+        write_into(labels, best_labels)
     return least
 
 

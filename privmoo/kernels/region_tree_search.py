@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.copying import write_into
 from privmoo.kernels.random_numbers import uniform
 from privmoo.kernels.region_layout import (
     Layout,
@@ -131,7 +132,7 @@ def _box_of(layout: Layout, tree: Tree, boxes: NDArray[np.int64], v: int) -> NDA
     below, above = np.empty_like(box), np.empty_like(box)
     for i in range(len(path) - 1, 0, -1):
         divide_box(layout, tree.split[path[i]], box, below, above)
-        box[:] = below if tree.lower[path[i]] == path[i - 1] else above
+        write_into(box, below if tree.lower[path[i]] == path[i - 1] else above)
     return box
 
 
@@ -170,7 +171,7 @@ def _grow(
     k, state, scratch = growth
     nodes = [root]
     pending = np.empty((64, len(layout.n_codes), 3), np.int64)  # bounds of these nodes
-    pending[0] = box
+    write_into(pending[0], box)
     divided = [root]
     divided.pop()
     while len(nodes):
@@ -238,10 +239,10 @@ def _regrow(forest: Forest, tree: Tree, v: int, growth: Growth, noise: Noise, fo
         _release(tree, tree.upper[v])
     tree.split[v], tree.lower[v], tree.upper[v], tree.loss[v] = split, lower, upper, before
     tree.left_out[v] = out_before
-    members.tuples[start:stop] = tuples
-    members.rows[start:stop] = rows
-    members.weights[start:stop] = weights
-    members.sizes[start:stop] = sizes
+    write_into(members.tuples[start:stop], tuples)
+    write_into(members.rows[start:stop], rows)
+    write_into(members.weights[start:stop], weights)
+    write_into(members.sizes[start:stop], sizes)
     return False
 
 
@@ -283,7 +284,7 @@ def _plant(forest: Forest, codes: NDArray[np.int32]) -> Tree:
     place = 0
     for s in range(len(segments) - 1):
         nodes = [s]
-        pending[0] = forest.boxes[s]
+        write_into(pending[0], forest.boxes[s])
         while len(nodes):
             v = nodes.pop()
             top = len(nodes)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.copying import write_into
 from privmoo.kernels.region_layout import Layout, Limits, may_split, span_cost
 from privmoo.kernels.region_splits import (
     Members,
@@ -95,7 +96,8 @@ def divide_box(
     above: NDArray[np.int64],
 ) -> None:
     """Write the bounds of both sides of a split."""
-    below[:], above[:] = box, box
+    write_into(below, box)
+    write_into(above, box)
     j = range_of_split(layout, split, True)[0]
     place = split - layout.split_starts[j]
     if not layout.is_tree[j]:
@@ -337,11 +339,11 @@ def grow_trees(
     box = np.empty((len(layout.n_codes), 3), np.int64)
     top = len(segments) - 1
     for s in range(top):
-        pending[top - 1 - s] = boxes[s]
+        write_into(pending[top - 1 - s], boxes[s])
     while top:
         top -= 1
         start, stop, i, end, split = stack[top]
-        box[:] = pending[top]
+        write_into(box, pending[top])
         stack, pending = with_room(stack, top + len(ks) + 2), with_room(pending, top + len(ks) + 2)
         if split >= 0:
             for q in range(i, end):
@@ -369,7 +371,7 @@ def grow_trees(
             take_spare(limits, scratch, best, ks[i])
             after = one_past_sharing(ks, i, end, scratch.sides[best])
             push(stack, top, start, stop, i, after, scratch.splits[best])
-            pending[top] = box
+            write_into(pending[top], box)
             top += 1
             i = after
     return used
@@ -400,12 +402,12 @@ def read_tree(
     regions, place = 0, 0
     for s in range(len(forest.segments) - 1):
         stack[0, 0], stack[0, 1] = forest.segments[s], forest.segments[s + 1]
-        pending[0] = forest.boxes[s]
+        write_into(pending[0], forest.boxes[s])
         top = 1
         while top:
             top -= 1
             start, stop = stack[top]
-            box[:] = pending[top]
+            write_into(box, pending[top])
             stack, pending = with_room(stack, top + 2), with_room(pending, top + 2)
             split = tree[place] - 1 if place < len(tree) else -1
             place += 1

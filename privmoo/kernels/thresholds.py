@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo.kernels.compiled import compiled
+from privmoo.kernels.copying import write_into
 
 __all__ = ["COLUMNS", "RankedGroups", "steps_by_both", "steps_by_rank", "steps_by_size"]
 
@@ -48,7 +49,7 @@ def _room(steps: NDArray[np.float64], used: int) -> NDArray[np.float64]:
     if used < len(steps):
         return steps
     larger = np.empty((2 * len(steps), COLUMNS))
-    larger[:used] = steps[:used]
+    write_into(larger[:used], steps[:used])
     return larger
 
 

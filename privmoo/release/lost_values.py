@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo.data.cache import per_table
 from privmoo.data.table import Table
 from privmoo.recodings.base import Recoding
 from privmoo.recodings.columns import PublishedColumn
@@ -70,16 +72,14 @@ def lost_values(table: Table, recoding: Recoding, rows: NDArray[np.int64]) -> di
     >>> {name: str(lost) for name, lost in lost_values(table, recoding, np.array([0, 2])).items()}
     {'age': '3 of 4 values remain, 1 person affected'}
     """
-    originals = table.originals
-    leaves = table.tuples[originals.tuples]
-    weights = originals.row_weights
     lost_by_column = {}
+    leaf_counts = _records_of_leaves(table)
     codes = recoding.codes(table, rows)
     for j, (column, cells) in enumerate(zip(recoding.columns, codes, strict=True)):
         if not column.shows_values:
             continue
-        counts = np.bincount(leaves[:, j], weights, column.qi.n_leaves)
-        lost = (counts > 0) & ~_covered_leaves(column, np.unique(cells))
+        counts = leaf_counts[j]
+        lost = (counts > 0) & ~_covered_leaves(column, np.flatnonzero(np.bincount(cells)))
         if lost.any():
             lost_by_column[column.name] = LostValues(
                 lost=int(lost.sum()),
@@ -89,6 +89,17 @@ def lost_values(table: Table, recoding: Recoding, rows: NDArray[np.int64]) -> di
                 people=table.subject_name is None,
             )
     return lost_by_column
+
+
+@per_table
+def _records_of_leaves(table: Table) -> list[NDArray[Any]]:
+    """Count the original records that have each leaf of every quasi-identifier."""
+    originals = table.originals
+    leaves = table.tuples[originals.tuples]
+    return [
+        np.bincount(leaves[:, j], originals.row_weights, qi.n_leaves)
+        for j, qi in enumerate(table.qis)
+    ]
 
 
 def _covered_leaves(column: PublishedColumn, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
