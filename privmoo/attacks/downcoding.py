@@ -142,7 +142,7 @@ def child_counts(size: int, shares: tuple[float, ...], k: int) -> ChildCounts:
     total = sum(shares)
     before = tuple(share / total for share in shares)
     expected = np.zeros(len(shares))
-    least, most = np.full(len(shares), size), np.zeros(len(shares), np.int64)
+    fewest, largest = np.full(len(shares), size), np.zeros(len(shares), np.int64)
     weight = 0.0
     for counts in _compositions(size, len(shares)):
         if not is_minimal(counts, k):
@@ -157,7 +157,7 @@ def child_counts(size: int, shares: tuple[float, ...], k: int) -> ChildCounts:
         )
         weight += chance
         expected += chance * np.array(counts) / size
-        least, most = np.minimum(least, counts), np.maximum(most, counts)
+        fewest, largest = np.minimum(fewest, counts), np.maximum(largest, counts)
     if not weight:
         raise AttackError(
             f"counts: no group of {size} under {len(shares)} children is minimal for k = {k}"
@@ -165,8 +165,8 @@ def child_counts(size: int, shares: tuple[float, ...], k: int) -> ChildCounts:
     return ChildCounts(
         tuple((expected / weight).tolist()),
         before,
-        tuple(least.tolist()),
-        tuple(most.tolist()),
+        tuple(fewest.tolist()),
+        tuple(largest.tolist()),
         max(0.0, 1.0 - float(weight)),
     )
 

@@ -168,11 +168,11 @@ def _read_column(
     number_place = {float(number): i for i, number in enumerate(numbers) if not np.isnan(number)}
     distance = np.ones((len(texts), len(values)))
     ends = np.full((len(texts), 2), -1, np.int64)
-    known = meanings.get(name, {})
+    leaves_of = meanings.get(name, {})
     for i, text in enumerate(texts):
-        members = _members(text, known)
+        members = _members(text, leaves_of)
         interval = None if members is not None else _interval(text)
-        if text == _STAR and _STAR not in known:
+        if text == _STAR and _STAR not in leaves_of:
             distance[i] = 0.0
         elif members is not None:
             distance[i, [place[member] for member in members if member in place]] = 0.0

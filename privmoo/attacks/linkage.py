@@ -78,6 +78,12 @@ def infer_values(rows: Rows, *, attempts: int = 1000, seed: int = 0) -> Outcome:
     popularity = secrets.sum(axis=0) / (secrets.sum() + 1.0)
 
     def guess(kind: int, person: int) -> bool:
+        """Return whether the guess about a person is right.
+
+        Args:
+            kind: The kind of people, 0 for those of the table.
+            person: The number of the person.
+        """
         counts = secrets[rows.fitting(rows.people[kind][person])].sum(axis=0)
         return bool((counts + popularity).argmax() == truths[kind][person])
 
@@ -105,16 +111,16 @@ def link_tables(rows: Rows, first: Sequence[int], *, attempts: int = 500, seed: 
     size = min(attempts, *(len(people) for people in rows.people))
     hits = []
     for people in rows.people[:2]:
-        known = people[rng.choice(len(people), size, replace=False)]
+        attacked = people[rng.choice(len(people), size, replace=False)]
         right = 0
         for person in range(size):
-            fitting = rows.fitting(known[person], first)
+            fitting = rows.fitting(attacked[person], first)
             weights = rows.records[fitting]
             row = int(fitting[rng.choice(len(fitting), p=weights / weights.sum())])
             away = np.zeros(size)
             for j in second:
                 column = rows.columns[j]
-                away += column.distance[column.labels[row], known[:, j]]
+                away += column.distance[column.labels[row], attacked[:, j]]
             candidates = np.flatnonzero(away <= away.min() + 1e-12)
             right += int(rng.choice(candidates) == person)
         hits.append((right, size))
@@ -159,10 +165,10 @@ def single_out(
         places = rng.permutation(len(rows.columns))[:size]
         end_of = _an_end(rows, row, places, rng) if ends else None
         value = _rarest(rows, row) if secret else None
-        said = tuple((int(j), int(rows.columns[j].labels[row])) for j in sorted(places))
-        if (said, end_of, value) in tried:
+        predicate = tuple((int(j), int(rows.columns[j].labels[row])) for j in sorted(places))
+        if (predicate, end_of, value) in tried:
             continue
-        tried.add((said, end_of, value))
+        tried.add((predicate, end_of, value))
         for kind, members in enumerate(tables):
             people = rows.people[kind][members]
             fits = np.ones(len(members), np.bool_)

@@ -111,6 +111,6 @@ def breaks_diversity(
         part = worlds[begin : begin + step]
         keys = partition * n_values + part + np.arange(len(part))[:, None] * cells
         counts = np.bincount(keys.ravel(), minlength=len(part) * cells)
-        most = counts.reshape(len(part), len(sizes), n_values).max(axis=2)
-        breaks[begin : begin + step] = (most * l > sizes * (1 + 1e-12)).any(axis=1)
+        largest_counts = counts.reshape(len(part), len(sizes), n_values).max(axis=2)
+        breaks[begin : begin + step] = (largest_counts * l > sizes * (1 + 1e-12)).any(axis=1)
     return breaks

@@ -64,7 +64,12 @@ class _Staircase:
         return self.costs[self.levels[place]] if place < len(self.levels) else math.inf
 
     def add(self, level: int, cost: float) -> None:
-        """Take note of a cost, and forget what is dominated by it."""
+        """Take note of a cost, and forget what is dominated by it.
+
+        Args:
+            level: The level that is reached.
+            cost: What it costs.
+        """
         if cost >= self.cost_of(level):
             return
         for lower in reversed(self.levels[: bisect_left(self.levels, level + 1)]):
@@ -75,9 +80,9 @@ class _Staircase:
         insort(self.levels, level)
         self.costs[level] = cost
 
-    def steps(self, least: int) -> list[int]:
+    def steps(self, first: int) -> list[int]:
         """Return the lowest level of every step, and the first level that nothing reaches."""
-        return [least, *(level + 1 for level in self.levels if level >= least)]
+        return [first, *(level + 1 for level in self.levels if level >= first)]
 
 
 def _spread(levels: Sequence[int]) -> list[int]:
@@ -146,7 +151,7 @@ def search_cuts(
     stairs = _Staircase(known)
     by_level: dict[int, DecidedCut] = {}
     searches: dict[int, _Race] = {}
-    least = goal.least_level
+    first_level = goal.least_level
     highest = goal.highest_level(space.table.n_records)
     n_slice = _FIRST_SLICE
 
@@ -154,7 +159,7 @@ def search_cuts(
         return level <= highest and not (level in searches and searches[level].is_finished)
 
     def steps() -> list[int]:
-        return stairs.steps(least) if goal.counts_k else [least]
+        return stairs.steps(first_level) if goal.counts_k else [first_level]
 
     try:
         while not watch.is_over(until):

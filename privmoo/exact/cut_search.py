@@ -70,8 +70,8 @@ class CutSearch:
     @property
     def bound(self) -> float:
         """What every cut that reaches the aim costs at least; infinite if there is none."""
-        least = self._open[0][0] if self._open else math.inf
-        return max(0.0, min(least, self._pruned, self._under_way)) * (1 - _ROUNDING)
+        lowest = self._open[0][0] if self._open else math.inf
+        return max(0.0, min(lowest, self._pruned, self._under_way)) * (1 - _ROUNDING)
 
     def step(self, floor: float) -> DecidedCut | None:
         """Examine the most promising partial cut; return a cut that costs less than `floor`, if it is one.
@@ -83,16 +83,16 @@ class CutSearch:
         """
         # Ctrl-C may end this anywhere: what is taken off the heap is then still under way.
         self._under_way = self._open[0][0]
-        least, _, code = heapq.heappop(self._open)
+        lowest, _, code = heapq.heappop(self._open)
         cut = None
-        if least >= floor * (1 - _ROUNDING):
+        if lowest >= floor * (1 - _ROUNDING):
             self._pruned, self._open = min(self._pruned, floor), []
         else:
-            cut = self._divide(max(least, 0.0), np.frombuffer(code, np.uint8).copy(), floor)
+            cut = self._divide(max(lowest, 0.0), np.frombuffer(code, np.uint8).copy(), floor)
         self._under_way = math.inf
         return cut
 
-    def _divide(self, least: float, status: NDArray[np.uint8], floor: float) -> DecidedCut | None:
+    def _divide(self, lowest: float, status: NDArray[np.uint8], floor: float) -> DecidedCut | None:
         """Examine a partial cut and divide it by a switch; return it if it is decided."""
         bound, switch, level = examine(self.cuts, self.aim, status, floor, self.by_bound)
         self.visited += 1
@@ -107,7 +107,7 @@ class CutSearch:
             status[switch] = decision
             self._order -= 1
             dives = math.isinf(floor) and decision == OPEN
-            entry = (-1.0 if dives else max(bound, least), self._order, status.tobytes())
+            entry = (-1.0 if dives else max(bound, lowest), self._order, status.tobytes())
             heapq.heappush(self._open, entry)
         return None
 

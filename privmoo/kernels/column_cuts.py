@@ -68,16 +68,16 @@ def block_costs(
     n_leaves, n_classes = len(last), len(table.class_losses)
     losses = np.zeros((n_leaves, n_leaves))
     left_out = np.zeros((n_leaves, n_leaves), np.int64)
-    sizes, most = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
+    sizes, peaks = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
     counts = np.zeros((n_classes, n_values), np.int64)
     for a in range(n_leaves):
-        kept, out, class_loss = 0, 0, 0.0
+        published, out, class_loss = 0, 0, 0.0
         for b in range(a, last[a] + 1):
             for place in range(table.leaf_starts[b], table.leaf_starts[b + 1]):
                 t = table.order[place]
                 c = table.classes[t]
-                if sizes[c] >= least_size and sizes[c] >= least_diversity * most[c]:
-                    kept -= sizes[c]
+                if sizes[c] >= least_size and sizes[c] >= least_diversity * peaks[c]:
+                    published -= sizes[c]
                     class_loss -= sizes[c] * table.class_losses[c]
                 else:
                     out -= sizes[c]
@@ -86,18 +86,18 @@ def block_costs(
                     for e in range(table.entry_starts[t], table.entry_starts[t + 1]):
                         v = table.entry_values[e]
                         counts[c, v] += table.entry_counts[e]
-                        most[c] = max(most[c], counts[c, v])
-                if sizes[c] >= least_size and sizes[c] >= least_diversity * most[c]:
-                    kept += sizes[c]
+                        peaks[c] = max(peaks[c], counts[c, v])
+                if sizes[c] >= least_size and sizes[c] >= least_diversity * peaks[c]:
+                    published += sizes[c]
                     class_loss += sizes[c] * table.class_losses[c]
                 else:
                     out += sizes[c]
-            losses[a, b] = class_loss + kept * leaf_loss * (b - a)
+            losses[a, b] = class_loss + published * leaf_loss * (b - a)
             left_out[a, b] = out
         for place in range(table.leaf_starts[a], table.leaf_starts[max(a, last[a] + 1)]):
             t = table.order[place]
             c = table.classes[t]
-            sizes[c] = most[c] = 0
+            sizes[c] = peaks[c] = 0
             if n_values > 0:
                 for e in range(table.entry_starts[t], table.entry_starts[t + 1]):
                     counts[c, table.entry_values[e]] = 0

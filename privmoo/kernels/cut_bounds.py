@@ -128,15 +128,15 @@ def examine(
         if aim.squares:
             if_open[:] = openings.lost / (slack + 1.0) * bound
             break
-        least = bound
+        earlier = bound
         bound = max(
             bound, suppressed + _bound_by_choices(cuts, status, margins, openings, slack, extra)
         )
         if bound >= at_least:
             return Examination(np.inf, -1, 0)
         is_changed = _open_needed(cuts, status, extra.if_closed, bound, at_least)
-        openings.costs[:] = np.maximum(openings.costs, bound + extra.if_open - least)
-        is_changed |= _close_refused(status, openings, slack, least, at_least)
+        openings.costs[:] = np.maximum(openings.costs, bound + extra.if_open - earlier)
+        is_changed |= _close_refused(status, openings, slack, earlier, at_least)
         if not is_changed:
             if by_bound:
                 if_open[:] = openings.costs
@@ -253,19 +253,19 @@ def _bound_by_choices(
 ) -> float:
     """The best bound found over multipliers; `extra` belongs to it."""
     best, best_multiplier, multiplier, step = -np.inf, 0.0, 0.0, 0.64 * cuts.price
-    kept = _Extra(extra.if_open.copy(), extra.if_closed.copy())
+    best_extra = _Extra(extra.if_open.copy(), extra.if_closed.copy())
     for _ in range(_STEPS):
         charges = openings.shared_costs + multiplier * openings.shared
-        least = _least_costs(cuts, status, margins.records, charges, extra) - multiplier * slack
-        if least > best:
-            best, best_multiplier = least, multiplier
-            kept.if_open[:], kept.if_closed[:] = extra.if_open, extra.if_closed
+        cost = _least_costs(cuts, status, margins.records, charges, extra) - multiplier * slack
+        if cost > best:
+            best, best_multiplier = cost, multiplier
+            best_extra.if_open[:], best_extra.if_closed[:] = extra.if_open, extra.if_closed
         else:
             step *= -0.5
             if abs(step) < 0.02 * cuts.price:
                 break
         multiplier = max(best_multiplier + step, 0.0)
-    extra.if_open[:], extra.if_closed[:] = kept.if_open, kept.if_closed
+    extra.if_open[:], extra.if_closed[:] = best_extra.if_open, best_extra.if_closed
     return best
 
 
@@ -345,11 +345,11 @@ def _least_in_order(
         furthest = start + 1
         while furthest < n and status[cuts.after[begin + furthest - 1]] != OPEN:
             furthest += 1
-        least = np.inf
+        cheapest = np.inf
         for stop in range(furthest, start + 1, -1):
             cost = (before[stop] - before[start]) * cuts.costs[begin + stop - start - 1]
-            least = min(least, ahead[start] + cost + charge[stop] + behind[stop])
-            closed[stop - 1] = min(closed[stop - 1], least)
+            cheapest = min(cheapest, ahead[start] + cost + charge[stop] + behind[stop])
+            closed[stop - 1] = min(closed[stop - 1], cheapest)
     for leaf in range(1, n):
         switch = cuts.after[begin + leaf - 1]
         if status[switch] == UNDECIDED:
@@ -371,33 +371,33 @@ def _least_in_tree(
     begin, n = cuts.columns[j], cuts.columns[j + 1] - cuts.columns[j]
     low, high = cuts.switches[j], cuts.switches[j + 1]
     before = _records_before(records[begin : begin + n])
-    if_open, if_closed, least = np.zeros(high - low), np.zeros(high - low), np.zeros(high - low)
+    if_open, if_closed, costs = np.zeros(high - low), np.zeros(high - low), np.zeros(high - low)
     total = 0.0
     for switch in range(high - 1, low - 1, -1):  # children come after their parent
         at = switch - low
         first, last = cuts.first[switch] - begin, cuts.last[switch] - begin
         if_closed[at] = (before[last + 1] - before[first]) * cuts.costs[begin + last - first]
         if status[switch] == OPEN:
-            least[at] = if_open[at]
+            costs[at] = if_open[at]
         elif status[switch] == CLOSED:
-            least[at] = if_closed[at]
+            costs[at] = if_closed[at]
         else:
             if_open[at] += charges[switch]
-            least[at] = min(if_open[at], if_closed[at])
+            costs[at] = min(if_open[at], if_closed[at])
         above = cuts.parents[switch]
         if above >= 0:
-            if_open[above - low] += least[at]
+            if_open[above - low] += costs[at]
         else:
-            total += least[at]
+            total += costs[at]
     # What it costs in addition that all switches on the way to one are open, or that one of them is not.
     way, shut = np.zeros(high - low), np.full(high - low, np.inf)
     for switch in range(low, high):
         at, above = switch - low, cuts.parents[switch]
         reaching = way[above - low] if above >= 0 else 0.0
-        shut[at] = reaching + if_closed[at] - least[at]
+        shut[at] = reaching + if_closed[at] - costs[at]
         if above >= 0 and status[above] == UNDECIDED:
             shut[at] = min(shut[at], shut[above - low])
-        way[at] = reaching + if_open[at] - least[at]
+        way[at] = reaching + if_open[at] - costs[at]
         if status[switch] == UNDECIDED:
             extra.if_open[switch], extra.if_closed[switch] = way[at], shut[at]
     return total

@@ -121,7 +121,7 @@ def test_a_rebuilt_forest_makes_up_for_a_lost_column_with_its_twin() -> None:
     )
     assert fixed.score == rebuilt.score == 1
     assert fixed.frame["change"].max() > 0.3 and rebuilt.frame["change"].max() < 0.02
-    assert hybrid.find_patterns(alone, trees=20, rebuild=True).frame.loc["word", "change"] > 0.3
+    assert hybrid.find_patterns(alone, trees=20, rebuild=True).frame["change"].max() > 0.3
     again = hybrid.find_patterns(twins, trees=20, rebuild=True)
     pd.testing.assert_frame_equal(rebuilt.frame, again.frame)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,18 +55,10 @@ def _attack(
     Only what works better against people in the table is the fault of the release. The result is for the
     publisher: it is measured with the original records.
     """
-    from privmoo.analysis.attack import attack_rows, meanings_of
+    from privmoo.analysis.attack import attack_rows
     from privmoo.audit import Roles
     from privmoo.cli.inputs import read_data, split_names
-    from privmoo.errors import AttackError
-    from privmoo.hierarchy import Hierarchy
 
-    meanings = {}
-    for entry in hierarchy or ():
-        column, _, path = entry.partition("=")
-        if not path:
-            raise AttackError(f"hierarchy: must be COLUMN=FILE, got {entry!r}")
-        meanings[column.strip()] = meanings_of(Hierarchy.read_csv(path))
     released, people, others = [
         read_data(path, separator=separator, encoding=encoding)
         for path in (release, original, control)
@@ -75,7 +68,7 @@ def _attack(
         people,
         others,
         Roles(split_names(qi), split_names(sensitive)),
-        meanings=meanings,
+        meanings=_meanings(hierarchy or ()),
         attempts=attempts,
         seed=seed,
     )
@@ -83,6 +76,21 @@ def _attack(
         say(json.dumps(table.to_dict("records"), indent=2, ensure_ascii=False))
     else:
         _say_outcomes(table)
+
+
+def _meanings(entries: Sequence[str]) -> dict[str, dict[str, list[str]]]:
+    """Return what the labels of columns stand for, from entries such as `age=age.csv`."""
+    from privmoo.analysis.attack import meanings_of
+    from privmoo.errors import AttackError
+    from privmoo.hierarchy import Hierarchy
+
+    meanings = {}
+    for entry in entries:
+        column, _, path = entry.partition("=")
+        if not path:
+            raise AttackError(f"hierarchy: must be COLUMN=FILE, got {entry!r}")
+        meanings[column.strip()] = meanings_of(Hierarchy.read_csv(path))
+    return meanings
 
 
 def _say_outcomes(table: pd.DataFrame) -> None:
