@@ -35,7 +35,25 @@ def compile_callees_with_callers(jit: Any, function: Callable[..., Any]) -> None
         },
         pipeline_class=_PartCompiler,
     )
-    jit.get_call_template, jit.get_overload = part.get_call_template, part.get_overload
+    jit.get_call_template = _first_that_works(part.get_call_template, jit.get_call_template)
+    jit.get_overload = _first_that_works(part.get_overload, jit.get_overload)
+
+
+def _first_that_works(way: Callable[..., Any], usual_way: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that takes numba's usual way if this version of numba has other inner parts.
+
+    Args:
+        way: Compiles a loop as a part of its callers.
+        usual_way: Compiles it by itself, as numba does.
+    """
+
+    def compile_for_caller(*arguments: Any) -> Any:
+        try:
+            return way(*arguments)
+        except (AttributeError, KeyError, TypeError):
+            return usual_way(*arguments)
+
+    return compile_for_caller
 
 
 class _Part(CPUDispatcher):  # type: ignore[misc]  # numba has no types
@@ -69,6 +87,7 @@ class _PartLowering(NativeLowering):  # type: ignore[misc]  # numba has no types
         state.library = _PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
+        state.library.finalize()  # what this version of numba does not have is noticed here
         name = object()  # callers find the code by any object, usually the function for Python
         state["cr"] = state["cr"]._replace(cfunc=name)
         state.targetctx.insert_user_function(name, state["cr"].fndesc, [state.library])
@@ -82,6 +101,7 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]  # numba has no types
         """Take in the code of the parts that this one calls."""
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
+            if hasattr(self, "_reload_init"):  # older versions of numba have none
+                self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalized = True

@@ -52,6 +52,15 @@ def test_a_part_is_a_loop_for_python_too(tmp_path: Path) -> None:
     assert run(tmp_path, line) == run(tmp_path, line) == ["6", "36", "6.0", "4"]
 
 
+def test_another_version_of_numba_compiles_as_usual(tmp_path: Path) -> None:
+    """Parts rest on numba's inner workings: where these are different, every loop is compiled by itself."""
+    line = """
+from privmoo.kernels.parts import _PartLibrary
+_PartLibrary.finalize = lambda library: library.no_such_attribute
+print(total(np.arange(4)), doubled(3))"""
+    assert run(tmp_path, line) == ["36", "6"]
+
+
 def test_an_error_of_a_part_reaches_python(tmp_path: Path) -> None:
     line = (
         "print(total(np.arange(4)));\ntry: total(np.array([-1]))\nexcept ValueError as e: print(e)"
