@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.audit.values import MISSING, canonical_codes
-from privmoo.errors import AttackError, nearest
+from privmoo.errors import AttackError, Hint, nearest
 
 __all__ = ["Column", "Rows", "read_rows"]
 
@@ -184,7 +184,8 @@ def _read_column(
             row = int((label_codes == i).argmax())
             raise AttackError(
                 f"release: column {name!r}, row {row} (counted from 0): the label is neither a value nor a "
-                "range; say what it stands for with meanings, or with a hierarchy"
+                "range",
+                hint=Hint(f"say what the labels of {name!r} stand for", parameter="meanings"),
             )
         bounds = interval or _ends_of_members(members, numbers, place)
         if bounds is not None and bounds[0] < bounds[1]:

@@ -139,8 +139,9 @@ def single_out(
     """Describe exactly one person with what the release says, without knowing anybody.
 
     A description takes a released row at random, and its labels in some columns. It is a success if it fits
-    exactly one person of the table. The control people are cut to as many as there are people in the table;
-    with fewer of them the control rate is not that of a table of this size, so pass as many.
+    exactly one person. This is counted among equally many people of the table and control people, drawn
+    at random where there are more: among fewer people, a description fits one of them more easily. With as
+    many control people as there are people in the table, all of them count.
 
     Args:
         rows: Released rows, people of the table, and control people.
@@ -153,11 +154,8 @@ def single_out(
     if secret and (rows.secrets is None or rows.truths is None):
         raise AttackError("sensitive: name the column whose values are part of descriptions")
     rng = np.random.default_rng(seed)
-    n_people, n_control = (len(people) for people in rows.people[:2])
-    tables = [
-        np.arange(n_people),
-        rng.choice(n_control, min(n_people, n_control), replace=False),
-    ]
+    n_each = min(len(people) for people in rows.people[:2])
+    tables = [rng.choice(len(people), n_each, replace=False) for people in rows.people[:2]]
     covers = [column.covers for column in rows.columns]
     hits, tried = [0, 0], set()
     for _ in range(attempts):
@@ -181,7 +179,8 @@ def single_out(
             if value is not None and rows.truths is not None:
                 fits &= rows.truths[kind][members] == value
             hits[kind] += int(np.count_nonzero(fits) == 1)
-    words = f"singling out by {min(size, len(rows.columns))} columns"
+    n_columns = min(size, len(rows.columns))
+    words = f"singling out by {n_columns} column{'s' * (n_columns > 1)}"
     words += (" and an end" if ends else "") + (" and the value" if secret else "")
     return Outcome(words, (hits[0], len(tried)), (hits[1], len(tried)))
 

@@ -16,6 +16,7 @@ _BY_PARAMETER = {
     "force": "replace it with --force",
     "hierarchy": 'give it one in [columns], such as hierarchy = "flat"',
     "jobs": "add --jobs 1",
+    "meanings": "pass the hierarchy with --hierarchy COLUMN=FILE",
     "memory": 'allow more memory in [data], such as memory = "4GB"',
     "missing": 'leave out rows with missing values with missing = "drop" in [data]',
     "seconds": "limit the search with seconds = 600 in [search]",

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from privmoo._util.checks import whole_number
 from privmoo._util.dominance import non_dominated
+from privmoo._util.stopwatch import Stopwatch
 from privmoo._util.versions import versions
 from privmoo.errors import InfeasibleError, ProblemError, nearest
 from privmoo.exact import exact_front, lattice_cost
 from privmoo.front.front import Front, thresholds_of
 from privmoo.front.quantities import quantities_of
 from privmoo.front.representation import undivided_note
-from privmoo.kernels.stopwatch import Stopwatch
 from privmoo.problem import AnonymizationProblem
 from privmoo.problems.trade_off import TradeOff
 from privmoo.search.budgets import RunBudget, RunState, as_budget

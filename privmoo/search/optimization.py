@@ -24,13 +24,13 @@ from pymoo.termination.max_gen import MaximumGenerationTermination
 from privmoo import registry
 from privmoo._util.checks import flag, whole_number
 from privmoo._util.dominance import share_of_box
+from privmoo._util.stopwatch import Stopwatch
 from privmoo._util.versions import versions
 from privmoo.errors import InfeasibleError, PrivmooError, ProblemError
 from privmoo.evaluation.evaluator import Observer
 from privmoo.front.archive import Archive
 from privmoo.front.front import Front, nothing_feasible
 from privmoo.front.quantities import quantities_of
-from privmoo.kernels.stopwatch import Stopwatch
 from privmoo.problem import AnonymizationProblem
 from privmoo.recodings.base import Recoding, recodings_in
 from privmoo.search.algorithms import (

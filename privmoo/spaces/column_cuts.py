@@ -39,7 +39,7 @@ class ColumnCuts:
         passes: How often finding the best cut of each column goes over the table.
 
     >>> import pandas as pd, privmoo as pm
-    >>> table = pm.Table(pd.DataFrame({"age": [1, 1, 2, 3, 3]}),
+    >>> table = pm.Table(pd.DataFrame({"age": [1, 1, 2, 3, 3, 3]}),
     ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
     >>> columns = ColumnCuts(pm.problems.Cuts(table).space)
     >>> columns.best(np.array([False, False]), 0, Limits(2, 1.0, 0)).tolist()

@@ -121,6 +121,14 @@ def test_a_release_of_other_people_is_found_to_be_harmless() -> None:
         assert low <= 0 <= high and abs(gain) < 0.12
 
 
+def test_fewer_control_people_do_not_make_a_release_look_harmless() -> None:
+    """A description fits one of fewer people more easily, so both are counted among equally many."""
+    published, df, control = people(1, 900), people(2, 900), people(3, 90)
+    rows = read_rows(released(published, 3), [df, control], COLUMNS, sensitive="ill")
+    gain, low, high = single_out(rows, size=3, secret=True).gain
+    assert low <= 0 <= high and abs(gain) < 0.12
+
+
 def test_more_k_leaves_less_to_be_inferred() -> None:
     df, control = people(4, 600), people(5, 600)
     gains = [
@@ -180,7 +188,9 @@ def test_wrong_input_is_refused_in_one_sentence() -> None:
         AttackError, match=r"release: column 'aeg' is not in it; did you mean 'age'"
     ):
         read_rows(df, [df], ["aeg"])
-    with pytest.raises(AttackError, match=r"column 'sex', row 1 .* say what it stands for"):
+    with pytest.raises(
+        AttackError, match=r"column 'sex', row 1 .* say what the labels of 'sex' stand for"
+    ):
         read_rows(df.assign(sex=["f", "diverse", "f", "f", "f"]), [df[["sex"]]], ["sex"])
     with pytest.raises(AttackError, match="name the column"):
         infer_values(read_rows(df, [df, df], COLUMNS))

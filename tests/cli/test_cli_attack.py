@@ -64,6 +64,6 @@ def test_wrong_input_is_one_sentence(
     assert call(*words(files, "--hierarchy", "job"), monkeypatch=monkeypatch) == 2
     assert "must be COLUMN=FILE" in capsys.readouterr().err
     assert call(*words(files)[:-2], monkeypatch=monkeypatch) == 2
-    assert "say what it stands for" in capsys.readouterr().err
+    assert "pass the hierarchy with --hierarchy COLUMN=FILE" in capsys.readouterr().err
     assert call(*words(files, "--sensitive", "il"), monkeypatch=monkeypatch) == 2
     assert "column 'il' is not in it; did you mean 'ill'?" in capsys.readouterr().err

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from tests.scenery.jobs import call
@@ -100,5 +101,6 @@ def test_the_walk_through_all_verbs(
             job.write_text(short, encoding="utf-8")
             cuts = short.replace('name = "TradeOff"', 'name = "BudgetSuppression"')
             (tmp_path / "cuts.toml").write_text(cuts, encoding="utf-8")
+            pd.read_csv("adult.csv", dtype=str).tail(500).to_csv("others.csv", index=False)
     for name in ("public.csv", "public.certificate.txt", "out/front.html", "study/table.tex"):
         assert (tmp_path / name).stat().st_size

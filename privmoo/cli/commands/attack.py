@@ -76,6 +76,11 @@ def _attack(
         say(json.dumps(table.to_dict("records"), indent=2, ensure_ascii=False))
     else:
         _say_outcomes(table)
+        if len(others) < len(people):
+            say(
+                f"\nSingling out was counted among {len(others):,} people of each file, as many as there "
+                "are control people. With more of them it is counted in a larger crowd."
+            )
 
 
 def _meanings(entries: Sequence[str]) -> dict[str, dict[str, list[str]]]:
