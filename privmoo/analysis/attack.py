@@ -13,7 +13,7 @@ from privmoo.attacks import Outcome, infer_values, link_tables, read_rows, singl
 from privmoo.attacks.intervals import difference
 from privmoo.audit import Roles
 from privmoo.data.table import Table
-from privmoo.errors import AttackError
+from privmoo.errors import AttackError, nearest
 from privmoo.hierarchy import Hierarchy
 from privmoo.release.release import Release
 
@@ -48,7 +48,7 @@ def attack(
     Returns:
         One row per attack: success and control (shares), gain with the ends of its interval, and the
         attempts against people in the table and against the others. All intervals together hold with a
-        probability of 95 %.
+        probability of about 95 %; attempts are taken as independent.
 
     >>> import privmoo as pm
     >>> df = pd.DataFrame({"age": range(20, 40), "sex": list("fm") * 10, "ill": list("xxxyy") * 4})
@@ -95,7 +95,7 @@ def attack_rows(
 
     Args:
         release: The released rows.
-        people: The original records of the people in them.
+        people: The original records of the people in them; who was left out dilutes the success.
         control: Original records of people who were not in the table.
         roles: The quasi-identifiers, and the sensitive columns, which are published as they are.
         meanings: What labels stand for, per column.
@@ -103,7 +103,10 @@ def attack_rows(
         seed: The seed of all choices.
     """
     whole_number("attempts", attempts, error=AttackError)
+    whole_number("seed", seed, at_least=0, error=AttackError)
     quasi_identifiers, sensitive = ([str(name) for name in names] for names in roles[:2])
+    _check_names(quasi_identifiers, sensitive, meanings or {})
+    _check_control(people, control)
     outcomes = []
     for name in sensitive:
         rows = read_rows(
@@ -126,6 +129,39 @@ def attack_rows(
         value = single_out(rows, size=n_columns, secret=True, attempts=attempts, seed=seed)
         outcomes.append((value.attack, value))
     return pd.DataFrame([_line(name, outcome, 0.05 / len(outcomes)) for name, outcome in outcomes])
+
+
+def _check_names(quasi_identifiers: list[str], sensitive: list[str], meanings: Meanings) -> None:
+    """Refuse columns with two roles, and meanings of columns that no attacker knows."""
+    for name in sensitive:
+        if name in quasi_identifiers:
+            raise AttackError(f"sensitive: column {name!r} is a quasi-identifier too; choose one")
+    for name in meanings:
+        if name not in quasi_identifiers:
+            raise AttackError(
+                f"meanings: column {name!r} is not a quasi-identifier{nearest(name, quasi_identifiers)}"
+            )
+
+
+def _check_control(people: pd.DataFrame, control: pd.DataFrame) -> None:
+    """Refuse control people who are in the table: no attack would gain anything against it.
+
+    Some rows of both are equal by chance, about as many as there are people with a double in the table.
+    """
+    columns = [name for name in people.columns if name in control.columns]
+    if not columns:
+        return
+    inside, outside = (
+        pd.util.hash_pandas_object(frame[columns].astype(str), index=False)
+        for frame in (people, control)
+    )
+    expected = float(inside.duplicated(keep=False).mean())
+    seen = float(outside.isin(inside).mean())
+    if seen > (1 + expected) / 2:
+        raise AttackError(
+            f"control: {seen:.0%} of its rows are in the original records too, though only {expected:.0%} "
+            "of these have a double; pass people who are not in the table"
+        )
 
 
 def _line(name: str, outcome: Outcome, error: float) -> dict[str, object]:

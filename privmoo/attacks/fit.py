@@ -104,7 +104,7 @@ def read_rows(
         meanings: Per column, the values that a label stands for.
 
     Raises:
-        AttackError: A column is missing, or a label is not understood.
+        AttackError: A column is missing, a label is not understood, or nobody has the sensitive values.
 
     >>> release = pd.DataFrame({"age": ["20–29", "*"]})
     >>> rows = read_rows(release, [pd.DataFrame({"age": [25, 40]})], ["age"])
@@ -135,6 +135,11 @@ def read_rows(
         secrets = np.zeros((len(distinct), len(values)), np.int64)
         np.add.at(secrets, (place, codes[0]), 1)
         truths = tuple(codes[1:])
+        if not np.isin(codes[0], np.concatenate(truths)).any():
+            raise AttackError(
+                f"sensitive: nobody has a value that the release has in column {sensitive!r}; it must be "
+                "published as it is"
+            )
     return Rows(
         tuple(
             Column(distinct[:, j].copy(), column.distance, column.ends, column.texts)

@@ -40,9 +40,13 @@ def squared_error_bound(table: Table, k: int, *, scale: Scale = "standard") -> f
     0.002494
     """
     k = whole_number("k", k, at_least=1)
-    if not k <= table.n_records <= _MOST_RECORDS:
+    if k > table.n_records:
         raise ProblemError(
-            f"table: the bound of squared errors needs {k:,} to {_MOST_RECORDS:,} records, got "
+            f"k: {k:,} is more than the {table.n_records:,} records of the table; choose a smaller k"
+        )
+    if table.n_records > _MOST_RECORDS:
+        raise ProblemError(
+            f"table: the bound of squared errors needs at most {_MOST_RECORDS:,} records, got "
             f"{table.n_records:,}; take a sample"
         )
     space = Space.of(table, scale)

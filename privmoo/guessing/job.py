@@ -156,7 +156,8 @@ def _problem(columns: Sequence[ColumnGuess]) -> str:
 _SEARCH = """\
 [search]
 seed = 1  # the same seed gives the same result
-# seconds = 120  # ends the search; without it, every way to recode is searched for its usual time
+# seconds = 120  # ends the search (compiling on a first run comes on top); without it, every way to
+# recode is searched for its usual time
 # generations = 200  # the first budget that is used up ends the search
 # population = 200
 # algorithm = "nsga2\""""

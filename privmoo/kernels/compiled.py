@@ -13,7 +13,13 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-from privmoo.kernels.parts import compile_callees_with_callers
+try:
+    from privmoo.kernels.parts import compile_callees_with_callers
+except (ImportError, AttributeError):  # this version of numba is made of other parts
+
+    def compile_callees_with_callers(jit: Any, function: Callable[..., Any]) -> None:
+        """Leave the loop as numba compiles it."""
+
 
 __all__ = ["compiled"]
 

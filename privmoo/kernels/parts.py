@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numba
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
@@ -12,6 +13,8 @@ from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 
 __all__ = ["compile_callees_with_callers"]
+
+_LATEST_TRIED = 0, 68
 
 
 def compile_callees_with_callers(jit: Any, function: Callable[..., Any]) -> None:
@@ -21,10 +24,15 @@ def compile_callees_with_callers(jit: Any, function: Callable[..., Any]) -> None
     inside every caller, and inside their callers. For regions this was nearly half of the compiler's work.
     A part is neither optimised nor translated nor stored: that happens where Python calls.
 
+    This rests on inner workings of numba. Versions that it was not tried with compile as usual, and so does
+    numba without its compiler (`NUMBA_DISABLE_JIT=1`).
+
     Args:
         jit: The loop as numba compiles it for Python.
         function: The same as Python code.
     """
+    if numba.version_info.short > _LATEST_TRIED or not isinstance(jit, CPUDispatcher):
+        return
     part = _Part(
         function,
         targetoptions={

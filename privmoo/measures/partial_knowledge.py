@@ -90,7 +90,7 @@ class KmAnonymity(_PartialKnowledge):
 class Confidence(_PartialKnowledge):
     """Confidence: the largest share of a sensitive value among records that agree in any m columns.
 
-    C of LKC-privacy (Mohammed, Fung, Hung & Lee 2009). Less is better: 1 means that m columns reveal
+    C of LKC-privacy (Mohammed, Fung, Hung & Lee 2009). Less is better: 1 means that up to m columns reveal
     somebody's value. Of several sensitive attributes the worst counts. A missing value may be the most
     frequent one of its group.
 

@@ -45,7 +45,7 @@ def words(files: Path, *more: str) -> tuple[str, ...]:
 def test_inference_is_found(files: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
     assert call(*words(files, "--sensitive", "ill"), monkeypatch=monkeypatch) == 0
     text = capsys.readouterr().out
-    assert "inference of ill" in text and "The release helps: inference of ill works" in text
+    assert "The release helps these attacks against people in the table: inference of ill" in text
     assert call(*words(files, "--sensitive", "ill", "--json"), monkeypatch=monkeypatch) == 0
     lines = json.loads(capsys.readouterr().out)
     assert lines[0]["gain"] == pytest.approx(lines[0]["success"] - lines[0]["control"])
@@ -58,6 +58,16 @@ def test_nothing_is_claimed_where_nothing_is_gained(
     assert "beyond chance. Other attacks may." in capsys.readouterr().out
 
 
+def test_control_people_of_the_table_are_refused(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    people = pd.read_csv(files / "people.csv")
+    for others in (people, people.sample(50, random_state=1)):
+        others.to_csv(files / "others.csv", index=False)
+        assert call(*words(files), monkeypatch=monkeypatch) == 2
+        assert "pass people who are not in the table" in capsys.readouterr().err
+
+
 def test_wrong_input_is_one_sentence(
     files: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
 ) -> None:
@@ -65,5 +75,10 @@ def test_wrong_input_is_one_sentence(
     assert "must be COLUMN=FILE" in capsys.readouterr().err
     assert call(*words(files)[:-2], monkeypatch=monkeypatch) == 2
     assert "pass the hierarchy with --hierarchy COLUMN=FILE" in capsys.readouterr().err
+    assert call(*words(files, "--sensitive", "age"), monkeypatch=monkeypatch) == 2
+    assert "column 'age' is a quasi-identifier too" in capsys.readouterr().err
+    assert call(*words(files, "--hierarchy", "jab=jab.csv"), monkeypatch=monkeypatch) == 2
+    assert call(*words(files, "--seed", "-1"), monkeypatch=monkeypatch) == 2
+    capsys.readouterr()
     assert call(*words(files, "--sensitive", "il"), monkeypatch=monkeypatch) == 2
     assert "column 'il' is not in it; did you mean 'ill'?" in capsys.readouterr().err

@@ -61,6 +61,23 @@ print(total(np.arange(4)), doubled(3))"""
     assert run(tmp_path, line) == ["36", "6"]
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        "import numba.core.codegen as codegen; del codegen.JITCodeLibrary",
+        "import numba; numba.version_info = numba.version_info._replace(short=(0, 99))",
+        "import os; os.environ['NUMBA_DISABLE_JIT'] = '1'",
+    ],
+)
+def test_where_parts_cannot_be_had_loops_are_as_usual(tmp_path: Path, before: str) -> None:
+    (tmp_path / "loops.py").write_text(LOOPS)
+    code = (
+        f"{before}; import numpy as np; from loops import *; print(total(np.arange(4)), doubled(3))"
+    )
+    command = [sys.executable, "-c", code]
+    assert subprocess.check_output(command, cwd=tmp_path, text=True).split() == ["36", "6"]
+
+
 def test_an_error_of_a_part_reaches_python(tmp_path: Path) -> None:
     line = (
         "print(total(np.arange(4)));\ntry: total(np.array([-1]))\nexcept ValueError as e: print(e)"

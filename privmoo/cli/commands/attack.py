@@ -22,7 +22,11 @@ __all__ = ["command"]
 def _attack(
     release: Annotated[Path, typer.Argument(help="The released rows: a CSV or Parquet file.")],
     original: Annotated[
-        Path, typer.Option("--original", help="The records that the release was made from.")
+        Path,
+        typer.Option(
+            "--original",
+            help="The records that the release was made from; best without those left out.",
+        ),
     ],
     control: Annotated[
         Path,
@@ -45,15 +49,15 @@ def _attack(
     attempts: Annotated[
         int, typer.Option("--attempts", help="The most people or descriptions per attack.")
     ] = 1000,
-    seed: Annotated[int, typer.Option("--seed", help="The seed of all choices.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of all choices.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     separator: Separator = None,
     encoding: Encoding = "utf-8-sig",
 ) -> None:
     """Attack released rows, and people who are not in them in the same way.
 
-    Only what works better against people in the table is the fault of the release. The result is for the
-    publisher: it is measured with the original records.
+    What works better against people in the table is the fault of the release; other attacks may work
+    too. The result is for the publisher: it is measured with the original records.
     """
     from privmoo.analysis.attack import attack_rows
     from privmoo.audit import Roles
@@ -101,20 +105,16 @@ def _meanings(entries: Sequence[str]) -> dict[str, dict[str, list[str]]]:
 def _say_outcomes(table: pd.DataFrame) -> None:
     """Print a line for every attack, and what follows from all of them."""
     width = max(len(name) for name in table["attack"])
-    say(
-        f"{'attack':<{width}}  {'success':>8}  {'control':>8}  {'gain':>9}  interval (95 % for all of them)"
-    )
+    heads = f"{'attack':<{width}}  {'success':>8}  {'control':>8}  {'gain':>9}"
+    say(f"{heads}  interval (about 95 % for all of them)")
     for line in table.to_dict("records"):
         say(
             f"{line['attack']:<{width}}  {line['success']:8.1%}  {line['control']:8.1%}  "
             f"{100 * line['gain']:+9.1f}  {100 * line['low']:+.1f} to {100 * line['high']:+.1f} points"
         )
-    worst = table.iloc[int(table["gain"].argmax())]
-    if worst["low"] > 0:
-        say(
-            f"\nThe release helps: {worst['attack']} works {100 * worst['gain']:.1f} points more often "
-            "against people in the table."
-        )
+    helped = table["attack"][table["low"] > 0].tolist()
+    if helped:
+        say(f"\nThe release helps these attacks against people in the table: {', '.join(helped)}.")
     else:
         say(
             "\nNone of these attacks works more often against people in the table, beyond chance. Other "
