@@ -80,11 +80,16 @@ def _attack(
         say(json.dumps(table.to_dict("records"), indent=2, ensure_ascii=False))
     else:
         _say_outcomes(table)
-        if len(others) < len(people):
-            say(
-                f"\nSingling out was counted among {len(others):,} people of each file, as many as there "
-                "are control people. With more of them it is counted in a larger crowd."
-            )
+        _say_crowd(len(others), len(people))
+
+
+def _say_crowd(n_control: int, n_people: int) -> None:
+    """Say among how many people singling out was counted, where these are not all."""
+    if n_control < n_people:
+        say(
+            f"\nSingling out was counted among {n_control:,} people of each file, as many as there "
+            "are control people. With more of them it is counted in a larger crowd."
+        )
 
 
 def _meanings(entries: Sequence[str]) -> dict[str, dict[str, list[str]]]:
