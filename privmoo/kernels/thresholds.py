@@ -156,26 +156,36 @@ def _low_ranks(
     least, most = np.inf, -np.inf
     for g in range(len(ranks)):
         least, most = min(least, ranks[g]), max(most, ranks[g])
-    if not (most > least) or not np.isfinite(most - least):
+    scale = (_BINS - 2) / (most - least) if most > least else np.inf
+    if not (0 < scale < np.inf):
         return np.argsort(ranks, kind="mergesort")
-    histogram = np.zeros(_BINS, np.int64)
-    scale = (_BINS - 1) / (most - least)
+    # Many groups have the least rank, such as a single value; they are a bin of their own.
+    bins = np.empty(len(ranks), np.uint8)
+    counts, records_of = np.zeros(_BINS, np.int64), np.zeros(_BINS, np.int64)
     for g in range(len(ranks)):
-        histogram[int((ranks[g] - least) * scale)] += records[g]
+        b = 0 if ranks[g] == least else 1 + int((ranks[g] - least) * scale)
+        bins[g] = b
+        counts[b] += 1
+        records_of[b] += records[g]
     total, last = np.int64(0), _BINS - 1
     for b in range(_BINS):
-        total += histogram[b]
+        total += records_of[b]
         if total > limit:
             last = b
             break
-    chosen = np.empty(len(ranks), np.int64)
-    n = 0
+    ends = np.cumsum(counts[: last + 1])
+    places = ends - counts[: last + 1]
+    order = np.empty(ends[last], np.int64)
     for g in range(len(ranks)):
-        if int((ranks[g] - least) * scale) <= last:
-            chosen[n] = g
-            n += 1
-    chosen = chosen[:n]
-    return chosen[np.argsort(ranks[chosen], kind="mergesort")]
+        b = bins[g]
+        if b <= last:
+            order[places[b]] = g
+            places[b] += 1
+    for b in range(1, last + 1):
+        if counts[b] > 1:
+            of_bin = order[ends[b] - counts[b] : ends[b]]
+            of_bin[:] = of_bin[np.argsort(ranks[of_bin], kind="mergesort")]
+    return order
 
 
 @compiled()
