@@ -61,9 +61,9 @@ class RegionSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
         seeds = rng.integers(1 << 31, size=len(jobs)).tolist()
 
         def grown(rows: list[int], seed: int) -> NDArray[np.int32]:
-            wanted: list[Target] = [targets[i] for i in rows]
+            of_rows: list[Target] = [targets[i] for i in rows]
             noise = self.noise if is_noised[rows[0]] else 0.0
-            return space.grow(wanted, steps[rows[0]], noise=noise, seed=seed)
+            return space.grow(of_rows, steps[rows[0]], noise=noise, seed=seed)
 
         X = np.empty((n_samples, space.n_variables), np.int32)
         for rows, part in zip(

@@ -56,15 +56,15 @@ class SplitMergeDrop(Mutation):  # type: ignore[misc]  # pymoo has no types
         end = space.n_centroid_variables
         for i in range(len(X)):
             matrix = space.matrices(X[i])[0]
-            used = np.flatnonzero(~space.is_unused(matrix))
-            n = int(rng.integers(1, max(2, round(self.share * len(used)) + 1)))
+            occupied = np.flatnonzero(~space.is_unused(matrix))
+            n = int(rng.integers(1, max(2, round(self.share * len(occupied)) + 1)))
             kind = rng.integers(3)
             if kind == 0:
-                centroids = np.concatenate([space.draw(rng, n), matrix[rng.permutation(used)]])
+                centroids = np.concatenate([space.draw(rng, n), matrix[rng.permutation(occupied)]])
             elif kind == 1:
-                centroids = _merge(matrix[used], n, space, rng)
+                centroids = _merge(matrix[occupied], n, space, rng)
             else:
-                centroids = matrix[rng.permutation(used)[: max(1, len(used) - n)]]
+                centroids = matrix[rng.permutation(occupied)[: max(1, len(occupied) - n)]]
             children[i, :end] = space.from_centres(centroids)[:end]
         space.vary_demands(children, rng, 0.3)
         return children

@@ -83,11 +83,11 @@ def compose(first: IntArray, second: IntArray, values: IntArray) -> Composition:
     pairs = np.column_stack([first, second])[people]
     _, place, counts = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
     tables = [_occurring(groups, values) for groups in (first, second)]
-    left = [
+    n_values = [
         len(tables[0][int(g)] & tables[1][int(h)])
         for g, h in pairs[np.unique(place.ravel(), return_index=True)[1]]
     ]
-    return Composition(people, counts[place.ravel()], np.array(left, np.int64)[place.ravel()])
+    return Composition(people, counts[place.ravel()], np.array(n_values, np.int64)[place.ravel()])
 
 
 def _occurring(groups: IntArray, values: IntArray) -> dict[int, set[int]]:

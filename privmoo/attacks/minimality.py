@@ -79,8 +79,8 @@ def minimality(
     def not_finer(rows: IntArray) -> NDArray[np.bool_]:
         consistent = np.ones(len(rows), np.bool_)
         for partition in partitions:
-            left = np.flatnonzero(consistent)
-            consistent[left] = breaks_diversity(rows[left], partition, len(codes), l)
+            candidates = np.flatnonzero(consistent)
+            consistent[candidates] = breaks_diversity(rows[candidates], partition, len(codes), l)
         return consistent
 
     return believe(worlds, not_finer, len(codes), exact=exact)

@@ -329,13 +329,17 @@ def warn_of_values(sensitive: Mapping[str, Attribute]) -> None:
 
 
 def check_rows(
-    columns: pd.DataFrame | Mapping[str, pd.Series[Any]], used: list[str], *, n: int, dropped: int
+    columns: pd.DataFrame | Mapping[str, pd.Series[Any]],
+    required: list[str],
+    *,
+    n: int,
+    dropped: int,
 ) -> None:
     """Raise unless there are at least two records and no column is empty.
 
     Args:
         columns: The values.
-        used: The columns that must not be empty.
+        required: The columns that must not be empty.
         n: The number of records.
         dropped: The number of records that were left out because a value is missing.
     """
@@ -344,6 +348,6 @@ def check_rows(
         raise TableError(
             f"data: {n} row{'' if n == 1 else 's'}{after}; at least two records are needed"
         )
-    for name in used:
+    for name in required:
         if columns[name].isna().all():
             raise TableError(f"data: all values of column {name!r} are missing; leave it out")

@@ -44,15 +44,15 @@ def near(front: Front, wishes: Mapping[str, float]) -> Answer:
             )
     lacks = np.column_stack([_lack(front, q, wishes[q.key]) for q in wish_quantities])
     limits = {q.key: Limit.wish(q, wishes[q.key]) for q in wish_quantities}
-    reached = {key: limit.holds(front) for key, limit in limits.items()}
+    is_met = {key: limit.holds(front) for key, limit in limits.items()}
     others = [q for q in front.objectives if q not in wish_quantities]
-    all_reached = np.all(list(reached.values()), axis=0)
-    solution = front[_closest(front, lacks, all_reached, others)]
+    all_met = np.all(list(is_met.values()), axis=0)
+    solution = front[_closest(front, lacks, all_met, others)]
     quantities = [*wish_quantities, *others]
-    if all_reached[solution.index]:
+    if all_met[solution.index]:
         phrases = join_words(q.phrase(solution.values[q.key]) for q in quantities)
         return Answer(f"reached: {phrases}", solution, {})
-    misses = [q for q in wish_quantities if not reached[q.key][solution.index]]
+    misses = [q for q in wish_quantities if not is_met[q.key][solution.index]]
     parts = [
         q.phrase(solution.values[q.key]) + (_off(q, solution, wishes[q.key]) if q in misses else "")
         for q in quantities
@@ -60,7 +60,7 @@ def near(front: Front, wishes: Mapping[str, float]) -> Answer:
     sentence = f"not reached: the closest is {join_words(parts)}"
     runners = {}
     for q in misses:
-        rows = np.flatnonzero(reached[q.key])
+        rows = np.flatnonzero(is_met[q.key])
         if not len(rows):
             continue
         rest = (

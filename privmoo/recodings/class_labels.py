@@ -134,19 +134,21 @@ def member_bounds(codes: NDArray[Any], classes: NDArray[np.int64], n_classes: in
     return bounds_of_classes(np.asarray(codes), classes, n_classes)
 
 
-def checked_bounds(table: Table, bounds: Any, members: Bounds, used: NDArray[np.int64]) -> Bounds:
+def checked_bounds(
+    table: Table, bounds: Any, members: Bounds, classes: NDArray[np.int64]
+) -> Bounds:
     """Check the bounds of regions: ranges of leaves that cover the members of their classes.
 
     Args:
         table: The records.
         bounds: Two matrices, classes × quasi-identifiers: the first leaf, and the leaf after the last.
         members: The bounds of the members of the classes in use.
-        used: The classes in use, as the rows of `bounds` are numbered.
+        classes: The classes in use, as the rows of `bounds` are numbered.
 
     Returns:
         The bounds of the classes in use.
     """
-    shape = (int(used.max()) + 1, table.n_qis)
+    shape = (int(classes.max()) + 1, table.n_qis)
     try:
         start, stop = (np.asarray(ends) for ends in bounds)
     except (TypeError, ValueError):
@@ -161,7 +163,7 @@ def checked_bounds(table: Table, bounds: Any, members: Bounds, used: NDArray[np.
             )
         if ends.dtype.kind not in "iu":
             raise RecodingError(f"bounds: leaves must be whole numbers, got {ends.dtype}")
-    start, stop = start[used].astype(np.int64), stop[used].astype(np.int64)
+    start, stop = start[classes].astype(np.int64), stop[classes].astype(np.int64)
     n_leaves = np.array([qi.n_leaves for qi in table.qis])
     is_inside = (start >= 0) & (stop <= n_leaves)
     does_cover = (start <= members[0]) & (members[1] <= stop)

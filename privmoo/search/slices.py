@@ -119,10 +119,10 @@ def most_left_out(problem: AnonymizationProblem) -> int | None:
 
     None where something else does: no objective is k or ℓ, or none is a loss, or the policy has no budget.
     """
-    wanted = any(m.name in _PUBLISHED and m.sense == "max" for m in problem.objectives)
-    losses = any("loss" in m.needs and m.sense == "min" for m in problem.objectives)
+    raises_privacy = any(m.name in _PUBLISHED and m.sense == "max" for m in problem.objectives)
+    lowers_loss = any("loss" in m.needs and m.sense == "min" for m in problem.objectives)
     engine = problem.evaluator.engine
-    if not (wanted and losses):
+    if not (raises_privacy and lowers_loss):
         return None
     if engine.staircase is not None:
         return engine.staircase.limit(problem.table.n_records)

@@ -206,10 +206,10 @@ class CentroidSpace(SearchSpace):
             rng: The source of randomness.
             shape: The shape of the result.
         """
-        drawn = rng.integers(self.table.n_records, size=shape)
+        records = rng.integers(self.table.n_records, size=shape)
         if self.view is not self.table:
-            return self.table.row_tuple[drawn].astype(np.int64)
-        return np.searchsorted(np.cumsum(self.table.weights), drawn, side="right")
+            return self.table.row_tuple[records].astype(np.int64)
+        return np.searchsorted(np.cumsum(self.table.weights), records, side="right")
 
     def is_unused(self, matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which places of a row's centroids repeat the first one."""
@@ -265,8 +265,8 @@ class CentroidSpace(SearchSpace):
         size, diversity, _ = self.demands_of(row)[0].tolist()
         for _ in range(self.n_clusters):
             partition = self._nearest_partition(self.matrices(row)[0])
-            used = partition.sizes > 0
-            if (partition.sizes[used] >= size).all():
+            is_occupied = partition.sizes > 0
+            if (partition.sizes[is_occupied] >= size).all():
                 return row
             balance(
                 self._units, partition, self._lead_number, self._by_lead, size, diversity, False

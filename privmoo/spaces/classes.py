@@ -168,16 +168,16 @@ class ClassSpace(SearchSpace):
         table = np.bincount(
             places, weights=field.entry_counts, minlength=n_classes * n_values
         ).reshape(n_classes, n_values)
-        used = sizes > 0
+        is_occupied = sizes > 0
         entropy, fewest = np.zeros(n_attributes), 1
         for s in range(n_attributes):
-            counts = table[used, field.value_starts[s] : field.value_starts[s + 1]]
+            counts = table[is_occupied, field.value_starts[s] : field.value_starts[s + 1]]
             shares = counts / counts.sum(axis=1, keepdims=True)
             entropies = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
             entropy[s] = entropies.min()
             least = int((counts > 0).sum(axis=1).min())
             fewest = least if s == 0 else min(fewest, least)
-        return Demands(max(self.k, int(sizes[used].min())), fewest, entropy)
+        return Demands(max(self.k, int(sizes[is_occupied].min())), fewest, entropy)
 
     def mended(self, labels: NDArray[Any], demands: Demands) -> NDArray[np.int64]:
         """Merge classes until all meet demands and there are at most `n_clusters`.
