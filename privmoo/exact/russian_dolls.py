@@ -25,6 +25,7 @@ from privmoo.kernels.stairs import Best, Terms
 __all__ = ["Outcome", "search_lattice"]
 
 _STEPS = 256  # into which the first stage is divided
+_FEW = 20_000  # nodes that are searched sooner than smaller lattices would pay for themselves
 _SHARES = 0.4, 0.8  # of the time, after which the smaller dolls and then the other part end
 
 
@@ -63,7 +64,7 @@ def search_lattice(
     start: NDArray[np.float64] | None = None,
     bar: Any = None,
 ) -> Outcome:
-    """Search a lattice, the smaller lattices of its last stages first.
+    """Search a lattice, and before it the smaller lattices of its last stages unless it has few nodes.
 
     If one of these cannot be finished, the stages before are searched by themselves. Costs of both parts
     add up, and a release with k has k in either part: so the bounds of the parts add up to a bound.
@@ -82,9 +83,8 @@ def search_lattice(
     apart = np.zeros(n_records + 1)
     now = watch.share
     dolls_until, parts_until = (now + part * (until - now) for part in _SHARES)
-    for first in range(n_stages - 1, 0, -1):
-        if goal.all_limits:
-            break
+    bounds_help = not goal.all_limits and lattice.n_nodes > _FEW
+    for first in range(n_stages - 1, 0, -1) if bounds_help else ():
         doll = lattice.part(range(first, n_stages))
         outcome = _sweep(doll, goal.for_columns(), rests[first:], watch, dolls_until)
         rests[first] = outcome.bound
@@ -194,12 +194,14 @@ def _bound_of_entry(lattice: Lattice, terms: Terms, entry: int) -> NDArray[np.fl
     lost = np.bincount(blocks, weights=stages.weights * costs, minlength=n_blocks)
     order = np.argsort(records, kind="stable")
     sizes, price = records[order], lost[order]
-    suppressed_below = np.concatenate([[0], np.cumsum(sizes)])
-    remaining = np.concatenate([np.cumsum(price[::-1])[::-1], [0.0]])
-    k = np.arange(int(stages.weights.sum()) + 1)
-    place = np.searchsorted(sizes, k, side="left")
-    suppressed = suppressed_below[place]
-    bound = remaining[place] + suppressed * terms.price
-    other = remaining[place] + suppressed * terms.prices[1] + terms.rests[1]
+    # The bound is the same for every k from one size of a block, exclusive, to the next.
+    places = np.flatnonzero(np.diff(sizes, prepend=-1))
+    lengths = np.diff(np.concatenate([[-1], sizes[places], [int(stages.weights.sum())]]))
+    places = np.append(places, n_blocks)
+    suppressed = np.concatenate([[0], np.cumsum(sizes)])[places]
+    remaining = np.concatenate([np.cumsum(price[::-1])[::-1], [0.0]])[places]
+    suppressed, remaining = np.repeat(suppressed, lengths), np.repeat(remaining, lengths)
+    bound = remaining + suppressed * terms.price
+    other = remaining + suppressed * terms.prices[1] + terms.rests[1]
     bound = np.maximum(bound, other)
     return np.where(suppressed <= terms.most_suppressed, bound, np.inf) * (1 - 1e-12)

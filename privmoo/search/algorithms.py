@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["algorithm_names", "check_algorithm", "describe_algorithm", "make_algorithm"]
 
 _MATING = ("sampling", "crossover", "mutation", "eliminate_duplicates", "repair")
+_FEW_TRIES = 10
+"""Rounds of mating for children that are not there yet; pymoo's 100 would each search for long."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +134,10 @@ def make_algorithm(
         arguments["n_offsprings"] = min(problem.default_offspring, size)
     if kind.spread:
         arguments["survival"] = SpreadSurvival()
-    algorithm: type[Algorithm] = load_object(f"pymoo.algorithms.{kind.path}")
-    return algorithm(**(arguments | options))
+    algorithm = load_object(f"pymoo.algorithms.{kind.path}")(**(arguments | options))
+    if kind.offspring and problem.default_offspring is not None:
+        algorithm.mating.n_max_iterations = _FEW_TRIES
+    return algorithm
 
 
 def reference_directions(n_obj: int, population: int) -> NDArray[np.float64]:

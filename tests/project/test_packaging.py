@@ -182,3 +182,14 @@ def test_rooms_refuse_a_top_level_name(room: str) -> None:
     )
     assert done.returncode == 1
     assert f"ImportError: the folder {room} is the package privmoo.{room}" in done.stderr
+
+
+def test_a_search_imports_neither_learners_nor_plots() -> None:
+    code = (
+        "import sys\n"
+        "import privmoo as pm\n"
+        "pm.optimize(pm.problems.Cuts(pm.testing.example_table()), budget=1, seed=1, progress=False)\n"
+        "late = {'matplotlib', 'scipy.stats', 'sklearn'} & set(sys.modules)\n"
+        "assert not late, late"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
