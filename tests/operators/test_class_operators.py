@@ -15,13 +15,13 @@ from privmoo.spaces import ClassSpace
 from privmoo.testing import check_operator
 from tests.scenery.clusters import people, tables
 
-TABLE = people(120, 1)
+TABLE = people(60, 1)
 PROBLEMS = {
-    "sizes": Clusters(TABLE, 30, k=3),
+    "sizes": Clusters(TABLE, 15, k=3),
     "few": Clusters(TABLE, 4, k=3),
-    "values": MOOBAM(TABLE, 30, 3),
+    "values": MOOBAM(TABLE, 15, 3),
     "whole tuples": MOOBAM(TABLE, 10, 3, scale="standard", split=0),
-    "categories": Clusters(people(60, 2, qis=["sex", "job"]), 9, k=3),
+    "categories": Clusters(people(40, 2, qis=["sex", "job"]), 9, k=3),
 }
 OPERATORS = {
     "sampling": ClassSampling(),

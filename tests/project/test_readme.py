@@ -16,9 +16,10 @@ from tests.scenery.paths import TOP
 README = TOP / "README.md"
 PAGES = sorted((TOP / "notebooks").rglob("*.md"))
 WALK = TOP / "notebooks" / "tutorials" / "command_line.md"
-# People search longer than a test has to.
+# People search longer, and in more records, than a test has to.
 SHORTER = {
     "README": ('budget={"cuts": 40, "regions": 1}', 'budget={"cuts": 5, "regions": 1}'),
+    "cluster_records": ("german_credit()", "german_credit().sample(300, seed=1)"),
     "command_line": ("--seeds 3 --evaluations 2000", "--seeds 2 --evaluations 200"),
 }
 BLOCK = re.compile(
@@ -36,7 +37,7 @@ def blocks(text: str) -> list[tuple[int, str]]:
 
 
 def text_of(page: Path) -> str:
-    """The text of a page, with shorter searches."""
+    """Return the text of a page, with shorter searches."""
     text = page.read_text(encoding="utf-8")
     if page.stem not in SHORTER:
         return text

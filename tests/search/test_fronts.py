@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -168,17 +171,20 @@ def test_a_focus_is_of_one_run_and_turns_the_local_search_on() -> None:
 
 
 def test_the_local_search_of_operators_is_counted() -> None:
-    table = pm.datasets.adult("dewri").sample(300, seed=1)
-    run = pm.optimize(pm.problems.Regions(table), budget=3, seed=1, progress=False).run
-    children = 2 * pm.problems.Regions.default_offspring
-    assert run["passes"] >= children * 16.0 * 4.0  # a tuple costs a quarter in a tree
-    again = pm.optimize(pm.problems.Regions(table), budget=3, seed=1, progress=False).run
-    assert again["passes"] == run["passes"]
-    run = pm.optimize(pm.problems.Clusters(table, 60), budget=2, seed=1, progress=False).run
-    n_units = space_of(pm.problems.Clusters(table, 60), "classes").n_units
-    assert run["passes"] >= 100 * (400 + 60)
-    assert run["moves"] == run["passes"] * n_units
-    assert "passes" not in pm.optimize(pm.problems.Cuts(TABLE), budget=2, progress=False).run
+    table = pm.datasets.adult("dewri").sample(80, seed=1)
+
+    def run_of(problem: pm.AnonymizationProblem, generations: int) -> Mapping[str, Any]:
+        algorithm = pm.search.make_algorithm(problem, population=12)
+        return pm.optimize(problem, algorithm, generations, seed=1, progress=False).run
+
+    run = run_of(pm.problems.Regions(table), 3)
+    assert run["passes"] >= 2 * 12 * 16.0 * 4.0  # a tuple costs a quarter in a tree
+    assert run_of(pm.problems.Regions(table), 3)["passes"] == run["passes"]
+    clusters = pm.problems.Clusters(table, 15)
+    run = run_of(clusters, 2)
+    assert run["passes"] >= 12 * (400 + 15)
+    assert run["moves"] == run["passes"] * space_of(clusters, "classes").n_units
+    assert "passes" not in run_of(pm.problems.Cuts(TABLE), 2)
 
 
 @pytest.mark.parametrize(
