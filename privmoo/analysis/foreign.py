@@ -206,17 +206,17 @@ class _Labels:
         numbers = self.qi.numbers
         if numbers is None:
             return 0
-        half, both = _HALF.fullmatch(text), _RANGE.fullmatch(text)
+        half, interval = _HALF.fullmatch(text), _RANGE.fullmatch(text)
         if half is not None:
             limit = float(half[2])
             inside = {">=": numbers >= limit, "≥": numbers >= limit, ">": numbers > limit}
             inside |= {"<=": numbers <= limit, "≤": numbers <= limit, "<": numbers < limit}
             return int(inside[half["sign"]].sum())
-        if both is None:
+        if interval is None:
             return 0
-        low, high = float(both[2]), float(both[3])
-        above = numbers > low if both["open"] in ("(", "]") else numbers >= low
-        below = numbers < high if both["close"] in (")", "[") else numbers <= high
+        low, high = float(interval[2]), float(interval[3])
+        above = numbers > low if interval["open"] in ("(", "]") else numbers >= low
+        below = numbers < high if interval["close"] in (")", "[") else numbers <= high
         return int((above & below).sum())
 
     def _of_mask(self, text: str) -> int:

@@ -109,15 +109,15 @@ class ChildCounts:
     Attributes:
         expected: The expected share of the members under every child.
         before: The same before anything was concluded.
-        least: The fewest members that every child has for certain.
-        most: The most members that every child can have.
+        fewest: The fewest members that every child has for certain.
+        largest: The most members that every child can have.
         ruled_out: The probability, before anything was concluded, of the counts that are ruled out.
     """
 
     expected: tuple[float, ...]
     before: tuple[float, ...]
-    least: tuple[int, ...]
-    most: tuple[int, ...]
+    fewest: tuple[int, ...]
+    largest: tuple[int, ...]
     ruled_out: float
 
 
@@ -135,8 +135,8 @@ def child_counts(size: int, shares: tuple[float, ...], k: int) -> ChildCounts:
     Raises:
         AttackError: There are too many counts, or none that is minimal.
 
-    >>> found = child_counts(2, (0.9, 0.1), 2)
-    >>> found.expected, found.least
+    >>> belief = child_counts(2, (0.9, 0.1), 2)
+    >>> belief.expected, belief.fewest
     ((0.5, 0.5), (1, 1))
     """
     total = sum(shares)

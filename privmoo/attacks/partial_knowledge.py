@@ -70,10 +70,10 @@ def largest_share(
         pairs, place = np.unique(agreeing * n_values + value, return_inverse=True)
         of_pair = np.bincount(place, np.where(is_known, count, 0))
         starts = np.flatnonzero(np.diff(pairs // n_values, prepend=-1))
-        most = np.maximum.reduceat(of_pair, starts)
+        most_frequent = np.maximum.reduceat(of_pair, starts)
         missing = np.bincount(agreeing, np.where(is_known, 0, count))
         present = pairs[starts] // n_values
-        worst = max(worst, float(((most + missing[present]) / records[present]).max()))
+        worst = max(worst, float(((most_frequent + missing[present]) / records[present]).max()))
     return worst
 
 

@@ -66,7 +66,7 @@ def km(counts: Counts, m: int = 2) -> float:
     >>> km(counts, m=1)
     2.0
     """
-    return min(float(known.hidden.min()) for known in _partly_known(counts, m))
+    return min(float(combination.hidden.min()) for combination in _partly_known(counts, m))
 
 
 @formula()
@@ -83,8 +83,8 @@ def confidence(counts: Counts, m: int = 2) -> float:
         raise AuditError("confidence: name at least one sensitive attribute")
     return max(
         float(values.worst.share.max())
-        for known in _partly_known(counts, m)
-        for values in known.sensitive.values()
+        for combination in _partly_known(counts, m)
+        for values in combination.sensitive.values()
     )
 
 

@@ -79,7 +79,7 @@ def fewest_unique(
         if len(columns_left) == len(spread) or differ(columns_left):
             break
     for name in reversed(columns_left.copy()):  # those with the fewest values first
-        fewer = [other for other in columns_left if other != name]
+        fewer = [column for column in columns_left if column != name]
         if differ(fewer):
             columns_left = fewer
     return [name for name in spread if name in columns_left]

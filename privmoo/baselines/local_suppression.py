@@ -130,9 +130,9 @@ def _join(
             [*ends, *[2] * table.n_qis],
         )
         sizes = np.bincount(classes, table.weights[others])
-        one = others[first]
-        is_blank = stop[one] - start[one] > 1
-        differs = (start[one] != table.tuples[t]) & ~is_blank
+        examples = others[first]
+        is_blank = stop[examples] - start[examples] > 1
+        differs = (start[examples] != table.tuples[t]) & ~is_blank
         costs = sizes * (differs @ prices) + table.weights[t] * ((differs | is_blank) @ prices)
         best = int(np.argmin(costs))
         blank = differs[best] | is_blank[best]

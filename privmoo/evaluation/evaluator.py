@@ -258,11 +258,11 @@ class Evaluator:
         values = np.concatenate(parts)
         steps = climb.promising(steps)
         of_steps = values[steps.owners]
-        known = np.zeros(len(steps.owners), np.bool_)
+        is_known = np.zeros(len(steps.owners), np.bool_)
         if staircase is self.engine.suppression and len(staircase.properties) == 1:
             # Each step of one property keeps less than the one before: so many records, the same release.
-            known = steps.suppressed == of_steps[:, -1]
-        unknown = np.flatnonzero(~known)
+            is_known = steps.suppressed == of_steps[:, -1]
+        unknown = np.flatnonzero(~is_known)
         for part in np.split(unknown, np.arange(self._most_steps, len(unknown), self._most_steps)):
             if len(part):
                 owners, begins = np.unique(steps.owners[part], return_index=True)

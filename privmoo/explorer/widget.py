@@ -164,7 +164,7 @@ class Explorer(anywidget.AnyWidget):
         finally:
             report.close()
         self._history.append((self._fronts, self.focus, dict(self.shortlist)))
-        which = next(i for i, other in enumerate(self._fronts.fronts) if other is entry)
+        which = next(i for i, candidate in enumerate(self._fronts.fronts) if candidate is entry)
         self._show(self._fronts.with_front(which, refined), solution, dict(self.shortlist))
         return refined
 
@@ -234,7 +234,7 @@ class Explorer(anywidget.AnyWidget):
     def _named(self, number: int) -> tuple[int, int]:
         """Return the front of a solution, and the number by which people call it."""
         entry, place = self._fronts.place(number)
-        which = next(i for i, other in enumerate(self._fronts.fronts) if other is entry)
+        which = next(i for i, candidate in enumerate(self._fronts.fronts) if candidate is entry)
         return which, place if entry.front is None else int(entry.front.numbers[place])
 
     def _numbered(self, which: int, number: int) -> int | None:

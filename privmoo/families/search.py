@@ -146,13 +146,13 @@ class _Purse:
         self._rest: RunBudget | None = None
         self._searches = list(searches)
         if isinstance(budget, Mapping):
-            for name, one in budget.items():
+            for name, family_budget in budget.items():
                 if name not in families:
                     raise ProblemError(
                         f"budget: {name!r} is not one of the families {', '.join(families)}"
                         f"{nearest(str(name), families)}"
                     )
-                self._own[name] = as_budget(one)
+                self._own[name] = as_budget(family_budget)
         elif budget is not None:
             self._rest = as_budget(budget)
 
@@ -180,7 +180,7 @@ class _Purse:
 def _budget_text(budget: FamilyBudget) -> str:
     """Return a budget as the facts of a run state it."""
     if isinstance(budget, Mapping):
-        return repr({name: as_budget(one) for name, one in budget.items()})
+        return repr({name: as_budget(family_budget) for name, family_budget in budget.items()})
     return repr(None if budget is None else as_budget(budget))
 
 

@@ -43,8 +43,8 @@ def for_a_little_more(front: Front, solution: Solution | int, at_most: float) ->
     unchanged_here = here.kept_columns()
     named_columns = set(unchanged_here)
     answers: list[Answer] = []
-    for other in _slightly_dearer(front, place, cost, at_most):
-        candidate = front[int(other)]
+    for dearer in _slightly_dearer(front, place, cost, at_most):
+        candidate = front[int(dearer)]
         columns = candidate.kept_columns()
         gained = [name for name in columns if name not in named_columns]
         if gained:

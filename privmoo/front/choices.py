@@ -230,8 +230,8 @@ def _stated_k(front: Front) -> float | None:
         and (entry["measure"].get("key"), entry.get("relation")) == ("k", ">=")
         and is_number(entry.get("bound"))
     ]
-    least = max(bounds, default=0.0)
-    return least if least >= 2 else None
+    stated_k = max(bounds, default=0.0)
+    return stated_k if stated_k >= 2 else None
 
 
 def _cheapest(front: Front, demand: Limit, cost: Quantity) -> int | None:
@@ -282,9 +282,9 @@ def _usual_steps(front: Front) -> tuple[Quantity, list[float]]:
         if key in by_key:
             quantity = by_key[key]
             steps = [s for s in levels if Limit.wish(quantity, s).holds(front).any()]
-            least = _stated_k(front) if key == "k" else None
-            if least is not None:
-                steps = [least, *(s for s in steps if s > least)]
+            stated_k = _stated_k(front) if key == "k" else None
+            if stated_k is not None:
+                steps = [stated_k, *(s for s in steps if s > stated_k)]
             if not steps and key == "k":
                 steps = [s for s in (2.0,) if front.column("k").max() >= s]
             return quantity, sorted(steps, reverse=quantity.sense == "min")

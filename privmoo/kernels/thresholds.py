@@ -153,17 +153,17 @@ def _low_ranks(
     ranks: NDArray[np.float64], records: NDArray[np.int64], limit: int
 ) -> NDArray[np.int64]:
     """Return the groups that a threshold on the rank may leave out, and those of the next bin, in order."""
-    least, most = np.inf, -np.inf
+    lowest, highest = np.inf, -np.inf
     for g in range(len(ranks)):
-        least, most = min(least, ranks[g]), max(most, ranks[g])
-    scale = (_BINS - 2) / (most - least) if most > least else np.inf
+        lowest, highest = min(lowest, ranks[g]), max(highest, ranks[g])
+    scale = (_BINS - 2) / (highest - lowest) if highest > lowest else np.inf
     if not (0 < scale < np.inf):
         return np.argsort(ranks, kind="mergesort")
     # Many groups have the least rank, such as a single value; they are a bin of their own.
     bins = np.empty(len(ranks), np.uint8)
     counts, records_of = np.zeros(_BINS, np.int64), np.zeros(_BINS, np.int64)
     for g in range(len(ranks)):
-        b = 0 if ranks[g] == least else 1 + int((ranks[g] - least) * scale)
+        b = 0 if ranks[g] == lowest else 1 + int((ranks[g] - lowest) * scale)
         bins[g] = b
         counts[b] += 1
         records_of[b] += records[g]
@@ -308,8 +308,8 @@ def _least_unlisted(ranks: NDArray[np.float64], order: NDArray[np.int64]) -> flo
     """Return the least rank of the groups that are not listed; infinite if all are."""
     is_listed = np.zeros(len(ranks), np.bool_)
     is_listed[order] = True
-    least = np.inf
+    lowest = np.inf
     for g in range(len(ranks)):
         if not is_listed[g]:
-            least = min(least, ranks[g])
-    return least
+            lowest = min(lowest, ranks[g])
+    return lowest

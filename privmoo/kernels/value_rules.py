@@ -200,10 +200,10 @@ def fewest_to_suppress(rules: ValueRules, sizes: NDArray[np.int64], segments: Se
                 continue
             need = np.int64(1)
             if 0 < share < 1:
-                most = np.int64(0)
+                largest_count = np.int64(0)
                 for i in range(segments.starts[group], segments.stops[group]):
-                    most = max(most, np.int64(segments.counts[i]))
-                excess = (most - share * sizes[group]) / (1 - share)
+                    largest_count = max(largest_count, np.int64(segments.counts[i]))
+                excess = (largest_count - share * sizes[group]) / (1 - share)
                 need = max(need, np.int64(np.ceil(excess - _ROUNDING)))
             needs[group] = max(needs[group], need)
     for group in range(len(sizes)):

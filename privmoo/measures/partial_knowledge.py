@@ -77,9 +77,9 @@ class KmAnonymity(_PartialKnowledge):
         names = groups.table.qi_names
         result = np.full(len(groups), np.inf)
         for columns in combinations(names, min(self.m, len(names))):
-            known = on_columns(groups, columns)
-            for c, (start, stop) in enumerate(zip(known.starts, known.stops, strict=True)):
-                result[c] = min(result[c], known.sizes[start:stop].min(initial=2**62))
+            agreeing = on_columns(groups, columns)
+            for c, (start, stop) in enumerate(zip(agreeing.starts, agreeing.stops, strict=True)):
+                result[c] = min(result[c], agreeing.sizes[start:stop].min(initial=2**62))
         return result
 
     def range(self, table: Table) -> tuple[float, float]:

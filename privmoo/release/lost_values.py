@@ -46,9 +46,9 @@ class LostValues:
 
     def __str__(self) -> str:
         verb = "remains" if self.occurring - self.lost == 1 else "remain"
-        one = self.records == 1
+        is_single = self.records == 1
         nouns = ("person", "people") if self.people else ("record", "records")
-        who = f"{self.records:,} {nouns[0] if one else nouns[1]}"
+        who = f"{self.records:,} {nouns[0] if is_single else nouns[1]}"
         return f"{self.remaining} {verb}, {who} affected"
 
 

@@ -78,8 +78,8 @@ def _nearest(front: Front, wishes: Mapping[Quantity, float]) -> NDArray[np.intp]
     """Return the places of all solutions, the nearest to the wishes first, on the axes of a plot."""
     distance = np.zeros(len(front))
     for quantity, value in wishes.items():
-        both = np.append(front.column(quantity.key), value)
-        scaled = quantity.scaled(both)
+        values_and_wish = np.append(front.column(quantity.key), value)
+        scaled = quantity.scaled(values_and_wish)
         distance = np.maximum(distance, np.abs(scaled[:-1] - scaled[-1]))
     return np.argsort(distance, kind="stable")
 

@@ -161,8 +161,8 @@ def test_child_counts_equal_all_tables(size: int, shares: list[float], k: int) -
     assume(total > 1e-9)
     belief = child_counts(size, tuple(shares), k)
     assert belief.expected == pytest.approx(sums / total)
-    assert belief.least == tuple(np.min(counts_seen, axis=0))
-    assert belief.most == tuple(np.max(counts_seen, axis=0))
+    assert belief.fewest == tuple(np.min(counts_seen, axis=0))
+    assert belief.largest == tuple(np.max(counts_seen, axis=0))
     assert belief.ruled_out == pytest.approx(1 - total, abs=1e-9)
 
 
