@@ -87,7 +87,9 @@ class RegionMutation(Mutation):  # type: ignore[misc]  # pymoo has no types
             draw = np.random.default_rng(seeds[i])
             share, target = space.draw_share(draw), space.target_of(rows[i])
             if target.k == 1 or draw.random() < self.retarget:
-                target = space.near(target, draw)  # with regions of one record nothing is gained
+                target = space.targets.near(
+                    target, draw
+                )  # with regions of one record nothing is gained
             row = space.other_steps(rows[i], target, draw)
             children[i] = space.improved(row, target, effort, seeds[i], share=share)
 

@@ -71,7 +71,7 @@ class RegionSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
         ):
             X[rows] = part
         if space.groups_by_levels:
-            rows = space.most_usual(targets, _BY_LEVELS)
+            rows = space.targets.most_usual(targets, _BY_LEVELS)
             grouped = space.each(space.by_levels, [targets[i] for i in rows], list(steps[rows]))
             X[rows] = np.stack(grouped)
         return X

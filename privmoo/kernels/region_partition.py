@@ -224,38 +224,25 @@ def nearest_regions(
     cells: NDArray[np.int64],
     t: int,
     without: int,
-    wanted: NDArray[np.int64],
+    nearest: NDArray[np.int64],
 ) -> int:
     """Write the regions that a tuple would join at the least extra loss; return how many there are."""
-    d = layout.codes.shape[1]
-    weight = layout.weights[t]
-    prices = np.full(len(wanted), np.inf)
+    prices = np.full(len(nearest), np.inf)
     number = 0
     for i in range(partition.numbers[0]):
         r = partition.places[i]
         if r == without or partition.is_out[r] or cells[partition.heads[r]] != cells[t]:
             continue
-        size = partition.records[r] + weight
-        price = weight * partition.costs[r]
-        limit = prices[-1]
-        for a in range(d):
-            code = layout.codes[t, a]
-            low, high = partition.low[r, a], partition.high[r, a]
-            if code < low:
-                price += size * (span_cost(layout, a, code, high) - span_cost(layout, a, low, high))
-            elif code > high:
-                price += size * (span_cost(layout, a, low, code) - span_cost(layout, a, low, high))
-            if price >= limit:
-                break
-        if price < limit:
-            place = len(wanted) - 1
+        price = _price_up_to(layout, partition, t, r, prices[-1])
+        if price < prices[-1]:
+            place = len(nearest) - 1
             while place > 0 and prices[place - 1] > price:
                 prices[place] = prices[place - 1]
-                wanted[place] = wanted[place - 1]
+                nearest[place] = nearest[place - 1]
                 place -= 1
             prices[place] = price
-            wanted[place] = r
-            number = min(number + 1, len(wanted))
+            nearest[place] = r
+            number = min(number + 1, len(nearest))
     return number
 
 
@@ -266,7 +253,7 @@ def cheapest_region(
     cells: NDArray[np.int64],
     t: int,
     without: int,
-    most: float,
+    limit: float,
 ) -> tuple[int, float]:
     """Return the region that a tuple would join at the least extra loss, and that loss.
 
@@ -276,32 +263,37 @@ def cheapest_region(
         cells: The cell of every tuple, which no region may leave.
         t: The tuple.
         without: A region that does not count, as do those that are left out.
-        most: What the region must cost less than.
+        limit: What the region must cost less than.
 
     Returns:
         -1 and infinity if there is no such region.
     """
-    weight, best, least = layout.weights[t], -1, most
+    best, cheapest = -1, limit
     for i in range(partition.numbers[0]):
         r = partition.places[i]
-        price = weight * partition.costs[r]
-        if price >= least or r == without or partition.is_out[r]:
+        if r == without or partition.is_out[r] or cells[partition.heads[r]] != cells[t]:
             continue
-        if cells[partition.heads[r]] != cells[t]:
-            continue
-        size = partition.records[r] + weight
-        for a in range(layout.codes.shape[1]):
-            code = layout.codes[t, a]
-            low, high = partition.low[r, a], partition.high[r, a]
-            if code < low:
-                price += size * (span_cost(layout, a, code, high) - span_cost(layout, a, low, high))
-            elif code > high:
-                price += size * (span_cost(layout, a, low, code) - span_cost(layout, a, low, high))
-            if price >= least:
-                break
-        if price < least:
-            best, least = r, price
-    return int(best), float(least if best >= 0 else np.inf)
+        price = _price_up_to(layout, partition, t, r, cheapest)
+        if price < cheapest:
+            best, cheapest = r, price
+    return int(best), float(cheapest if best >= 0 else np.inf)
+
+
+@compiled()
+def _price_up_to(layout: Layout, partition: Partition, t: int, r: int, limit: float) -> float:
+    """Return the extra loss if a tuple joins a region, or a part of it that reaches a limit."""
+    size = partition.records[r] + layout.weights[t]
+    price = layout.weights[t] * partition.costs[r]
+    for a in range(layout.codes.shape[1]):
+        if price >= limit:
+            break
+        code = layout.codes[t, a]
+        low, high = partition.low[r, a], partition.high[r, a]
+        if code < low:
+            price += size * (span_cost(layout, a, code, high) - span_cost(layout, a, low, high))
+        elif code > high:
+            price += size * (span_cost(layout, a, low, code) - span_cost(layout, a, low, high))
+    return float(price)
 
 
 @compiled()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -12,17 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privmoo._util.checks import choice
-from privmoo._util.distinct import number_by_appearance, number_equal, number_rows
+from privmoo._util.distinct import number_by_appearance, number_equal
 from privmoo.data.table import Table
 from privmoo.errors import ColumnError, ProblemError, nearest
-from privmoo.hierarchy.nodes import nodes_of
-from privmoo.kernels.region_layout import Layout, Limits
+from privmoo.kernels.region_layout import Limits
 from privmoo.kernels.region_levels import group_by_levels
 from privmoo.kernels.region_moves import adopt, dissolve, improve
 from privmoo.kernels.region_parts import better_parts
 from privmoo.kernels.region_splits import new_members, split_tight
 from privmoo.kernels.region_tree_search import better_tree, improve_tree
-from privmoo.kernels.region_trees import Forest, grow_trees, read_tree
+from privmoo.kernels.region_trees import grow_trees, read_tree
 from privmoo.kernels.region_values import tight_bounds, worst_values
 from privmoo.measures import Constraint, Measure
 from privmoo.operators import HashDuplicates, RegionExchange, RegionMutation, RegionSampling
@@ -30,8 +28,10 @@ from privmoo.recodings.base import Recoding
 from privmoo.recodings.candidates import Candidates
 from privmoo.recodings.classes import PartitionRecoding, as_classes, range_recoding
 from privmoo.spaces.base import SearchSpace, row_keys
-from privmoo.spaces.region_columns import Coarsened, lay_out, level_vectors, steps_of
+from privmoo.spaces.region_columns import Coarsened, level_vectors, steps_of
+from privmoo.spaces.region_ground import Ground
 from privmoo.spaces.region_limits import Demands, Target
+from privmoo.spaces.region_targets import Targets
 from privmoo.suppression import BelowThreshold, Suppression
 
 __all__ = ["RegionSpace", "Regions"]
@@ -41,7 +41,6 @@ _LARGEST_POOL = 2_000
 _LARGEST_PART = 3_000
 _TREE_EFFORT = 4.0  # a tuple costs less in a tree
 _MOST_USUAL = 5
-_USUAL_K = (5, 10, 25, 50, 100, 3, 20, 2, 4, 7, 15, 30, 75)
 
 
 class Regions(NamedTuple):
@@ -56,72 +55,6 @@ class Regions(NamedTuple):
     labels: NDArray[np.int32]
     start: NDArray[np.int64]
     stop: NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Ground:
-    """The table as regions divide it, once the columns that are recoded alike everywhere are fixed.
-
-    Attributes:
-        columns: The quasi-identifiers, with the lowest values that may be published.
-        layout: What the kernels read of them.
-        cells: The cell of every tuple, which no region may leave.
-        order: The tuples, by cell.
-        segments: Where the cells begin in that order; one more at the end.
-        boxes: The bounds of the cells, as the kernels of trees read them.
-    """
-
-    columns: tuple[Coarsened, ...]
-    layout: Layout
-    cells: NDArray[np.int64]
-    order: NDArray[np.int64]
-    segments: NDArray[np.int64]
-    boxes: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, table: Table, columns: Sequence[Coarsened]) -> Ground:
-        """Return the table with these columns.
-
-        Args:
-            table: The records.
-            columns: Its quasi-identifiers.
-        """
-        layout = lay_out(table, columns)
-        divided = [j for j, column in enumerate(columns) if column.cells[-1] > 0]
-        cells, first = number_rows(
-            np.zeros(table.n_tuples, np.int64),
-            [columns[j].cells[table.tuples[:, j]] for j in divided],
-            [int(columns[j].cells[-1]) + 1 for j in divided],
-        )
-        order = np.argsort(cells, kind="stable")
-        segments = np.searchsorted(cells[order], np.arange(len(first) + 1))
-        boxes = np.stack([_box(columns, table.tuples[t]) for t in first])
-        return cls(tuple(columns), layout, cells, order, segments, boxes)
-
-    def forest(self, limits: Limits) -> Forest:
-        """Return the cells as the kernels of trees read them.
-
-        Args:
-            limits: Limits on regions, beside k.
-        """
-        members = new_members(self.layout, self.order)
-        return Forest(self.layout, limits, members, self.segments, self.boxes)
-
-
-def _box(columns: Sequence[Coarsened], leaves_of_one: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the bounds of a tuple's cell: a range of codes, or a node with all of its children."""
-    box = np.zeros((len(columns), 3), np.int64)
-    for j, column in enumerate(columns):
-        leaves = np.flatnonzero(column.cells == column.cells[leaves_of_one[j]])
-        low, high = column.blocks[leaves[0]], column.blocks[leaves[-1]]
-        if not column.is_tree:
-            box[j, :2] = low, high
-            continue
-        nodes = nodes_of(column.levels())
-        node = int(np.flatnonzero((nodes.start <= low) & (nodes.stop > high))[0])
-        children = int((nodes.parent == node).sum())
-        box[j] = node, children, children * (children - 1) // 2
-    return box
 
 
 class RegionSpace(SearchSpace):
@@ -433,6 +366,11 @@ class RegionSpace(SearchSpace):
         head = np.array(self._head(steps, target), np.int32)
         return np.concatenate([head, number_by_appearance(labels)[0]])
 
+    @property
+    def targets(self) -> Targets:
+        """The targets that are worth searching for."""
+        return Targets(self.demands, self.table.n_persons, self.focus.get("k"))
+
     def target_of(self, row: NDArray[Any]) -> Target:
         """Return the strictest target that a decision vector meets, within the constraints."""
         regions = self._decode(np.asarray(row))
@@ -449,85 +387,10 @@ class RegionSpace(SearchSpace):
             rng: The source of randomness.
             number: How many.
         """
-        demands = self.demands
-        ks = self._sizes(number)
-        whole = np.zeros(self.table.n_tuples, np.int32)
+        one_region = np.zeros(self.table.n_tuples, np.int32)
         layout = self.ground(np.zeros(len(self.consistent), np.int64)).layout
-        reach = worst_values(layout, demands.limits, whole, 1)[1]
-        targets = []
-        for k in ks:
-            bounds = demands.limits.bounds.copy()
-            for goal in demands.goals:
-                if demands.at_least(goal):
-                    bounds[goal] = 1.0 + (max(reach[goal], 1.0) - 1.0) * rng.random()
-                else:
-                    bounds[goal] = reach[goal] + np.exp(rng.uniform(np.log(0.01), 0.0))
-            targets.append(Target(k, demands.stricter(bounds)))
-        return targets
-
-    def most_usual(self, targets: Sequence[Target], number: int) -> list[int]:
-        """Return the places of some different targets, those with sizes that people publish first.
-
-        Args:
-            targets: The targets.
-            number: The largest number of places.
-        """
-        places: dict[tuple[int, bytes], int] = {}
-        for i, target in enumerate(targets):
-            places.setdefault((target.k, target.bounds.tobytes()), i)
-        rank = {k: i for i, k in enumerate(_USUAL_K)}
-        order = sorted(places.values(), key=lambda i: rank.get(targets[i].k, len(rank)))
-        return sorted(order[:number])
-
-    def _sizes(self, number: int) -> list[int]:
-        """Return least sizes of a region: those that people publish, and others up to half of the records.
-
-        They are different as far as there are enough.
-        """
-        least = self.demands.k
-        if not self.demands.varies_k:
-            return [least] * number
-        largest = max(least, self.table.n_persons // 2)
-        focus = self._focus_on_k
-        usual = [k for k in _USUAL_K if least <= k <= largest]
-        if focus is not None:
-            low, high = focus
-            inside = np.rint(low * (high / low) ** np.linspace(0.0, 1.0, -(-3 * number // 4)))
-            usual = [low, high, *(k for k in usual if low < k < high), *inside.astype(int).tolist()]
-        shares = np.linspace(0.0, 1.0, number)
-        spread = np.rint(least * (largest / least) ** shares).astype(np.int64).tolist()
-        sizes = list(dict.fromkeys([*usual, *spread[::-1]]))[:number]
-        return sorted(np.resize(sizes, number).tolist())
-
-    @property
-    def _focus_on_k(self) -> tuple[int, int] | None:
-        """The sizes that matter most, within the constraints; None if all do."""
-        if "k" not in self.focus:
-            return None
-        largest = max(self.demands.k, self.table.n_persons)
-        low, high = np.clip(self.focus["k"], self.demands.k, largest)
-        return math.floor(low), math.ceil(high)
-
-    def near(self, target: Target, rng: np.random.Generator) -> Target:
-        """Return a target that differs a little from another one.
-
-        Args:
-            target: The other one.
-            rng: The source of randomness.
-        """
-        demands = self.demands
-        k, bounds = target.k, target.bounds.copy()
-        for goal in demands.goals:
-            bounds[goal] *= np.exp(rng.normal(0.0, 0.1))
-        focus = self._focus_on_k
-        is_outside = focus is not None and not focus[0] <= k <= focus[1]
-        if demands.varies_k and focus is not None and is_outside and rng.random() < 0.75:
-            k = round(focus[0] * (focus[1] / focus[0]) ** rng.random())
-        elif demands.varies_k:
-            step = rng.choice([-1, 1]) if rng.random() < 0.5 else 0
-            k = max(2, round(k * np.exp(rng.normal(0.0, 0.15))) + step)
-        k = min(max(k, demands.k), max(demands.k, self.table.n_persons))
-        return Target(int(k), demands.stricter(bounds))
+        reach = worst_values(layout, self.demands.limits, one_region, 1)[1]
+        return self.targets.draw(rng, number, reach)
 
     def begin_run(self) -> None:
         """Forget the best regions of an earlier run."""
@@ -549,7 +412,7 @@ class RegionSpace(SearchSpace):
             if not is_published.any():
                 continue
             loss = float(records @ np.where(is_published, self._prices(regions), 1.0))
-            for k in self._usual_sizes:
+            for k in self.targets.usual_sizes:
                 if k <= sizes[is_published].min() and loss < self._elite.get(k, (np.inf,))[0]:
                     self._elite[k] = loss, row
 
@@ -565,19 +428,13 @@ class RegionSpace(SearchSpace):
         Returns:
             Decision vectors and their targets; none if nothing is remembered.
         """
-        ks = [k for k in self._usual_sizes if k in self._elite]
+        ks = [k for k in self.targets.usual_sizes if k in self._elite]
         if not ks or not number:
             return []
         most_usual, others = ks[:_MOST_USUAL], ks[_MOST_USUAL:] or ks
         first = np.resize(rng.permutation(most_usual), -(-3 * number // 4)).tolist()
         drawn = [*first, *np.resize(rng.permutation(others), number - len(first)).tolist()]
         return [(self._elite[k][1], Target(k, self.demands.loosest.bounds)) for k in drawn]
-
-    @property
-    def _usual_sizes(self) -> list[int]:
-        """The sizes that people publish, within the constraints and what matters most."""
-        low, high = self._focus_on_k or (self.demands.k, self.table.n_persons)
-        return [k for k in _USUAL_K if low <= k <= high]
 
     def other_steps(
         self, row: NDArray[np.int32], target: Target, rng: np.random.Generator

@@ -14,8 +14,9 @@ from privmoo.kernels.region_claims import Field, claim, draw_box, new_claims
 from privmoo.kernels.region_layout import Limits, Outliers, adapt_price
 from privmoo.kernels.region_moves import adopt, dissolve, improve
 from privmoo.kernels.region_partition import Partition, leave_out, new_partition, total_loss
+from privmoo.spaces.region_ground import Ground
 from privmoo.spaces.region_limits import Target
-from privmoo.spaces.regions import Ground, RegionSpace
+from privmoo.spaces.regions import RegionSpace
 
 
 def people(n: int, rng: np.random.Generator) -> pm.Table:

@@ -19,7 +19,7 @@ WALK = TOP / "notebooks" / "tutorials" / "command_line.md"
 # People search longer, and in more records, than a test has to.
 SHORTER = {
     "README": ('budget={"cuts": 40, "regions": 1}', 'budget={"cuts": 5, "regions": 1}'),
-    "cluster_records": ("german_credit()", "german_credit().sample(300, seed=1)"),
+    "cluster_records": ("german_credit()", "german_credit().sample(500, seed=1)"),
     "command_line": ("--seeds 3 --evaluations 2000", "--seeds 2 --evaluations 200"),
 }
 BLOCK = re.compile(

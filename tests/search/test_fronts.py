@@ -130,7 +130,7 @@ def test_regions_and_classes_aim_at_the_focus_of_a_run() -> None:
     assert sum(20 <= k <= 40 for k in focused) >= 15 > sum(20 <= k <= 40 for k in usual)
     assert min(focused) < 20 and max(focused) > 40
     outside = regions.space.demands.loosest
-    near = [regions.space.near(outside, rng).k for _ in range(40)]
+    near = [regions.space.targets.near(outside, rng).k for _ in range(40)]
     assert sum(20 <= k <= 40 for k in near) >= 20
     clusters = pm.problems.Clusters(table, 100, objectives=[pm.KAnonymity(), pm.InformationLoss()])
     clusters.space.focus = {"k": (20.0, 40.0)}
