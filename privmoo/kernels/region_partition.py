@@ -279,7 +279,7 @@ def cheapest_region(
     return int(best), float(cheapest if best >= 0 else np.inf)
 
 
-@compiled()
+@compiled(inline=True)
 def _price_up_to(layout: Layout, partition: Partition, t: int, r: int, limit: float) -> float:
     """Return the extra loss if a tuple joins a region, or a part of it that reaches a limit."""
     size = partition.records[r] + layout.weights[t]
