@@ -31,7 +31,7 @@ SHORTER = {
         ('budget={"cuts": 10, "regions": 1}', 'budget={"cuts": 5, "regions": 1}'),
     ],
     "cluster_records": [
-        ("german_credit()", "german_credit().sample(500, seed=1)"),
+        ("german_credit()", "german_credit().sample(300, seed=1)"),
         ("n_clusters=100", "n_clusters=50"),
     ],
     "command_line": [("--seeds 3 --evaluations 2000", "--seeds 2 --evaluations 200")],
