@@ -113,6 +113,8 @@ class TradeOff(AnonymizationProblem):
             suppression=self.budget,
             **self._with_limit(arguments),
         )
+        offspring = (part.default_offspring for part in parts.values())
+        self.default_offspring = min((n for n in offspring if n is not None), default=None)
         if "clusters" in parts:
             _check_measures(parts)
 

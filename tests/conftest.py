@@ -99,3 +99,11 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         if own:
             parts = ", ".join(f"{name} {n:,}" for name, n in sorted(own.items()))
             terminalreporter.write_line(f"{kind} tried: {sum(own.values()):,} ({parts})")
+
+
+@pytest.fixture
+def short_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let operators of classes search for a hundredth of the time; a contract does not ask how well."""
+    for name in ("class_sampling", "class_search"):
+        module = f"privmoo.operators.{name}"
+        monkeypatch.setattr(f"{module}.search_steps", lambda space, per_unit: per_unit)

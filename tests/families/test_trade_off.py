@@ -223,3 +223,9 @@ def test_constraints_that_no_division_keeps_are_said() -> None:
 def test_wrong_families(families: list[str], reason: str) -> None:
     with pytest.raises(ProblemError, match=reason):
         TradeOff(example_table(), families=families)
+
+
+def test_a_generation_is_as_short_as_that_of_the_slowest_family() -> None:
+    table = pm.testing.example_table()
+    assert pm.problems.TradeOff(table).default_offspring == pm.problems.Regions.default_offspring
+    assert pm.problems.TradeOff(table, families=["cuts"]).default_offspring is None

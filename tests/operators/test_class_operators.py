@@ -31,12 +31,14 @@ OPERATORS = {
 }
 
 
+@pytest.mark.usefixtures("short_searches")
 @pytest.mark.parametrize("operator", OPERATORS)
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_contract(operator: str, problem: str) -> None:
     check_operator(OPERATORS[operator], PROBLEMS[problem])
 
 
+@pytest.mark.usefixtures("short_searches")
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_children_have_k_and_at_most_n_clusters(problem: str) -> None:
     own = PROBLEMS[problem]

@@ -28,6 +28,7 @@ TABLE = people(120, 1)
 RELEASES = ["mean", "centroid"]
 
 
+@pytest.mark.usefixtures("short_searches")
 @pytest.mark.parametrize("scale", ["raw", "standard", "minmax"])
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("assignment", ["balanced", "nearest"])
@@ -35,6 +36,7 @@ def test_contract(assignment: Any, release: Any, scale: Any) -> None:
     check_problem(Clusters(TABLE, 12, k=3, assignment=assignment, release=release, scale=scale))
 
 
+@pytest.mark.usefixtures("short_searches")
 @pytest.mark.parametrize("policy", [pm.Budget(0.1), pm.BelowThreshold(5), pm.KLBudget(0.2)])
 @pytest.mark.parametrize("assignment", ["free", "balanced", "nearest"])
 def test_contract_with_suppression(assignment: Any, policy: Any) -> None:
@@ -53,12 +55,14 @@ ODD = {
 }
 
 
+@pytest.mark.usefixtures("short_searches")
 @pytest.mark.parametrize("table", ODD)
 @pytest.mark.parametrize("assignment", ["free", "balanced", "nearest"])
 def test_contract_on_odd_tables(assignment: Any, table: str) -> None:
     check_problem(Clusters(people(60, 2, **ODD[table]), 10, k=3, assignment=assignment))
 
 
+@pytest.mark.usefixtures("short_searches")
 def test_contract_of_the_published_model() -> None:
     check_problem(MOOBAM(TABLE, 10, 3))
     check_problem(MOOBAM(TABLE, 10, 3, assignment="nearest", split=0, scale="standard"))

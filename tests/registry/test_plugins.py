@@ -307,6 +307,7 @@ BUILT_IN: dict[str, Any] = {
 }
 
 
+@pytest.mark.usefixtures("short_searches")
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_operators_of_every_built_in_problem_conform(name: str) -> None:
     problem = BUILT_IN[name]()
