@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["RegionSampling"]
 
 _BY_LEVELS = 8
+_BY_GROWTH = 4
 
 
 class RegionSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
@@ -24,7 +25,7 @@ class RegionSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
 
     Splits for a size that was there before have gains that are distorted a little. Where most columns have
     trees, and ranges are tight, a few sizes that people publish begin with groups that are alike at some
-    levels.
+    levels. Where tight ranges must resemble the table, as t demands, a few begin with regions that grow.
 
     Args:
         noise: How much gains are distorted, as a logarithm.
@@ -74,4 +75,10 @@ class RegionSampling(Sampling):  # type: ignore[misc]  # pymoo has no types
             rows = space.targets.most_usual(targets, _BY_LEVELS)
             grouped = space.each(space.by_levels, [targets[i] for i in rows], list(steps[rows]))
             X[rows] = np.stack(grouped)
+        able = [i for i in range(n_samples) if space.can_grow(targets[i])]
+        places = space.targets.most_usual([targets[i] for i in able], _BY_GROWTH)
+        if places:
+            rows = [able[place] for place in places]
+            of_rows = [targets[i] for i in rows]
+            X[rows] = np.stack(space.each(space.by_growth, of_rows, list(steps[rows])))
         return X

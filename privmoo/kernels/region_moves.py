@@ -17,7 +17,8 @@ from privmoo.kernels.region_claims import (
     new_claims,
     set_box,
 )
-from privmoo.kernels.region_layout import Layout, Limits, Outliers, adapt_price, may_split
+from privmoo.kernels.region_growth import grow_regions
+from privmoo.kernels.region_layout import ALPHA, Layout, Limits, Outliers, adapt_price, may_split
 from privmoo.kernels.region_partition import (
     Partition,
     best_merge,
@@ -33,6 +34,7 @@ from privmoo.kernels.region_partition import (
     total_loss,
 )
 from privmoo.kernels.region_pools import (
+    all_keep_limits,
     gather_pool,
     left_out_of,
     polish_pool,
@@ -47,6 +49,7 @@ __all__ = ["adopt", "dissolve", "improve"]
 _FEWEST = 1e-9
 _HOTTEST = 0.3  # times the mean loss of k records: by how much a claim may raise the loss at first
 _RAREST = 0.1  # the share of moves that gain least
+_GROWN = 0.5  # the share of pools that grow anew, where regions must resemble the table
 
 
 @compiled()
@@ -177,21 +180,38 @@ def _divide(
     pool = gather_pool(layout, limits, partition, regions)
     spare = outliers.spare[0]
     kind = uniform(state)
-    if kind > 0.25:
+    grows = len(limits.kinds) > 0 and limits.kinds.max() >= ALPHA and uniform(state) < _GROWN
+    if grows:
+        order = _shuffled(pool.tuples, state)
+        grow_regions(layout, limits, cells, k, order, split_labels[0])
+    elif kind > 0.25:
         noise = 0.0 if kind > 0.9 else 2.0 * uniform(state)
         members = new_members(layout, pool.tuples)
         ends = np.array([0, len(pool.tuples)])
         outliers.spare[0] = spare + out_before
         split_tight(layout, limits, members, ends, np.array([k]), noise, state, split_labels)
+    if grows or kind > 0.25:
         for i in range(len(pool.tuples)):
             pool.labels[i] = split_labels[0, pool.tuples[i]]
     after = polish_pool(layout, limits, pool, k)
+    if grows and not all_keep_limits(limits, pool, k):
+        return 0.0, effort
     outliers.spare[0] = spare + out_before - left_out_of(limits, pool, k)
     if after < before - _FEWEST and outliers.spare[0] >= 0:
         put_back(layout, partition, pool, regions, outliers)
         return after - before, effort
     outliers.spare[0] = spare
     return 0.0, effort
+
+
+@compiled()
+def _shuffled(tuples: NDArray[np.int64], state: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return tuples in a random order."""
+    order = tuples.copy()
+    for i in range(len(order) - 1, 0, -1):
+        j = int(uniform(state) * (i + 1))
+        order[i], order[j] = order[j], order[i]
+    return order
 
 
 @compiled()

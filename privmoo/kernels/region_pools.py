@@ -28,6 +28,7 @@ from privmoo.kernels.region_partition import (
 
 __all__ = [
     "Pool",
+    "all_keep_limits",
     "gather_pool",
     "left_out_of",
     "polish_pool",
@@ -221,6 +222,15 @@ def left_out_of(limits: Limits, pool: Pool, k: int) -> int:
         elif pool.sizes[r] < k or not _may_change(limits, pool, r, -1, -1):
             return 1 << 60
     return left_out
+
+
+@compiled()
+def all_keep_limits(limits: Limits, pool: Pool, k: int) -> bool:
+    """Return whether all regions of a pool keep the limits."""
+    for r in range(len(pool.sizes)):
+        if pool.records[r] > 0 and (pool.sizes[r] < k or not _may_change(limits, pool, r, -1, -1)):
+            return False
+    return True
 
 
 @compiled()

@@ -155,6 +155,11 @@ class Demands:
         """Return whether the bound of a limit is a least value."""
         return self._kinds[goal] < ALPHA
 
+    def bound_differences(self, target: Target) -> bool:
+        """Return whether a target bounds from above how a region differs from the table, as t does."""
+        is_bound = (self.limits.kinds >= ALPHA) & (target.bounds < _LOOSEST[False])
+        return bool(is_bound.any())
+
     def stricter(self, one: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return bounds that are at least as strict as those of the constraints."""
         least = np.array(self._kinds) < ALPHA

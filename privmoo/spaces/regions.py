@@ -14,6 +14,7 @@ from privmoo._util.checks import choice
 from privmoo._util.distinct import number_by_appearance, number_equal
 from privmoo.data.table import Table
 from privmoo.errors import ColumnError, ProblemError, nearest
+from privmoo.kernels.region_growth import grow_regions
 from privmoo.kernels.region_layout import Limits
 from privmoo.kernels.region_levels import group_by_levels
 from privmoo.kernels.region_moves import adopt, dissolve, improve
@@ -39,6 +40,7 @@ __all__ = ["RegionSpace", "Regions"]
 Publish = Literal["region", "tight"]
 _LARGEST_POOL = 2_000
 _LARGEST_PART = 3_000
+_LARGEST_GROWTH = 30_000  # tuples; the time grows with their square
 _TREE_EFFORT = 4.0  # a tuple costs less in a tree
 _MOST_USUAL = 5
 
@@ -363,6 +365,35 @@ class RegionSpace(SearchSpace):
             labels[is_left] = n + np.arange(is_left.sum())
             labels = number_by_appearance(labels)[0]
         dissolve(ground.layout, limits, labels, ground.cells, k)
+        head = np.array(self._head(steps, target), np.int32)
+        return np.concatenate([head, number_by_appearance(labels)[0]])
+
+    def can_grow(self, target: Target) -> bool:
+        """Return whether regions that grow are a good start: few splits of tight ranges keep a limit.
+
+        That holds where a region must resemble the table, by t, β, δ or α.
+
+        Args:
+            target: What every region must have.
+        """
+        is_small = self.table.n_tuples <= _LARGEST_GROWTH
+        return self.publish == "tight" and is_small and self.demands.bound_differences(target)
+
+    def by_growth(self, target: Target, steps: NDArray[Any], *, seed: int = 0) -> NDArray[np.int32]:
+        """Return a decision vector of tight regions that grow tuple by tuple until they meet the target.
+
+        Nobody is left out.
+
+        Args:
+            target: What every region must have.
+            steps: How the consistent columns are recoded.
+            seed: Draws the tuples that regions begin with.
+        """
+        ground = self.ground(steps)
+        limits, k = self.demands.limits_for(target, below=0), target.k * self.demands.part
+        order = np.random.default_rng(seed).permutation(self.table.n_tuples)
+        labels = np.empty(self.table.n_tuples, np.int32)
+        grow_regions(ground.layout, limits, ground.cells, k, order, labels)
         head = np.array(self._head(steps, target), np.int32)
         return np.concatenate([head, number_by_appearance(labels)[0]])
 
