@@ -132,7 +132,7 @@ def _sweep(
     start: NDArray[np.float64] | None = None,
     bar: Any = None,
 ) -> Outcome:
-    """Sweep a lattice by parts of its first stage, those of the least bounds first."""
+    """Sweep a lattice by parts of its first stage, those of the least bounds first; a small one at once."""
     n_records = lattice.partitions.table.n_records
     best = new_best(n_records, 1 << 16)
     if start is not None:
@@ -141,13 +141,15 @@ def _sweep(
     counters = np.zeros(6, np.int64)
     counters[MOST_NODES] = watch.nodes
     cells = new_cells(len(lattice.stages.weights))
-    units = [(_bound_of(lattice, terms, *unit), unit) for unit in lattice.units(_STEPS)]
-    units.sort(key=lambda unit: float(unit[0][_geometric(n_records)].sum()), reverse=True)
+    units, bounds = lattice.units(_STEPS if lattice.n_nodes > _FEW else 1), {}
+    if len(units) > 1:
+        bounds = {unit: _bound_of(lattice, terms, *unit) for unit in units}
+        units.sort(key=lambda unit: float(bounds[unit][_geometric(n_records)].sum()), reverse=True)
     used = 0
     with watch.stops(counters, STOP, share), ThreadPoolExecutor(max_workers=1) as pool:
         while units and not counters[STOP] and not watch.is_over(share):
             before = counters[:3].copy()
-            begin, stop = units[-1][1]
+            begin, stop = units[-1]
             arguments = (lattice.stages, best, cells, used, begin, stop, terms, counters)
             n_used = interruptible(pool, arguments, counters)
             if n_used < 0:
@@ -162,7 +164,8 @@ def _sweep(
                 bar.update(lattice.n_lists(begin, stop))
     watch.spend(int(counters[0]))
     rest = np.full(n_records + 1, np.inf)
-    for bound, _ in units:
+    for unit in units:
+        bound = bounds[unit] if unit in bounds else _bound_of(lattice, terms, *unit)
         np.minimum(rest, bound, out=rest)
     return Outcome(best, rest, int(counters[0]), int(counters[1]))
 
