@@ -182,6 +182,7 @@ def _divide(
     kind = uniform(state)
     grows = len(limits.kinds) > 0 and limits.kinds.max() >= ALPHA and uniform(state) < _GROWN
     if grows:
+        effort += total * total / 16  # every tuple looks at all others
         order = _shuffled(pool.tuples, state)
         grow_regions(layout, limits, cells, k, order, split_labels[0])
     elif kind > 0.25:
