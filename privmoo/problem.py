@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ from privmoo.suppression import NoSuppression, Suppression
 __all__ = ["AnonymizationProblem", "read_constraints", "read_policy"]
 
 _RENAME = Hint(call="measure.named(...)")
+# What a program may set after it made a problem.
+_SETTINGS = ("default_algorithm", "default_population", "default_offspring", "default_generations")
 # What a subclass defines where it is not given a space.
 _MEANING = ("candidates", "recoding", "default_operators")
 
@@ -69,6 +71,7 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
     """The names of the attributes that, as arguments, reproduce the problem."""
     objects: ClassVar[tuple[str, ...]] = ()
     """The names of arguments that no file can state; a file states what they are built from instead."""
+    _made_of: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
 
     def __init__(
         self,
@@ -129,6 +132,43 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         space.view = view or self.table
         space.chunk = self.chunk
         return space
+
+    def __new__(cls, *arguments: Any, **options: Any) -> Self:
+        """Make a problem that knows what it was made of, so that `with_table` can make another one."""
+        problem: Self = super().__new__(cls)
+        problem._made_of = arguments, options
+        return problem
+
+    def with_table(self, table: Table) -> Self:
+        """Return the same problem about another table, such as one with other weights.
+
+        Args:
+            table: The other table, with the same columns.
+
+        Raises:
+            ProblemError: The problem was made of a space of its table, or of variables.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 40, 41]}),
+        ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+        >>> problem = pm.problems.Cuts(table, constraints=[pm.KAnonymity() >= 2])
+        >>> problem.with_table(table.with_weights({"age": 3})).constraints
+        (k >= 2,)
+        """
+        arguments, options = self._made_of
+        if not arguments and "table" not in options:
+            raise ProblemError(
+                f"with_table: {type(self).__name__} was not made of a table; make the other problem anew"
+            )
+        if "table" in options:
+            options = {**options, "table": table}
+        else:
+            arguments = (table, *arguments[1:])
+        twin = type(self)(*arguments, **options)
+        for name in _SETTINGS:
+            if name in vars(self):
+                setattr(twin, name, getattr(self, name))
+        return twin
 
     # What a formulation may define
 
