@@ -22,7 +22,8 @@ class State {
       }
     });
     this.several = data.fronts.length > 1;
-    this.fresh = new Set(data.fronts.flatMap((front, f) => (front.fresh ?? []).map((i) => this.starts[f] + i)));
+    // What the last search found, with the earlier solutions that it is linked to.
+    this.fresh = new Map(data.fronts.flatMap((front, f) => (front.fresh ?? []).map((one) => [this.starts[f] + one.place, one])));
     this.readFamilies();
     this.visible = data.fronts.map(() => true);
     this.ranges = this.quantities.map(() => null);

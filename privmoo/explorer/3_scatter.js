@@ -280,7 +280,8 @@ class Scatter {
       if (front.knee !== null) mark(state.starts[f] + front.knee, "diamond", theme.mark, both ? "" : "knee");
       if (star !== null) mark(state.starts[f] + star, "star", theme.pick, both ? `${name}, knee` : name);
     });
-    for (const id of state.fresh) if (state.visible[state.frontOf[id]]) ring(id, 5, theme.accent, 1);
+    this.drawLinks(context);
+    for (const id of state.fresh.keys()) if (state.visible[state.frontOf[id]]) ring(id, 5, theme.accent, 1);
     for (const id of state.shortlist.keys()) if (state.visible[state.frontOf[id]]) ring(id, 6, theme.pick, 1.5);
     if (state.focus !== null) ring(state.focus, 9, theme.ink, 2.5);
     if (state.hover !== null && state.hover !== state.focus) ring(state.hover, 8, theme.soft, 1.5);
@@ -290,6 +291,31 @@ class Scatter {
       `${state.quantities[y].label} against ${state.quantities[x].label} of ${state.count} selected solutions`
       + `${state.focus === null ? "" : `; in focus: ${state.name(state.focus)}, ${state.says(state.focus)}`}`
       + "; the table below has the same figures");
+  }
+
+  /** Lines from new solutions to the earlier ones that they are near to. */
+  drawLinks(context) {
+    const { state, theme } = this;
+    const [x, y] = [state.axes.x, state.axes.y].map((j) => state.objectives.indexOf(j));
+    if (x < 0 || y < 0) return; // only objectives are known of earlier solutions
+    context.save();
+    context.beginPath();
+    context.rect(52, 6, this.width - 60, this.height - 42);
+    context.clip();
+    context.strokeStyle = theme.accent;
+    context.lineWidth = 1;
+    context.globalAlpha = 0.7;
+    context.beginPath();
+    for (const [id, { earlier }] of state.fresh) {
+      if (!state.visible[state.frontOf[id]]) continue;
+      const [px, py] = [this.x(earlier[x]), this.y(earlier[y])];
+      context.moveTo(...this.spot(id));
+      context.lineTo(px, py);
+      context.moveTo(px + 2.5, py);
+      context.arc(px, py, 2.5, 0, 2 * Math.PI);
+    }
+    context.stroke();
+    context.restore();
   }
 
   drawLegend() {
@@ -312,6 +338,7 @@ class Scatter {
     if (grey("dominated")) parts.push(el("span", { class: "pmx-key-dot", text: "dominated" }));
     if (grey("infeasible")) parts.push(el("span", { class: "pmx-key-never", text: "not allowed" }));
     if (state.several) parts.push(el("span", { text: "hollow: dominated by another front" }));
+    if (state.fresh.size) parts.push(el("span", { text: "ringed: new, with a line to an earlier solution" }));
     this.legend.replaceChildren(...parts);
   }
 

@@ -64,7 +64,7 @@ class KAnonymity(Staged):
 
     @property
     def key(self) -> str:
-        """The column of a front: `k`, with the columns that the attacker knows; see `named` for another one.
+        """The column of a front: `k`, with the columns that the attacker knows; `named` gives another one.
 
         Names of columns are joined by two underscores. If a name has other characters than a word, or more
         than one underscore in a row, a digest of the names at the end keeps keys apart.

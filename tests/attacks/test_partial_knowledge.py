@@ -178,7 +178,9 @@ def test_wrong_questions_are_refused_in_one_sentence() -> None:
 
 
 @pytest.mark.parametrize("measure", [pm.Confidence(1), pm.FrequencyDiversity(), pm.TCloseness()])
-def test_without_sensitive_columns_a_measure_says_what_is_missing(measure: pm.measures.Measure) -> None:
+def test_without_sensitive_columns_a_measure_says_what_is_missing(
+    measure: pm.measures.Measure,
+) -> None:
     groups = pm.group(pm.Table(pd.DataFrame({"age": [1, 1]}), quasi_identifiers=["age"]))
     with pytest.raises(MeasureError, match="the table has no sensitive attribute"):
         measure(groups)

@@ -263,7 +263,7 @@ render({ model, el: document.getElementById("explorer") });
 
 def notebook(widget: Any) -> str:
     """A page that stands for a notebook: Python's side is played by the test."""
-    names = ("_data", "focus", "selected", "exploration", "_undo")
+    names = ("_data", "focus", "selected", "exploration", "_undo", "_searching")
     state = {name: getattr(widget, name) for name in names}
     state["shortlist"] = [[n, c] for n, c in widget.shortlist.items()]
     script = module().partition("export default")[0]
@@ -277,6 +277,7 @@ def told(widget: Any) -> dict[str, Any]:
     return {
         "_data": widget._data,
         "_undo": widget._undo,
+        "_searching": widget._searching,
         "focus": widget.focus,
         "shortlist": [[n, c] for n, c in widget.shortlist.items()],
     }
@@ -295,20 +296,30 @@ def test_searching_here_and_undo(watched: Watched) -> None:
     page.keyboard.press("Enter")
     page.fill('[aria-label="seconds to search"]', "2")
     page.click("[data-refining=search]")
-    (message,) = [m for m in page.evaluate("test.asked") if m["kind"] == "refine"]
+    message = asked(page, "refine")
     assert message["id"] == 0 and message["seconds"] == 2
     page.evaluate('test.tell("msg:custom", { progress: 0.5, text: "generation 7, 9 solutions" })')
     assert page.inner_text("[data-refining=said]") == "generation 7, 9 solutions"
     assert page.evaluate('document.querySelector("progress").value') == 0.5
     assert page.is_disabled("[data-refining=search]")
-    ARTEFACTS.mkdir(exist_ok=True)
-    page.screenshot(path=ARTEFACTS / f"explorer-search-{watched.scheme}.png")  # type: ignore[attr-defined]
+    shoot(page, watched, "search")
+    page.click("[data-refining=stop]")
+    asked(page, "stop")
+    assert page.is_disabled("[data-refining=stop]")
+    assert page.inner_text("[data-refining=said]") == "stopping after this generation …"
     widget.refine(budget=5, seed=1)
     page.evaluate("(state) => test.update(state)", told(widget))
-    page.evaluate("(r) => test.tell('msg:custom', { request: r, answer: {} })", message["request"])
+    answer(page, message)
     wait_until(page, f"{STATE}.size === {len(widget._fronts)}")
     assert len(widget._fronts) > len(front)
-    assert page.evaluate(f"[...{STATE}.fresh]") == list(widget._fronts.fronts[0].fresh)
+    new = widget._fronts.fronts[0].fresh
+    assert page.evaluate(f"[...{STATE}.fresh.keys()]") == [solution.place for solution in new]
+    page.evaluate(f"{STATE}.setFocus({new[0].place})")
+    page.evaluate(f"{STATE}.flush()")
+    assert new[0].says in page.inner_text(".pmx-rivals")
+    assert "ringed: new" in page.inner_text(".pmx-legend")
+    assert page.is_hidden("[data-refining=stop]")
+    shoot(page, watched, "found")
     assert page.evaluate(f"[...{STATE}.shortlist.values()]") == ["good"]
     assert page.evaluate(f"{STATE}.limitsInWords()") == ["k ≥ 1"]  # they stay
     assert page.locator("text=found by the last search").count() <= 1
@@ -318,6 +329,111 @@ def test_searching_here_and_undo(watched: Watched) -> None:
     page.evaluate("(state) => test.update(state)", told(widget))
     wait_until(page, f"{STATE}.size === {len(front)}")
     assert page.is_hidden("[data-refining=undo]")
+
+
+def asked(page: Any, kind: str) -> dict[str, Any]:
+    """The last message of a kind that the browser sent to Python."""
+    messages = [m for m in page.evaluate("test.asked") if m["kind"] == kind]
+    last: dict[str, Any] = messages[-1]
+    return last
+
+
+def answer(page: Any, message: dict[str, Any], **content: Any) -> None:
+    page.evaluate(
+        "(m) => test.tell('msg:custom', m)",
+        {"request": message["request"], "answer": {}, **content},
+    )
+
+
+def shoot(page: Any, watched: Watched, what: str) -> None:
+    ARTEFACTS.mkdir(exist_ok=True)
+    scheme = watched.scheme  # type: ignore[attr-defined]
+    page.screenshot(path=ARTEFACTS / f"explorer-{what}-{scheme}.png", full_page=True)
+
+
+@needs_browser
+def test_weights_rank_the_front_anew(watched: Watched) -> None:
+    widget = weighted_front().explore()
+    widget.shortlist = {1: "good"}
+    n = len(widget._fronts)
+    page = watched.page
+    page.set_content(notebook(widget))
+    page.click(".pmx-weights summary")
+    assert page.input_value('[data-weight="age"]') == "1"
+    page.fill('[data-weight="age"]', "much")
+    page.keyboard.press("Enter")
+    assert "weight of age: a number of at least 0" in page.inner_text(".pmx-weights")
+    assert page.get_attribute('[data-weight="age"]', "aria-invalid") == "true"
+    page.fill('[data-weight="age"]', "6")
+    page.keyboard.press("Tab")
+    message = asked(page, "weigh")
+    assert message["weights"] == {"age": 6, "sex": 1}
+    widget.weigh(message["weights"])
+    page.evaluate("(state) => test.update(state)", told(widget))
+    wait_until(page, f"{STATE}.size === {len(widget._fronts)}")
+    assert len(widget._fronts) < n
+    # The view is another one, and nobody has lost the place in it.
+    assert page.get_attribute(".pmx-weights", "open") is not None
+    assert page.input_value('[data-weight="age"]') == "6"
+    assert page.evaluate("document.activeElement.dataset.weight") == "sex"
+    assert "By these weights, " in page.inner_text(".pmx-note")
+    loss = page.evaluate(
+        f"[...{STATE}.columns[{STATE}.quantities.findIndex((q) => q.key === 'loss')]]"
+    )
+    front = widget._fronts.fronts[0].front
+    assert front is not None and loss == pytest.approx(front.column("loss").tolist())
+    shoot(page, watched, "weights")
+    page.click("[data-weighing=search]")
+    message = asked(page, "refine")
+    assert message["id"] is None and page.is_disabled('[data-weight="age"]')
+    answer(page, message, problem="no time")
+    assert page.inner_text("[data-refining=said]") == "no time"
+    assert page.is_enabled('[data-weight="age"]')
+    page.click("[data-refining=undo]")
+    widget.undo()
+    page.evaluate("(state) => test.update(state)", told(widget))
+    wait_until(page, f"{STATE}.size === {n}")
+    assert page.input_value('[data-weight="age"]') == "1"
+
+
+def weighted_front() -> pm.Front:
+    """A front some of whose solutions are worse than others if age counts more."""
+    rng = np.random.default_rng(3)
+    people = pd.DataFrame({"age": rng.integers(20, 40, 90), "sex": rng.choice(["f", "m"], 90)})
+    qis = {"age": pm.Hierarchy.ordered(), "sex": pm.Hierarchy.flat()}
+    problem = pm.problems.Cuts(pm.Table(people, quasi_identifiers=qis))
+    return pm.optimize(problem, budget=30, seed=1, progress=False)
+
+
+def test_weights_in_python() -> None:
+    front = weighted_front()
+    widget = front.explore()
+    solution = front[len(front) // 2]
+    widget.focus = solution
+    widget.weigh({"age": 6})
+    assert len(widget._fronts) < len(front) and widget._undo == 1
+    assert widget.solution.number == solution.number or widget.focus == widget._fronts.start
+    weighted = widget._fronts.fronts[0].front
+    assert weighted == front.with_weights({"age": 6})
+    widget.weigh({"age": 5})  # from the first weights, not from the last ones
+    assert widget._fronts.fronts[0].front == front.with_weights({"age": 5}) and widget._undo == 1
+    widget.weigh({})
+    assert len(widget._fronts) == len(front) and widget._data["note"] == ""
+    widget.weigh({"age": 6})
+    refined = widget.refine({}, budget=3, seed=1)
+    assert refined.table is not None and refined.table.qis[0].weight == 6 and widget._undo == 2
+    assert widget.release().certificate.privacy["k"] == widget.solution.k
+    widget.undo()
+    widget.undo()
+    assert widget._fronts.fronts[0].front is front and widget._undo == 0
+
+
+def test_published_points_cannot_be_weighed() -> None:
+    front = weighted_front()
+    widget = pm.explore([front, pd.DataFrame({"k": [2], "loss": [0.5]})], names=["ours", "theirs"])
+    assert widget._data["weights"] == []
+    with pytest.raises(ProblemError, match="all fronts must have their problem"):
+        widget.weigh({"age": 2})
 
 
 def small_front() -> pm.Front:
@@ -345,11 +461,13 @@ def test_python_searches_on_and_takes_it_back() -> None:
     assert [widget._fronts.solution(n).values for n in widget.shortlist] == [chosen.values]
     old = {tuple(row) for row in front.values.tolist()}
     fresh = widget._fronts.fronts[0].fresh
-    assert fresh and all(tuple(refined.values[i].tolist()) not in old for i in fresh)
+    assert fresh and all(tuple(refined.values[new.place].tolist()) not in old for new in fresh)
+    for new in fresh:
+        assert new.earlier.tolist() in front.values[:, : front.n_objectives].tolist()
     widget.undo()
     assert widget._fronts.fronts[0].front is front and widget._undo == 0
     assert dict(widget.shortlist) == {chosen.number: "mine"}
-    with pytest.raises(ProblemError, match="no search to take back"):
+    with pytest.raises(ProblemError, match="nothing to take back"):
         widget.undo()
 
 
@@ -358,11 +476,41 @@ def test_the_browser_asks_python_to_search() -> None:
     answers: list[Any] = []
     widget.send = answers.append
     widget._on_request(widget, {"kind": "refine", "id": 0, "seconds": 0.2, "request": "a"}, [])
+    until(lambda: not widget._searching)
     assert answers[-1] == {"request": "a", "answer": {}} and widget._undo == 1
     widget._on_request(widget, {"kind": "undo", "id": None, "request": "b"}, [])
     assert answers[-1] == {"request": "b", "answer": {}} and widget._undo == 0
     widget._on_request(widget, {"kind": "undo", "id": None, "request": "c"}, [])
-    assert "no search to take back" in answers[-1]["problem"]
+    assert "nothing to take back" in answers[-1]["problem"]
+
+
+def test_the_browser_stops_a_search() -> None:
+    widget = small_front().explore()
+    answers: list[Any] = []
+    widget.send = answers.append
+    widget._on_request(widget, {"kind": "refine", "id": 0, "seconds": 3000, "request": "a"}, [])
+    until(lambda: any("progress" in message for message in answers))
+    assert widget._searching
+    for kind, request in (("undo", "b"), ("weigh", "c"), ("refine", "d")):
+        widget._on_request(widget, {"kind": kind, "id": 0, "request": request}, [])
+        until(lambda r=request: any(m.get("request") == r for m in answers))  # type: ignore[misc]
+        assert "a search is under way" in answers_to(answers, request)["problem"]
+    assert widget._searching and widget._undo == 0
+    widget._on_request(widget, {"kind": "stop", "request": "e"}, [])
+    until(lambda: not widget._searching)
+    assert answers_to(answers, "a") == {"request": "a", "answer": {}}
+    assert widget._undo == 1 and len(widget._fronts) > 2
+
+
+def until(condition: Any) -> None:
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def answers_to(answers: list[Any], request: str) -> Any:
+    return next(message for message in answers if message.get("request") == request)
 
 
 def test_explorations_are_files(tmp_path: Path) -> None:
