@@ -266,11 +266,12 @@ class Scatter {
       context.fill();
       context.stroke();
       context.font = `600 ${theme.small}`;
-      const right = px > this.width - 70;
+      const right = px + 14 + context.measureText(text).width > this.width;
       context.textAlign = right ? "right" : "left";
       context.lineWidth = 3;
-      context.strokeText(text, px + (right ? -12 : 12), py - 8);
-      context.fillText(text, px + (right ? -12 : 12), py - 8);
+      const height = Math.max(py - 8, 12);
+      context.strokeText(text, px + (right ? -12 : 12), height);
+      context.fillText(text, px + (right ? -12 : 12), height);
     };
     state.fronts.forEach((front, f) => {
       if (!state.visible[f]) return;

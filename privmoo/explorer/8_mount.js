@@ -185,7 +185,7 @@ class Weighing {
     this.root = el("details", { class: "pmx-weights" }, el("summary", { text: "Weights" }),
       el("p", { class: "pmx-hint", text: "What a column loses counts by its weight. The front is ranked anew at once; a search with these weights may find more." }),
       el("div", { class: "pmx-weight-fields" }, ...[...this.fields].map(([name, field]) =>
-        el("label", { class: "pmx-check" }, field, el("span", { class: "pmx-weight-name", text: name })))),
+        el("label", { class: "pmx-check" }, el("span", { class: "pmx-weight-name", text: name }), field))),
       el("div", { class: "pmx-controls" }, this.even, this.search, this.said));
     refining.listeners.push((busy) => {
       for (const part of [...this.fields.values(), this.even, this.search]) part.disabled = busy;
