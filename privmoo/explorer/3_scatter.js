@@ -104,7 +104,11 @@ class Scatter {
   }
 
   update(names) {
-    if (!this.box.clientWidth) return; // hidden: it is drawn when it has a size again
+    const { state } = this;
+    if (!this.box.clientWidth) { // hidden
+      state.missed(names);
+      return;
+    }
     const drawn = ["size", "theme", "axes", "log", "colour", "selected"].some((name) => names.has(name));
     if (drawn) this.draw();
     if (drawn || names.has("focus") || names.has("hover") || names.has("shortlist")) this.drawTop();

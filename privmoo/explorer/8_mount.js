@@ -295,6 +295,7 @@ function mount(element, data, host) {
     watcher.disconnect();
     sized.disconnect();
     preference.removeEventListener("change", themed);
+    clearTimeout(state.trying);
     root.remove();
   } };
   root.explorer = handle;

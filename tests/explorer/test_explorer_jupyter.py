@@ -18,7 +18,14 @@ from typing import Any
 import nbformat
 import pytest
 
-from tests.scenery.browser import ARTEFACTS, Watched, chromium, needs_browser, spot
+from tests.scenery.browser import (
+    ARTEFACTS,
+    IN_COLOURS_OF_THE_THEME,
+    Watched,
+    chromium,
+    needs_browser,
+    spot,
+)
 
 pytestmark = [pytest.mark.faults, needs_browser]
 
@@ -222,7 +229,8 @@ def switch_themes(page: Any, dark: str) -> None:
             f"JupyterLab {theme}",
         )
         page.wait_for_function(f"{dark} === '{is_dark}'", timeout=180_000)
-        page.wait_for_timeout(1000)
+        page.wait_for_function(IN_COLOURS_OF_THE_THEME, timeout=180_000)
+        page.wait_for_timeout(500)
         for box, canvas in page.evaluate(SIZES):
             assert box == canvas > 250
         ARTEFACTS.mkdir(exist_ok=True)

@@ -17,6 +17,7 @@ from privmoo.errors import FileError, ProblemError
 from privmoo.explorer.page import module, style
 from tests.scenery.browser import (
     ARTEFACTS,
+    IN_COLOURS_OF_THE_THEME,
     Watched,
     chromium,
     focus,
@@ -289,6 +290,29 @@ def test_a_theme_that_changes_while_hidden_is_drawn_in_full_width(page: Any) -> 
             }}"""
         )
         assert widths[0] == widths[1] > 300
+    assert page.evaluate(IN_COLOURS_OF_THE_THEME)
+
+
+@needs_browser
+def test_a_plot_that_is_hidden_for_less_than_a_frame_is_drawn(page: Any) -> None:
+    # As in JupyterLab, which has no size for a moment while it loads another theme. No size is reported.
+    page.evaluate(
+        """() => {
+            const { state, scatter, parallel } = document.querySelector(".pmx").explorer;
+            for (const box of [scatter.box, parallel.plot]) {
+                Object.defineProperty(box, "clientWidth", { value: 0, configurable: true });
+            }
+            document.body.dataset.jpThemeLight = "false";
+            const shown = () => {
+                state.listeners.pop();
+                for (const box of [scatter.box, parallel.plot]) delete box.clientWidth;
+            };
+            state.listen((names) => { if (names.has("theme")) shown(); });
+        }"""
+    )
+    wait_until(page, f"({IN_COLOURS_OF_THE_THEME})()")
+    dark = "document.querySelector('.pmx').explorer.scatter.theme.dark"
+    assert page.evaluate(dark)
 
 
 HOST = """
