@@ -243,6 +243,8 @@ WRITTEN = """() => {
             if (inner.right > outer.right + 1 || inner.left < outer.left - 1) cut.push(`${node.className}: ${node.textContent}`);
         }
     }
+    const rows = document.querySelector(".pmx-rows");
+    if (rows.scrollWidth > rows.clientWidth + 1) cut.push("the table of solutions");
     return [...new Set(cut)];
 }"""
 
