@@ -315,7 +315,8 @@ class Table:
         Args:
             weights: Weights by quasi-identifier; those that are not named stay.
 
-        >>> table = Table(pd.DataFrame({"age": [31, 45], "sex": list("fm")}), quasi_identifiers=["age", "sex"])
+        >>> df = pd.DataFrame({"age": [31, 45], "sex": list("fm")})
+        >>> table = Table(df, quasi_identifiers=["age", "sex"])
         >>> [qi.weight for qi in table.with_weights({"age": 2}).qis]
         [2.0, 1.0]
         """
@@ -436,6 +437,7 @@ class Table:
         separator: str | None = None,
         missing_values: Sequence[str] = ("",),
         encoding: str = "utf-8-sig",
+        decimal: str = ".",
         max_tuples: int | None = None,
         memory: str | int = "1GB",
         threads: int | None = None,
@@ -458,6 +460,7 @@ class Table:
                 header uses most.
             missing_values: The texts that stand for a missing value in CSV.
             encoding: The encoding of CSV; UTF-8 by default.
+            decimal: The sign before the fraction of a number in CSV, `.` or `,`.
             max_tuples: The largest number of distinct tuples; by default, as many as fit into a quarter of
                 the machine's memory.
             memory: The memory that the engine may use; the process itself needs about 300 MB more.
@@ -477,6 +480,7 @@ class Table:
             temporary=temporary,
             progress=progress,
             table=table,
+            decimal=decimal,
         )
         scanned = object.__new__(cls)
         scanned.source = open_source(source, options)

@@ -164,8 +164,8 @@ class ExplorerData:
         """
         if not self.weights:
             raise ProblemError(
-                "weights: all fronts must have their problem and the same columns with the same weights, two "
-                "or more; explore one front by itself"
+                "weights: all fronts must have their problem and the same columns with the same weights, "
+                "two or more; explore one front by itself"
             )
         entries = []
         for entry in self.fronts:
@@ -251,8 +251,8 @@ def _left_out(n_left_out: int, n: int) -> str:
     if not n_left_out:
         return ""
     return (
-        f"By these weights, {n_left_out:,} of {n:,} solutions are worse than another one and are not shown; "
-        "a search with these weights may find better ones."
+        f"By these weights, {n_left_out:,} of {n:,} solutions are worse than another one and are not "
+        "shown; a search with these weights may find better ones."
     )
 
 

@@ -221,8 +221,8 @@ class Explorer(anywidget.AnyWidget):
     def weigh(self, weights: Mapping[str, float]) -> None:
         """Rank the solutions by other weights of the columns at once, without a search.
 
-        Every solution is measured again and stays the same release; those that another one dominates now are
-        not shown until the weights are changed again. A search goes on with these weights.
+        Every solution is measured again and stays the same release. Those that another one dominates now
+        are not shown until the weights are changed again. A search goes on with these weights.
 
         Args:
             weights: Weights by quasi-identifier; the others have those that they had at first.

@@ -561,9 +561,9 @@ class Front:
     def with_weights(self, weights: Mapping[str, float]) -> Front:
         """Return the front that other weights of the columns leave, without a search.
 
-        Every solution is measured again: it is the same release, and what its columns lose counts by the new
-        weights. Those that another one dominates now are left out; the others keep their numbers. A search
-        with these weights may find better ones: continue with `refine`.
+        Every solution is measured again: it is the same release, and what its columns lose counts by the
+        new weights. Those that another one dominates now are left out; the others keep their numbers. A
+        search with these weights may find better ones: continue with `refine`.
 
         Args:
             weights: Weights by quasi-identifier, such as `{"age": 3}`; those that are not named stay.

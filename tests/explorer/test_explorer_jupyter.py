@@ -47,7 +47,8 @@ CELLS = [
 ]
 SIZES = """() => {
     const { scatter, parallel } = document.querySelector(".pmx").explorer;
-    return [scatter.box, parallel.plot].map((box) => [box.clientWidth, box.querySelector("canvas").clientWidth]);
+    const boxes = [scatter.box, parallel.plot];
+    return boxes.map((box) => [box.clientWidth, box.querySelector("canvas").clientWidth]);
 }"""
 
 

@@ -198,7 +198,8 @@ DRAWN = """() => {
         for (const [px, py] of [[left, y - 8], [left + width, y - 8], [left, y], [left + width, y]]) {
             const corner = place.transformPoint(new DOMPoint(px, py));
             const [cx, cy] = [corner.x / ratio, corner.y / ratio];
-            if (cx < -1 || cy < -1 || cx > this.canvas.clientWidth + 1 || cy > this.canvas.clientHeight + 1) cut.push(text);
+            const { clientWidth, clientHeight } = this.canvas;
+            if (cx < -1 || cy < -1 || cx > clientWidth + 1 || cy > clientHeight + 1) cut.push(text);
         }
         if (text.includes("…")) cut.push(text);
         parts.push([text, this.textAlign, width]);
@@ -226,21 +227,26 @@ WRITTEN = """() => {
     // Elements that hide a part of their text, and selects and fields that are too narrow for it.
     const cut = [];
     const pen = document.createElement("canvas").getContext("2d");
-    const width = (node, text) => { pen.font = getComputedStyle(node).font; return pen.measureText(text).width; };
+    const width = (node, text) => {
+        pen.font = getComputedStyle(node).font;
+        return pen.measureText(text).width;
+    };
     for (const node of document.querySelectorAll(".pmx *")) {
         const style = getComputedStyle(node);
         if (!node.clientWidth || node.closest(".pmx-live, .pmx-plot, .pmx-bar")) continue;
-        if (style.overflowX === "hidden" && node.scrollWidth > node.clientWidth + 1) cut.push(node.textContent);
-        const room = node.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
-        if (node.tagName === "SELECT") {
-            for (const option of node.options) if (width(node, option.text) > room - 14) cut.push(option.text);
-        }
-        if (node.matches("input[type=text][placeholder]") && width(node, node.placeholder) > room) cut.push(node.placeholder);
+        const { clientWidth, scrollWidth } = node;
+        if (style.overflowX === "hidden" && scrollWidth > clientWidth + 1) cut.push(node.textContent);
+        const room = clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+        const texts = node.tagName === "SELECT" ? [...node.options].map((option) => option.text) : [];
+        for (const text of texts) if (width(node, text) > room - 14) cut.push(text);
+        const hint = node.matches("input[type=text]") ? node.placeholder : "";
+        if (width(node, hint) > room) cut.push(hint);
         // Nothing sticks out of the panel that it is in, unless that scrolls.
         const panel = node.closest(".pmx-panel, .pmx-head");
         if (panel && !node.closest(".pmx-scroll, .pmx-rows, .pmx-sentence")) {
             const [inner, outer] = [node.getBoundingClientRect(), panel.getBoundingClientRect()];
-            if (inner.right > outer.right + 1 || inner.left < outer.left - 1) cut.push(`${node.className}: ${node.textContent}`);
+            const out = inner.right > outer.right + 1 || inner.left < outer.left - 1;
+            if (out) cut.push(`${node.className}: ${node.textContent}`);
         }
     }
     const rows = document.querySelector(".pmx-rows");

@@ -10,7 +10,7 @@ import pytest
 
 from privmoo import Config, Hierarchy
 from privmoo._util.reading import read_csv
-from privmoo.errors import ConfigError, HierarchyError, TableError
+from privmoo.errors import HierarchyError, TableError
 from privmoo.guessing import guess
 from privmoo.guessing.odd_rows import odd_rows, odd_rows_in_words
 from privmoo.hierarchy import Hierarchy as Tree
@@ -140,13 +140,12 @@ def test_thousands_stay_text(tmp_path: Path) -> None:
     assert read_csv(path, decimal=",").dtypes.astype(str).tolist() == ["str", "float64", "str"]
 
 
-def test_a_scan_reads_points_only(tmp_path: Path) -> None:
+def test_a_scan_reads_decimal_commas(tmp_path: Path) -> None:
     job = tmp_path / "job.toml"
-    job.write_text(
-        '[data]\nfile = "a.csv"\nscan = true\ndecimal = ","\n[columns]\na = "sensitive"\n'
-    )
-    with pytest.raises(ConfigError, match="a scan reads decimal points only"):
-        Config.load(job)
+    (tmp_path / "a.csv").write_text("a;b\n1,5;x\n2;y\n", encoding="utf-8")
+    columns = '[columns]\na = "quasi-identifying"\nb = "sensitive"\n'
+    job.write_text(f'[data]\nfile = "a.csv"\nscan = true\ndecimal = ","\n{columns}')
+    assert Config.load(job).table.qis[0].leaves == ("1.5", "2")
 
 
 @pytest.mark.parametrize(
