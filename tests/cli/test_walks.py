@@ -14,6 +14,8 @@ import pytest
 from tests.scenery.jobs import call
 
 FOREIGN = [
+    "casc/census.csv.gz",
+    "casc/tarragona.csv.gz",
     "cmc/cmc.csv.gz",
     "german_uci/german_credit_text.csv.gz",
     "sparcs/sparcs_2016_statewide_sample1000.csv.gz",

@@ -55,11 +55,9 @@ def test_the_job_of_nested_places_runs(tmp_path: Path) -> None:
     guess(places()).write(tmp_path, tmp_path / "data.csv")
     table = Config.load(tmp_path / "privmoo.toml").table
     hierarchy = table.qis[0].hierarchy
-    assert hierarchy is not None and hierarchy.leaves_under("Texas") == (
-        "Austin",
-        "Pflugerville",
-        "Dallas",
-    )
+    # The order is that of the data, which are drawn anew.
+    assert hierarchy is not None
+    assert set(hierarchy.leaves_under("Texas")) == {"Austin", "Pflugerville", "Dallas"}
 
 
 def test_places_that_cross_are_left_apart() -> None:
