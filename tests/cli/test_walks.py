@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,10 @@ import pandas as pd
 import pytest
 
 import privmoo as pm
+from privmoo._util.reading import read_csv
+from privmoo.config import Config
+from privmoo.guessing import guess
+from privmoo.hierarchy.canonical import canonical
 from tests.scenery.jobs import call
 from tests.scenery.paths import SHARED
 
@@ -92,6 +97,15 @@ def text_of(name: str) -> str:
         return "".join(itertools.islice(file, ROWS + 1))
 
 
+def discharges(n: int) -> str:
+    """The first lines of a real export of one region; skipped where it is not here."""
+    path = SHARED / "sparcs" / "sparcs_2016_western_ny_first10000.csv.gz"
+    if not path.is_file():
+        pytest.skip("needs the evaluation data in ../shared/data")
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return "".join(itertools.islice(file, n + 1))
+
+
 def proposed(text: str) -> list[str]:
     """The arguments of the last command that a text proposes."""
     commands = re.findall(r"privmoo ((?:check|run|choose|release) .+)", text)
@@ -149,3 +163,82 @@ def test_a_file_without_quasi_identifiers_says_what_to_do(
     assert call("init", "data.csv", monkeypatch=monkeypatch) == 0
     said = capsys.readouterr().out
     assert "Give at least one column the role quasi-identifying in privmoo.toml" in said
+
+
+def guessed(text: str, folder: Path) -> pm.Table:
+    """The table of a job as it was guessed."""
+    path = folder / "data.csv"
+    path.write_text(text, encoding="utf-8")
+    guess(read_csv(path)).write(folder, path)
+    return Config.load(folder / "privmoo.toml").table
+
+
+def share_kept(solution: pm.Solution) -> dict[str, float]:
+    """The share of released records whose value is the original one, by column."""
+    table, rows = solution.table, solution.released_rows()
+    released = solution.recoding.apply(table, rows)
+    return {
+        name: float(
+            np.mean(
+                [
+                    canonical(new) == canonical(old)
+                    for new, old in zip(released[name], table.frame[name].iloc[rows], strict=True)
+                ]
+            )
+        )
+        for name in table.qi_names
+    }
+
+
+N = 1500
+KEPT: dict[str, tuple[Callable[[Path], pm.Table], dict[str, float]]] = {
+    "Adult": (
+        lambda folder: pm.datasets.adult("dewri").sample(N, seed=1),
+        {"sex": 0.95, "race": 0.7, "native-country": 0.75},
+    ),
+    "SPARCS": (
+        lambda folder: guessed(discharges(N), folder),
+        {
+            "Gender": 0.95,
+            "Race": 0.9,
+            "Hospital County": 0.9,
+            "Emergency Department Indicator": 0.9,
+        },
+    ),
+    "invented discharges": (
+        lambda folder: guessed(
+            pm.datasets.sparcs_like(N, seed=1, county="Allegany").to_csv(index=False), folder
+        ),
+        {"Gender": 0.95, "Race": 0.9, "Ethnicity": 0.8},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_local_recoding_keeps_what_a_publisher_would_keep(name: str, tmp_path: Path) -> None:
+    make, kept = KEPT[name]
+    problem = pm.problems.Regions(make(tmp_path), max_suppression=0.05)
+    front = pm.optimize(
+        problem, budget=pm.Evaluations(60), seed=1, progress=False, focus={"k": (5, 10)}
+    )
+    choice = front.where(min_k=5).best("loss")
+    shares = share_kept(choice)
+    assert {column: shares[column] for column in kept if shares[column] < kept[column]} == {}
+    assert choice.k >= 5
+
+
+def test_a_column_that_must_stay_is_kept_whole() -> None:
+    whole = pm.datasets.adult("dewri").sample(N, seed=1)
+    qis = {
+        qi.name: pm.QuasiIdentifier(
+            hierarchy=qi.hierarchy, max_level=0 if qi.name in ("sex", "race") else None
+        )
+        for qi in whole.qis
+    }
+    table = pm.Table(whole.frame, quasi_identifiers=qis)
+    problem = pm.problems.Regions(table, max_suppression=0.05)
+    front = pm.optimize(
+        problem, budget=pm.Evaluations(60), seed=1, progress=False, focus={"k": (5, 10)}
+    )
+    choice = front.where(min_k=5).best("loss")
+    assert {"sex", "race"} <= set(choice.kept_columns()) and choice.loss < 0.5
