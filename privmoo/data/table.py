@@ -333,8 +333,8 @@ class Table:
         if not any(qi.weight for qi in qis):
             raise TableError("weights: all are 0; give one of the columns a weight above 0")
         weighted = object.__new__(Table)
-        known = {name: value for name, value in vars(self).items() if name != "fingerprint"}
-        vars(weighted).update(known, qis=qis)
+        attributes = {name: value for name, value in vars(self).items() if name != "fingerprint"}
+        vars(weighted).update(attributes, qis=qis)
         return weighted
 
     @classmethod
