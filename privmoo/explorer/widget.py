@@ -417,7 +417,7 @@ class Explorer(anywidget.AnyWidget):
         if kind == "refine":
             if number is not None:
                 self.focus = self._number("explorer", number)
-            near = {} if number is None else None
+            near: dict[str, float] | None = {} if number is None else None
             self.refine(near, seconds=float(message.get("seconds") or 10))
             return {}
         solution = self._fronts.solution(self._number("explorer", number))

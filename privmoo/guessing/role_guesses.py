@@ -175,7 +175,9 @@ def propose_some(columns: list[ColumnGuess], facts: dict[str, Facts]) -> list[Co
     unsure = [column for column in columns if column.unsure]
     few = [c for c in unsure if facts[c.name].n_values <= _FEW and not facts[c.name].unique]
     amounts = [c for c in columns if c.role == "identifying" and facts[c.name].amounts]
-    candidates = sorted(few or unsure or amounts, key=lambda c: -facts[c.name].n_distinct)[:_AT_MOST]
+    candidates = sorted(few or unsure or amounts, key=lambda c: -facts[c.name].n_distinct)[
+        :_AT_MOST
+    ]
     proposals = {}
     for column in candidates:
         hierarchy = propose(facts[column.name], frozenset())

@@ -576,7 +576,7 @@ def test_the_browser_stops_a_search() -> None:
     assert widget._searching
     for kind, request in (("undo", "b"), ("weigh", "c"), ("refine", "d")):
         widget._on_request(widget, {"kind": kind, "id": 0, "request": request}, [])
-        until(lambda r=request: any(m.get("request") == r for m in answers))  # type: ignore[misc]
+        until(lambda r=request: any(m.get("request") == r for m in answers))
         assert "a search is under way" in answers_to(answers, request)["problem"]
     assert widget._searching and widget._undo == 0
     widget._on_request(widget, {"kind": "stop", "request": "e"}, [])
