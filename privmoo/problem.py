@@ -33,7 +33,22 @@ _SETTINGS = ("default_algorithm", "default_population", "default_offspring", "de
 _MEANING = ("candidates", "recoding", "default_operators")
 
 
-class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
+class _MadeOf:
+    """Remembers the arguments that an object is made of.
+
+    It is a class of its own so that the signature of a problem stays that of `__init__`.
+    """
+
+    _made_of: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
+
+    def __new__(cls, *arguments: Any, **options: Any) -> Self:
+        """Make an object and remember the arguments."""
+        made = super().__new__(cls)
+        made._made_of = arguments, options
+        return made
+
+
+class AnonymizationProblem(Problem, _MadeOf):  # type: ignore[misc]  # pymoo has no types
     """A search space × a suppression policy × measures, to be solved by any pymoo algorithm.
 
     There are two ways to define a new formulation. Either pass a `SearchSpace`, which says what
@@ -71,7 +86,6 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
     """The names of the attributes that, as arguments, reproduce the problem."""
     objects: ClassVar[tuple[str, ...]] = ()
     """The names of arguments that no file can state; a file states what they are built from instead."""
-    _made_of: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
 
     def __init__(
         self,
@@ -132,12 +146,6 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         space.view = view or self.table
         space.chunk = self.chunk
         return space
-
-    def __new__(cls, *arguments: Any, **options: Any) -> Self:
-        """Make a problem that knows what it was made of, so that `with_table` can make another one."""
-        problem: Self = super().__new__(cls)
-        problem._made_of = arguments, options
-        return problem
 
     def with_table(self, table: Table) -> Self:
         """Return the same problem about another table, such as one with other weights.
