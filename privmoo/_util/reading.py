@@ -276,7 +276,9 @@ def _without(column: pd.Series[str], missing: set[str]) -> pd.Series[str]:
 def _number(column: pd.Series[str], decimal: str = ".") -> pd.Series[str]:
     if decimal == ",":
         with_points = _with_points(column)
-        return column if with_points is None else _number(with_points)
+        numbers = column if with_points is None else _number(with_points)
+        # A text such as "Smith, John" keeps its comma.
+        return numbers if pd.api.types.is_numeric_dtype(numbers) else column
     if len(column) <= _FEW:
         texts = [value for value in column.tolist() if isinstance(value, str)]
         plain = bool(texts) and all(map(PLAIN.fullmatch, texts))

@@ -365,6 +365,7 @@ COMMAS = {
     "points": st.sampled_from(["1.5", "2", "3,5"]),
     "thousands": st.sampled_from(["1,000,000", "2", "3,5"]),
     "zeros": st.sampled_from(["01,5", "2,5"]),
+    "names": st.sampled_from(["Smith, Ann", "Lee, Bo", "1,5"]),
 }
 
 

@@ -135,7 +135,16 @@ def test_decimal_commas_are_read(
 def test_thousands_stay_text(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("a;b;c\n1.234,5;1,5;01,5\n2,5;2,25;2,5\n", encoding="utf-8")
-    assert read_csv(path, decimal=",").dtypes.astype(str).tolist() == ["str", "float64", "str"]
+    frame = read_csv(path, decimal=",")
+    assert frame.dtypes.astype(str).tolist() == ["str", "float64", "str"]
+    assert frame["c"].tolist() == ["01,5", "2,5"]  # as it is written
+
+
+def test_commas_in_texts_stay(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a;b\nSmith, Ann;1,5\nLee, Bo;2,25\n", encoding="utf-8")
+    frame = read_csv(path, decimal=",")
+    assert frame["a"].tolist() == ["Smith, Ann", "Lee, Bo"] and frame["b"].tolist() == [1.5, 2.25]
 
 
 def test_a_scan_reads_decimal_commas(tmp_path: Path) -> None:
