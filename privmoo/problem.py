@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,28 @@ from privmoo.suppression import NoSuppression, Suppression
 __all__ = ["AnonymizationProblem", "read_constraints", "read_policy"]
 
 _RENAME = Hint(call="measure.named(...)")
+# What a program may set after it made a problem.
+_SETTINGS = ("default_algorithm", "default_population", "default_offspring", "default_generations")
 # What a subclass defines where it is not given a space.
 _MEANING = ("candidates", "recoding", "default_operators")
 
 
-class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
+class _MadeOf:
+    """Remembers the arguments that an object is made of.
+
+    It is a class of its own so that the signature of a problem stays that of `__init__`.
+    """
+
+    _made_of: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
+
+    def __new__(cls, *arguments: Any, **options: Any) -> Self:
+        """Make an object and remember the arguments."""
+        made = super().__new__(cls)
+        made._made_of = arguments, options
+        return made
+
+
+class AnonymizationProblem(Problem, _MadeOf):  # type: ignore[misc]  # pymoo has no types
     """A search space × a suppression policy × measures, to be solved by any pymoo algorithm.
 
     There are two ways to define a new formulation. Either pass a `SearchSpace`, which says what
@@ -129,6 +146,37 @@ class AnonymizationProblem(Problem):  # type: ignore[misc]  # pymoo has no types
         space.view = view or self.table
         space.chunk = self.chunk
         return space
+
+    def with_table(self, table: Table) -> Self:
+        """Return the same problem about another table, such as one with other weights.
+
+        Args:
+            table: The other table, with the same columns.
+
+        Raises:
+            ProblemError: The problem was made of a space of its table, or of variables.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> table = pm.Table(pd.DataFrame({"age": [20, 21, 40, 41]}),
+        ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
+        >>> problem = pm.problems.Cuts(table, constraints=[pm.KAnonymity() >= 2])
+        >>> problem.with_table(table.with_weights({"age": 3})).constraints
+        (k >= 2,)
+        """
+        arguments, options = self._made_of
+        if not arguments and "table" not in options:
+            raise ProblemError(
+                f"with_table: {type(self).__name__} was not made of a table; make the other problem anew"
+            )
+        if "table" in options:
+            options = {**options, "table": table}
+        else:
+            arguments = (table, *arguments[1:])
+        twin = type(self)(*arguments, **options)
+        for name in _SETTINGS:
+            if name in vars(self):
+                setattr(twin, name, getattr(self, name))
+        return twin
 
     # What a formulation may define
 

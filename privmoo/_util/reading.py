@@ -61,8 +61,7 @@ def read_csv(
     """
     text = read_strings(path, separator=separator, encoding=encoding)
     missing = set(checked_missing(missing_values))
-    if decimal not in (".", ","):
-        raise TableError(f"decimal: must be '.' or ',', got {decimal!r}")
+    checked_decimal(decimal)
     return _by_column(text, lambda column: _number(_without(column, missing), decimal))
 
 
@@ -73,6 +72,13 @@ def checked_missing(texts: Sequence[str]) -> tuple[str, ...]:
             f"missing_values: must be a list of texts, such as ['NA'], got {texts!r}; put it in brackets"
         )
     return tuple(texts)
+
+
+def checked_decimal(decimal: str) -> str:
+    """Return the sign before the fraction of a number, or raise unless it is one."""
+    if decimal not in (".", ","):
+        raise TableError(f"decimal: must be '.' or ',', got {decimal!r}")
+    return decimal
 
 
 def read_records(
@@ -236,13 +242,17 @@ def _checked_header(path: Path, separator: str | None, encoding: str) -> tuple[l
     return header, separator
 
 
-def numbers_where_exact(frame: pd.DataFrame) -> pd.DataFrame:
+def numbers_where_exact(frame: pd.DataFrame, decimal: str = ".") -> pd.DataFrame:
     """Turn text columns into numbers where every value is a plain number.
+
+    Args:
+        frame: The columns.
+        decimal: The sign before the fraction of a number.
 
     >>> numbers_where_exact(pd.DataFrame({"a": ["1", "2"], "b": ["1", "02"]})).dtypes.astype(str).to_dict()
     {'a': 'int64', 'b': 'str'}
     """
-    return _by_column(frame, _number)
+    return _by_column(frame, lambda column: _number(column, decimal))
 
 
 def _by_column(
@@ -266,7 +276,9 @@ def _without(column: pd.Series[str], missing: set[str]) -> pd.Series[str]:
 def _number(column: pd.Series[str], decimal: str = ".") -> pd.Series[str]:
     if decimal == ",":
         with_points = _with_points(column)
-        return column if with_points is None else _number(with_points)
+        numbers = column if with_points is None else _number(with_points)
+        # A text such as "Smith, John" keeps its comma.
+        return numbers if pd.api.types.is_numeric_dtype(numbers) else column
     if len(column) <= _FEW:
         texts = [value for value in column.tolist() if isinstance(value, str)]
         plain = bool(texts) and all(map(PLAIN.fullmatch, texts))

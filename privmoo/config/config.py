@@ -157,7 +157,8 @@ class Config:
         """Read the records into memory, or scan them."""
         if not self.data["scan"]:
             return Table(self.frame(), **roles)
-        reading = {key: self.data[key] for key in ("separator", "encoding", "missing_values")}
+        options = ("separator", "encoding", "missing_values", "decimal")
+        reading = {key: self.data[key] for key in options}
         temporary = self.data["temporary"]
         return Table.scan(
             self.source,
@@ -284,10 +285,6 @@ def _data(section: Section) -> dict[str, Any]:
     for key in ("memory", "max_tuples", "temporary"):
         if data[key] is not None and not data["scan"]:
             raise ConfigError(f"{section.where}: {key!r} needs scan = true")
-    if data["scan"] and data["decimal"] != ".":
-        raise ConfigError(
-            f"{section.where}: a scan reads decimal points only; remove scan or 'decimal'"
-        )
     readable = data["scan"] or data["file"].lower().endswith(_DATA_FILES)
     if not readable or not data["file"] or "\0" in data["file"]:
         raise ConfigError(

@@ -298,6 +298,7 @@ class ScanOptions:
     temporary: str | Path | None = None
     progress: bool = False
     table: str | None = None
+    decimal: str = "."
 
     @property
     def changed_options(self) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import logging
+import math
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo import registry
-from privmoo._util.checks import whole_number
+from privmoo._util.checks import is_number, whole_number
 from privmoo._util.data_frames import AnyFrame, backend_of
 from privmoo.data.columns import Attribute, QIColumn, QuasiIdentifier, no_records
 from privmoo.data.encoding import Encoded, Rows, encode, frozen
@@ -36,7 +37,7 @@ from privmoo.data.roles import (
 from privmoo.data.scanning import count_source, open_source
 from privmoo.data.source import Counts, ScanOptions, Source
 from privmoo.data.tuples import SubjectLinks, sparse_counts, subject_links
-from privmoo.errors import PrivmooError, ProblemError, TableError
+from privmoo.errors import PrivmooError, ProblemError, TableError, nearest
 
 if TYPE_CHECKING:
     from privmoo.audit import Audit
@@ -308,6 +309,34 @@ class Table:
         )
         return split
 
+    def with_weights(self, weights: Mapping[str, float]) -> Table:
+        """Return the same table with other weights of quasi-identifiers.
+
+        Args:
+            weights: Weights by quasi-identifier; those that are not named stay.
+
+        >>> df = pd.DataFrame({"age": [31, 45], "sex": list("fm")})
+        >>> table = Table(df, quasi_identifiers=["age", "sex"])
+        >>> [qi.weight for qi in table.with_weights({"age": 2}).qis]
+        [2.0, 1.0]
+        """
+        for name, weight in weights.items():
+            if name not in self.qi_names:
+                raise TableError(
+                    f"weights: {name!r} is not a quasi-identifier{nearest(str(name), self.qi_names)}"
+                )
+            if not (is_number(weight) and math.isfinite(weight) and weight >= 0):
+                raise TableError(
+                    f"weights: that of {name!r} must be a finite number of at least 0, got {weight!r}"
+                )
+        qis = tuple(replace(qi, weight=float(weights.get(qi.name, qi.weight))) for qi in self.qis)
+        if not any(qi.weight for qi in qis):
+            raise TableError("weights: all are 0; give one of the columns a weight above 0")
+        weighted = object.__new__(Table)
+        attributes = {name: value for name, value in vars(self).items() if name != "fingerprint"}
+        vars(weighted).update(attributes, qis=qis)
+        return weighted
+
     @classmethod
     def read_csv(
         cls,
@@ -408,6 +437,7 @@ class Table:
         separator: str | None = None,
         missing_values: Sequence[str] = ("",),
         encoding: str = "utf-8-sig",
+        decimal: str = ".",
         max_tuples: int | None = None,
         memory: str | int = "1GB",
         threads: int | None = None,
@@ -430,6 +460,7 @@ class Table:
                 header uses most.
             missing_values: The texts that stand for a missing value in CSV.
             encoding: The encoding of CSV; UTF-8 by default.
+            decimal: The sign before the fraction of a number in CSV, `.` or `,`.
             max_tuples: The largest number of distinct tuples; by default, as many as fit into a quarter of
                 the machine's memory.
             memory: The memory that the engine may use; the process itself needs about 300 MB more.
@@ -449,6 +480,7 @@ class Table:
             temporary=temporary,
             progress=progress,
             table=table,
+            decimal=decimal,
         )
         scanned = object.__new__(cls)
         scanned.source = open_source(source, options)

@@ -326,6 +326,29 @@ class Evaluator:
         """Return all measures of candidates, computed now."""
         return np.concatenate(self.engine.map(candidates, self._measure_batch))
 
+    def values_of_solutions(
+        self, X: NDArray[Any], thresholds: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """Return all measures of the solutions of a front, some of which may be steps of staircases.
+
+        Args:
+            X: The decision vectors.
+            thresholds: Solutions × thresholds; NaN where the policy decides. None if no solution is a step.
+        """
+        if thresholds is None:
+            return self.values(X)
+        is_step = ~np.isnan(thresholds).any(axis=1)
+        values = np.empty((len(X), self.cache.width))
+        values[~is_step] = self.values(X[~is_step])
+        places = np.flatnonzero(is_step)
+        size = min(self.formulation.chunk or len(X), self._most_steps)
+        for part in np.split(places, np.arange(size, len(places), size)):
+            if len(part):
+                steps = [thresholds[i : i + 1] for i in part]
+                candidates = self._candidates(X[part]).with_steps(np.arange(len(part)), steps)
+                values[part] = self.measure(candidates)
+        return values
+
     def recall(self, keys: Sequence[bytes], values: NDArray[np.float64]) -> None:
         """Put values into the cache that were measured earlier, such as those of a log.
 

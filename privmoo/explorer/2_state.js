@@ -1,6 +1,7 @@
 // What is known and what was chosen; every view reads it and is told of changes.
 
 const CLOSE = 1e-9; // a loss of 0.4 may be 0.4000000000000001
+const TRIES = 20;
 
 class State {
   constructor(data) {
@@ -22,7 +23,8 @@ class State {
       }
     });
     this.several = data.fronts.length > 1;
-    this.fresh = new Set(data.fronts.flatMap((front, f) => (front.fresh ?? []).map((i) => this.starts[f] + i)));
+    // What the last search found, with the earlier solutions that it is linked to.
+    this.fresh = new Map(data.fronts.flatMap((front, f) => (front.fresh ?? []).map((one) => [this.starts[f] + one.place, one])));
     this.readFamilies();
     this.visible = data.fronts.map(() => true);
     this.ranges = this.quantities.map(() => null);
@@ -43,6 +45,7 @@ class State {
     this.listeners = [];
     this.dirty = new Set();
     this.updates = [];
+    this.tries = 0;
     this.compareFronts();
     this.filter();
   }
@@ -90,9 +93,23 @@ class State {
       names.add("selected");
     }
     this.listeners.forEach((listener) => listener(names));
+    if (this.trying === undefined) this.tries = 0; // every view was drawn
     const spent = performance.now() - begin;
     this.updates = [...this.updates.slice(-99), spent];
     return spent;
+  }
+
+  /**
+   * Tells the views again of what one of them missed while it was hidden. When it has a size again, that is
+   * reported; but a size that went and came within a frame is not, so a few tries follow by themselves.
+   */
+  missed(names) {
+    if (this.tries >= TRIES || this.trying !== undefined) return;
+    this.tries += 1;
+    this.trying = setTimeout(() => {
+      this.trying = undefined;
+      this.changed("size", ...names);
+    }, 100);
   }
 
   // Filters

@@ -104,7 +104,11 @@ class Scatter {
   }
 
   update(names) {
-    if (!this.box.clientWidth) return; // hidden: it is drawn when it has a size again
+    const { state } = this;
+    if (!this.box.clientWidth) { // hidden
+      state.missed(names);
+      return;
+    }
     const drawn = ["size", "theme", "axes", "log", "colour", "selected"].some((name) => names.has(name));
     if (drawn) this.draw();
     if (drawn || names.has("focus") || names.has("hover") || names.has("shortlist")) this.drawTop();
@@ -266,11 +270,12 @@ class Scatter {
       context.fill();
       context.stroke();
       context.font = `600 ${theme.small}`;
-      const right = px > this.width - 70;
+      const right = px + 14 + context.measureText(text).width > this.width;
       context.textAlign = right ? "right" : "left";
       context.lineWidth = 3;
-      context.strokeText(text, px + (right ? -12 : 12), py - 8);
-      context.fillText(text, px + (right ? -12 : 12), py - 8);
+      const height = Math.max(py - 8, 12);
+      context.strokeText(text, px + (right ? -12 : 12), height);
+      context.fillText(text, px + (right ? -12 : 12), height);
     };
     state.fronts.forEach((front, f) => {
       if (!state.visible[f]) return;
@@ -280,7 +285,8 @@ class Scatter {
       if (front.knee !== null) mark(state.starts[f] + front.knee, "diamond", theme.mark, both ? "" : "knee");
       if (star !== null) mark(state.starts[f] + star, "star", theme.pick, both ? `${name}, knee` : name);
     });
-    for (const id of state.fresh) if (state.visible[state.frontOf[id]]) ring(id, 5, theme.accent, 1);
+    this.drawLinks(context);
+    for (const id of state.fresh.keys()) if (state.visible[state.frontOf[id]]) ring(id, 5, theme.accent, 1);
     for (const id of state.shortlist.keys()) if (state.visible[state.frontOf[id]]) ring(id, 6, theme.pick, 1.5);
     if (state.focus !== null) ring(state.focus, 9, theme.ink, 2.5);
     if (state.hover !== null && state.hover !== state.focus) ring(state.hover, 8, theme.soft, 1.5);
@@ -290,6 +296,31 @@ class Scatter {
       `${state.quantities[y].label} against ${state.quantities[x].label} of ${state.count} selected solutions`
       + `${state.focus === null ? "" : `; in focus: ${state.name(state.focus)}, ${state.says(state.focus)}`}`
       + "; the table below has the same figures");
+  }
+
+  /** Lines from new solutions to the earlier ones that they are near to. */
+  drawLinks(context) {
+    const { state, theme } = this;
+    const [x, y] = [state.axes.x, state.axes.y].map((j) => state.objectives.indexOf(j));
+    if (x < 0 || y < 0) return; // only objectives are known of earlier solutions
+    context.save();
+    context.beginPath();
+    context.rect(52, 6, this.width - 60, this.height - 42);
+    context.clip();
+    context.strokeStyle = theme.accent;
+    context.lineWidth = 1;
+    context.globalAlpha = 0.7;
+    context.beginPath();
+    for (const [id, { earlier }] of state.fresh) {
+      if (!state.visible[state.frontOf[id]]) continue;
+      const [px, py] = [this.x(earlier[x]), this.y(earlier[y])];
+      context.moveTo(...this.spot(id));
+      context.lineTo(px, py);
+      context.moveTo(px + 2.5, py);
+      context.arc(px, py, 2.5, 0, 2 * Math.PI);
+    }
+    context.stroke();
+    context.restore();
   }
 
   drawLegend() {
@@ -312,6 +343,7 @@ class Scatter {
     if (grey("dominated")) parts.push(el("span", { class: "pmx-key-dot", text: "dominated" }));
     if (grey("infeasible")) parts.push(el("span", { class: "pmx-key-never", text: "not allowed" }));
     if (state.several) parts.push(el("span", { text: "hollow: dominated by another front" }));
+    if (state.fresh.size) parts.push(el("span", { text: "ringed: new, with a line to an earlier solution" }));
     this.legend.replaceChildren(...parts);
   }
 

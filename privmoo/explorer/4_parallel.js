@@ -122,11 +122,15 @@ class Parallel {
   }
 
   update(names) {
+    const { state } = this;
     const all = ["size", "theme", "log", "fronts", "columns"].some((name) => names.has(name));
     if (names.has("columns")) this.arrange();
     if (names.has("cleared")) this.forget();
     if (names.has("selected")) this.showLimits();
-    if (!this.plot.clientWidth) return; // hidden: it is drawn when it has a size again
+    if (!this.plot.clientWidth) { // hidden
+      state.missed(names);
+      return;
+    }
     if (all || names.has("selected") || names.has("colour")) this.draw(all);
     if (all || ["selected", "focus", "hover"].some((name) => names.has(name))) this.drawTop();
   }

@@ -147,7 +147,8 @@ class Card {
 
   showRivals(id) {
     const { state } = this;
-    this.rivals.replaceChildren();
+    const found = state.fresh.get(id);
+    this.rivals.replaceChildren(...(found ? [el("p", { text: found.says })] : []));
     if (!state.several) return;
     const { above, below } = state.rivals(id);
     const list = (ids) => ids.slice(0, 6).flatMap((other, i) => [i ? ", " : "", el("button", {

@@ -8,7 +8,7 @@ class Header {
     this.said = el("div", { class: "pmx-filters", role: "status" });
     this.clear = el("button", { type: "button", class: "pmx-button", text: "Clear (Esc)", onclick: () => state.clear() });
     this.root = el("header", { class: "pmx-head" }, ...[this.toggles, this.families, this.said, this.clear,
-      new Saving(state).root, host.refine ? new Refining(state, host).root : null].filter((part) => part !== null));
+      new Saving(state).root, ...(host.refine ? steering(state, host) : [])].filter((part) => part !== null));
     if (state.several) this.toggles.append(...state.fronts.map((front, f) => this.toggle(front, f)));
     this.families.append(...state.families.map((name, i) => this.family(name, i)));
     this.show();
@@ -91,7 +91,14 @@ class Saving {
   }
 }
 
-/** Searching on near the solution in focus, where Python is there to do it. */
+/** What needs Python: searching on, and other weights. */
+function steering(state, host) {
+  const refining = new Refining(state, host);
+  const weighing = state.data.weights.length ? new Weighing(state, host, refining) : null;
+  return [refining.root, weighing?.root, state.data.note ? el("p", { class: "pmx-note", role: "status", text: state.data.note }) : null];
+}
+
+/** Searching on, near the solution in focus or everywhere. */
 class Refining {
   constructor(state, host) {
     Object.assign(this, { state, host });
@@ -99,16 +106,20 @@ class Refining {
     this.said = el("span", { class: "pmx-soft", role: "status", "data-refining": "said" });
     this.seconds = el("input", { type: "text", inputmode: "decimal", value: "10", size: "3", "aria-label": "seconds to search" });
     this.search = el("button", { type: "button", class: "pmx-button", "data-refining": "search", text: "Search here",
-      title: "search on near the solution in focus", onclick: () => this.start() });
-    this.undo = el("button", { type: "button", class: "pmx-button", "data-refining": "undo", text: "Undo search",
-      onclick: () => host.undo() });
+      title: "search on near the solution in focus", onclick: () => this.start(this.state.focus) });
+    this.stop = el("button", { type: "button", class: "pmx-button", "data-refining": "stop", text: "Stop", hidden: true,
+      title: "stop after this generation, and keep what was found", onclick: () => this.end() });
+    this.undo = el("button", { type: "button", class: "pmx-button", "data-refining": "undo", text: "Undo",
+      title: "take the last search, or the last weights, back", onclick: () => host.undo() });
     this.root = el("div", { class: "pmx-together pmx-refining" }, this.bar, this.said, this.search,
-      el("label", { class: "pmx-check" }, this.seconds, "s"), this.undo);
+      el("label", { class: "pmx-check" }, this.seconds, "s"), this.stop, this.undo);
+    this.listeners = [];
     host.onprogress = (share, text) => {
       this.bar.hidden = false;
       this.bar.value = share;
-      this.said.textContent = text;
+      this.said.textContent = this.ending ? "stopping after this generation …" : text;
     };
+    host.onsearching = () => this.show();
     this.show();
     state.listen((names) => { if (names.has("focus")) this.show(); });
   }
@@ -116,28 +127,91 @@ class Refining {
   show() {
     const { state } = this;
     const known = state.focus !== null && state.fronts[state.frontOf[state.focus]].cards;
-    this.search.disabled = !known || this.busy === true;
+    const busy = this.busy === true || this.host.searching();
+    this.search.disabled = !known || busy;
+    this.stop.hidden = !busy;
+    this.stop.disabled = this.ending === true;
     this.undo.hidden = !this.host.undoable();
+    this.undo.disabled = busy;
+    this.listeners.forEach((listener) => listener(busy));
   }
 
-  async start() {
+  end() {
+    this.ending = true;
+    this.said.textContent = "stopping after this generation …";
+    this.show();
+    this.host.stopSearch();
+  }
+
+  /** Searches near a solution; everywhere where there is none. */
+  async start(id) {
     const seconds = Number(this.seconds.value);
     if (!(seconds > 0 && seconds <= 3600)) {
       this.said.textContent = "seconds: from 1 to 3600";
       return;
     }
     this.busy = true;
+    this.ending = false;
     this.bar.hidden = false;
     this.said.textContent = "searching …";
     this.show();
     try {
-      await this.host.refine(this.state.focus, seconds); // the new front comes as data
+      await this.host.refine(id, seconds); // the new front comes as data
+      this.said.textContent = "";
     } catch (problem) {
       this.said.textContent = String(problem.message);
     }
     this.busy = false;
     this.bar.hidden = true;
     this.show();
+  }
+}
+
+/** Weights of the columns: Python measures the same releases anew, and the front is ranked at once. */
+class Weighing {
+  constructor(state, host, refining) {
+    Object.assign(this, { state, host, refining });
+    this.fields = new Map(state.data.weights.map(([name, weight]) => [name, el("input", {
+      type: "text", inputmode: "decimal", autocomplete: "off", value: String(weight), size: "4",
+      "data-weight": name, "aria-label": `weight of ${name}`, onchange: () => this.apply(),
+    })]));
+    this.said = el("span", { class: "pmx-said", role: "status" });
+    const button = (name, text, title, act) => el("button", { type: "button", class: "pmx-button", "data-weighing": name, text, title, onclick: act });
+    this.even = button("even", "All 1", "count all columns alike", () => {
+      for (const field of this.fields.values()) field.value = "1";
+      this.apply();
+    });
+    this.search = button("search", "Search again", "search on everywhere, with these weights", () => refining.start(null));
+    this.root = el("details", { class: "pmx-weights" }, el("summary", { text: "Weights" }),
+      el("p", { class: "pmx-hint", text: "What a column loses counts by its weight. The front is ranked anew at once; a search with these weights may find more." }),
+      el("div", { class: "pmx-weight-fields" }, ...[...this.fields].map(([name, field]) =>
+        el("label", { class: "pmx-check" }, el("span", { class: "pmx-weight-name", text: name }), field))),
+      el("div", { class: "pmx-controls" }, this.even, this.search, this.said));
+    refining.listeners.push((busy) => {
+      for (const part of [...this.fields.values(), this.even, this.search]) part.disabled = busy;
+    });
+    refining.show();
+  }
+
+  async apply() {
+    const weights = {};
+    for (const [name, field] of this.fields) {
+      const weight = Number(field.value.trim().replace(",", "."));
+      const wrong = field.value.trim() === "" || !Number.isFinite(weight) || weight < 0;
+      field.setAttribute("aria-invalid", wrong ? "true" : "false");
+      if (wrong) {
+        this.said.textContent = `weight of ${name}: a number of at least 0`;
+        return;
+      }
+      weights[name] = weight;
+    }
+    this.said.textContent = "measuring …";
+    try {
+      await this.host.weigh(weights); // the front comes as data
+      this.said.textContent = "";
+    } catch (problem) {
+      this.said.textContent = String(problem.message);
+    }
   }
 }
 
@@ -221,6 +295,7 @@ function mount(element, data, host) {
     watcher.disconnect();
     sized.disconnect();
     preference.removeEventListener("change", themed);
+    clearTimeout(state.trying);
     root.remove();
   } };
   root.explorer = handle;
@@ -305,8 +380,11 @@ function notebookHost(model) {
     card: (id) => ask("card", id),
     preview: (id) => ask("preview", id),
     refine: (id, seconds) => ask("refine", id, { seconds }),
+    stopSearch: () => ask("stop", null).catch(() => undefined),
+    weigh: (weights) => ask("weigh", null, { weights }),
     undo: () => ask("undo", null).catch(() => undefined),
     undoable: () => model.get("_undo") > 0,
+    searching: () => model.get("_searching") === true,
     changed(name, value) {
       // What came from Python does not go back there.
       if (JSON.stringify(model.get(name)) === JSON.stringify(value)) return;
@@ -318,8 +396,13 @@ function notebookHost(model) {
         model.save_changes();
       }, 40);
     },
-    stop: () => model.off("msg:custom", listener),
+    leave() {
+      model.off("msg:custom", listener);
+      model.off("change:_searching", searched);
+    },
   };
+  const searched = () => host.onsearching?.();
+  model.on("change:_searching", searched);
   return host;
 }
 
@@ -339,8 +422,9 @@ function render({ model, el: element }) {
   };
   const build = () => {
     const before = shown?.handle.state.exploration;
+    const place = shown ? placeIn(shown.handle.root) : null;
     if (shown) {
-      shown.host.stop();
+      shown.host.leave();
       shown.handle.destroy();
     }
     const host = notebookHost(model);
@@ -349,6 +433,7 @@ function render({ model, el: element }) {
     // Limits and axes stay when a search brings a new front; what was chosen comes from Python.
     if (before) shown.handle.state.explore({ ...before, shortlist: [] });
     for (const name of before ? names.slice(0, 2) : names) take(name);
+    if (place) restore(shown.handle.root, place);
   };
   build();
   const listeners = names.map((name) => () => take(name));
@@ -359,9 +444,25 @@ function render({ model, el: element }) {
   return () => {
     names.forEach((name, i) => model.off(`change:${name}`, listeners[i]));
     model.off("change:_data", rebuild);
-    shown.host.stop();
+    shown.host.leave();
     shown.handle.destroy();
   };
+}
+
+/** Where somebody is in the weights, so that a new front does not take the place away. */
+function placeIn(root) {
+  const weights = root.querySelector(".pmx-weights");
+  const active = weights?.querySelector(":focus");
+  return { open: weights?.open === true, field: active?.dataset.weight, button: active?.dataset.weighing };
+}
+
+function restore(root, { open, field, button }) {
+  const weights = root.querySelector(".pmx-weights");
+  if (!weights) return;
+  weights.open = open;
+  const active = [...weights.querySelectorAll("[data-weight], [data-weighing]")]
+    .find((node) => (field ? node.dataset.weight === field : button && node.dataset.weighing === button));
+  active?.focus({ preventScroll: true });
 }
 
 export default { render };

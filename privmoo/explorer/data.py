@@ -3,6 +3,9 @@
 The dictionary of `ExplorerData.to_json`:
 
 - `version`: 1.
+- `weights`: the weight of every column, as pairs of name and number, if the fronts can be ranked by other
+  weights; otherwise empty.
+- `note`: a sentence on solutions that are not shown, or an empty text.
 - `quantities`: one entry per recorded quantity, objectives first: `key`, `words` and `label` (short and
   long name), `sense` ("min" or "max"), `percent` (fractions read as per cent), `objective`, `log`
   (whether an axis should be logarithmic).
@@ -10,7 +13,8 @@ The dictionary of `ExplorerData.to_json`:
   known), `families` (null, or for a front of several families of recodings their `names` and, as `of`,
   the position of each solution's family there), `dominated` and `infeasible` (objective values of further
   candidates, to be greyed), `numbers` (how its solutions are called), `knee`, `pick` and `suggested`
-  (positions or null), `fresh` (positions of what the last search found), `cards` (whether more than
+  (positions or null), `fresh` (what the last search found: for each new solution its `place`, the `earlier`
+  objective values that it is nearest to, and what it `says` about these), `cards` (whether more than
   values is known about its solutions), `advice` (titled sentences: choices, range, knee, flat regions).
 - `sizes`: names of the bars of a histogram of group sizes.
 
@@ -22,7 +26,7 @@ more is known), `preview` (rows of the pick, or null) and `about` (titles with l
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,6 +39,7 @@ from privmoo.analysis.foreign import ForeignRelease
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError, nearest
 from privmoo.explorer.cards import SIZES
+from privmoo.explorer.new_solutions import NewSolution, new_solutions
 from privmoo.front.advice import remarks
 from privmoo.front.choice import compromise
 from privmoo.front.choices import suggested
@@ -58,14 +63,14 @@ class ExplorerFront:
         values: Solutions × quantities; NaN if a value is not known.
         front: The front itself; None for a table of points.
         pick: The position of the solution that was chosen.
-        fresh: The positions of the solutions that the last search found.
+        fresh: What the last search found.
     """
 
     name: str
     values: NDArray[np.float64]
     front: Front | None
     pick: int | None = None
-    fresh: tuple[int, ...] = ()
+    fresh: tuple[NewSolution, ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)
@@ -84,11 +89,13 @@ class ExplorerData:
         quantities: The recorded quantities of all fronts, objectives first.
         n_objectives: How many of them are objectives.
         fronts: The fronts.
+        note: A sentence on solutions that are not shown; empty if all are.
     """
 
     quantities: tuple[Quantity, ...]
     n_objectives: int
     fronts: tuple[ExplorerFront, ...]
+    note: str = ""
 
     def __len__(self) -> int:
         return sum(map(len, self.fronts))
@@ -128,13 +135,49 @@ class ExplorerData:
         """
         entry = self.fronts[which]
         values = _values(front, self.quantities, self.n_objectives, front.table)
-        earlier = {tuple(row) for row in entry.values.round(12).tolist()}
-        fresh = [i for i, row in enumerate(values.round(12).tolist()) if tuple(row) not in earlier]
         pick = None
         if entry.front is not None and entry.pick is not None:
             pick = _place(front, entry.front[entry.pick])
-        entry_now = ExplorerFront(entry.name, values, front, pick, tuple(fresh))
-        return replace(self, fronts=(*self.fronts[:which], entry_now, *self.fronts[which + 1 :]))
+        fresh = () if entry.front is None else new_solutions(entry.front, front)
+        entry_now = ExplorerFront(entry.name, values, front, pick, fresh)
+        fronts = (*self.fronts[:which], entry_now, *self.fronts[which + 1 :])
+        return replace(self, fronts=fronts, note="")
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weights of the columns; empty if not all fronts can be ranked by other weights."""
+        weights: dict[str, float] = {}
+        for entry in self.fronts:
+            if entry.front is None or entry.front.problem is None:
+                return {}
+            own_weights = {str(qi.name): qi.weight for qi in entry.front.problem.table.qis}
+            if weights and own_weights != weights:
+                return {}
+            weights = own_weights
+        return weights if len(weights) > 1 else {}
+
+    def with_weights(self, weights: Mapping[str, float]) -> ExplorerData:
+        """Return the same fronts, measured and ranked by other weights of the columns.
+
+        Args:
+            weights: Weights by quasi-identifier.
+        """
+        if not self.weights:
+            raise ProblemError(
+                "weights: all fronts must have their problem and the same columns with the same weights, "
+                "two or more; explore one front by itself"
+            )
+        entries = []
+        for entry in self.fronts:
+            assert entry.front is not None  # noqa: S101  # or there were no weights
+            front = entry.front.with_weights(weights)
+            numbers = front.numbers.tolist()
+            pick = None if entry.pick is None else int(entry.front.numbers[entry.pick])
+            place = numbers.index(pick) if pick in numbers else None
+            values = _values(front, self.quantities, self.n_objectives, front.table)
+            entries.append(ExplorerFront(entry.name, values, front, place))
+        weighted = replace(self, fronts=tuple(entries))
+        return replace(weighted, note=_left_out(len(self) - len(weighted), len(self)))
 
     @property
     def start(self) -> int:
@@ -158,6 +201,8 @@ class ExplorerData:
         """Return the plain data that is described at the top of this module."""
         return {
             "version": 1,
+            "weights": [[name, weight] for name, weight in self.weights.items()],
+            "note": self.note,
             "quantities": [
                 {
                     "key": q.key,
@@ -191,11 +236,24 @@ class ExplorerData:
             "numbers": list(range(len(entry))) if front is None else front.numbers.tolist(),
             "knee": None if front is None else marked_knee(front),
             "pick": entry.pick,
-            "fresh": list(entry.fresh),
+            "fresh": [
+                {"place": new.place, "earlier": _numbers(new.earlier[None])[0], "says": new.says}
+                for new in entry.fresh
+            ],
             "suggested": None if front is None else suggested(front),
             "cards": entry.has_table,
             "advice": [] if front is None else [[*words] for words in remarks(front, calls=False)],
         }
+
+
+def _left_out(n_left_out: int, n: int) -> str:
+    """Say how many solutions other weights leave out."""
+    if not n_left_out:
+        return ""
+    return (
+        f"By these weights, {n_left_out:,} of {n:,} solutions are worse than another one and are not "
+        "shown; a search with these weights may find better ones."
+    )
 
 
 def gather(

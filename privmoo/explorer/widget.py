@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import numbers
+import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import copy_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import anywidget
 import traitlets
@@ -28,6 +31,7 @@ from privmoo.search.refine import refine as refine_front
 __all__ = ["Explorer", "explore"]
 
 _EVERY = 0.2  # seconds between two messages about a search
+_SEARCHED, _WEIGHED = "searched", "weighed"
 
 
 def _pairs(shortlist: Mapping[int, str], _: Any) -> list[list[Any]]:
@@ -70,6 +74,39 @@ class _Report(Progress):
         self._send({"progress": min(fraction, 1.0), "text": text})
 
 
+class _Earlier(NamedTuple):
+    """What the explorer showed before a search, or before other weights.
+
+    Attributes:
+        reason: Why it shows something else now.
+        fronts: The fronts.
+        unweighted: The fronts that other weights begin with.
+        focus: The number of the solution in focus.
+        shortlist: The comments on the pinned solutions.
+    """
+
+    reason: str
+    fronts: ExplorerData
+    unweighted: ExplorerData
+    focus: int | None
+    shortlist: dict[int, str]
+
+
+def _named(data: ExplorerData, number: int) -> tuple[int, int]:
+    """Return the front of a solution, and the number by which people call it."""
+    entry, place = data.place(number)
+    which = next(i for i, candidate in enumerate(data.fronts) if candidate is entry)
+    return which, place if entry.front is None else int(entry.front.numbers[place])
+
+
+def _numbered(data: ExplorerData, which: int, number: int) -> int | None:
+    """Return the position of the solution that people call by a number; None if there is none."""
+    for position in range(len(data)):
+        if _named(data, position) == (which, number):
+            return position
+    return None
+
+
 class Explorer(anywidget.AnyWidget):
     """One front or several in linked views; `Front.explore` and `privmoo.explore` return it.
 
@@ -79,6 +116,8 @@ class Explorer(anywidget.AnyWidget):
 
     Words, counts and rows of a solution are computed when its card is opened, and sent to the browser
     only: a saved notebook does not hold them.
+
+    A search that the browser begins runs in a thread, so that "Stop" is heard.
 
     Attributes:
         focus: The number of the solution whose card is open, or None. At first it is the pick, or the
@@ -113,10 +152,14 @@ class Explorer(anywidget.AnyWidget):
 
     exploration = traitlets.Dict().tag(sync=True)
     _undo = traitlets.Int(0).tag(sync=True)
+    _searching = traitlets.Bool(False).tag(sync=True)
 
     def __init__(self, data: ExplorerData) -> None:
         self._fronts = data
-        self._history: list[tuple[ExplorerData, int | None, dict[int, str]]] = []
+        self._unweighted = data
+        self._history: list[_Earlier] = []
+        self._search: _Report | None = None
+        self._lock = threading.Lock()
         everything = list(range(len(data)))
         start = data.start if everything else None
         super().__init__(_data=data.to_json(), focus=start, selected=everything, shortlist={})
@@ -146,7 +189,8 @@ class Explorer(anywidget.AnyWidget):
         Pinned solutions stay pinned unless a new one dominates them. `undo` takes the search back.
 
         Args:
-            near: Values by objective; those of the solution in focus by default.
+            near: Values by objective; those of the solution in focus by default. `{}` searches everywhere,
+                as "Search again" does.
             seconds: How long to search.
             budget: Another budget instead, as for `optimize`.
             seed: Makes the search repeatable.
@@ -154,56 +198,102 @@ class Explorer(anywidget.AnyWidget):
         entry, place = self._fronts.place(self._focus_number())
         if entry.front is None:
             raise ProblemError("refine: the point in focus is not of a front; choose another one")
-        front, solution = entry.front, entry.front[place]
-        wishes = near or {q.key: solution.values[q.key] for q in front.objectives}
-        report = _Report(self.send)
-        try:
+        front = entry.front
+        if near is None:
+            near = {q.key: front[place].values[q.key] for q in front.objectives}
+        with self._one_search() as report:
             refined = refine_front(
-                front, wishes, seconds=seconds, budget=budget, seed=seed, progress=report
+                front, near or None, seconds=seconds, budget=budget, seed=seed, progress=report
             )
-        finally:
-            report.close()
-        self._history.append((self._fronts, self.focus, dict(self.shortlist)))
         which = next(i for i, candidate in enumerate(self._fronts.fronts) if candidate is entry)
-        self._show(self._fronts.with_front(which, refined), solution, dict(self.shortlist))
+        data = self._fronts.with_front(which, refined)
+        now = {n: self._number_in(data, n) for n in {self.focus, *self.shortlist} if n is not None}
+        self._remember(_SEARCHED)
+        self._show(data, now)
+        self._unweighted = data
         return refined
 
-    def undo(self) -> None:
-        """Take the last search back: fronts, focus and shortlist are as they were."""
-        if not self._history:
-            raise ProblemError("undo: there is no search to take back")
-        data, focus, shortlist = self._history.pop()
-        self._fronts = data
-        with self.hold_sync():
-            self._data = data.to_json()
-            self._undo = len(self._history)
-            self.focus, self.selected, self.shortlist = focus, None, shortlist
+    def stop(self) -> None:
+        """End the search under way after its generation; what it found is shown."""
+        if self._search is not None:
+            self._search.stop.set()
 
-    def _show(self, data: ExplorerData, in_focus: Solution, shortlist: dict[int, str]) -> None:
-        """Show fronts after a search, with the same solutions in focus and pinned."""
-        earlier = {number: (self._place_of(number), self._named(number)) for number in shortlist}
+    def weigh(self, weights: Mapping[str, float]) -> None:
+        """Rank the solutions by other weights of the columns at once, without a search.
+
+        Every solution is measured again and stays the same release. Those that another one dominates now
+        are not shown until the weights are changed again. A search goes on with these weights.
+
+        Args:
+            weights: Weights by quasi-identifier; the others have those that they had at first.
+        """
+        self._refuse_while_searching("weigh")
+        data = self._unweighted.with_weights({**self._unweighted.weights, **weights})
+        names = {n: self._named(n) for n in {self.focus, *self.shortlist} if n is not None}
+        now = {n: _numbered(data, *name) for n, name in names.items()}
+        if not self._history or self._history[-1].reason != _WEIGHED:
+            self._remember(_WEIGHED)
+        self._show(data, now)
+
+    def undo(self) -> None:
+        """Take the last search, or the last weights, back: fronts, focus and shortlist are as they were."""
+        self._refuse_while_searching("undo")
+        if not self._history:
+            raise ProblemError("undo: there is nothing to take back")
+        earlier = self._history.pop()
+        self._fronts, self._unweighted = earlier.fronts, earlier.unweighted
+        with self.hold_sync():
+            self._data = earlier.fronts.to_json()
+            self._undo = len(self._history)
+            self.focus, self.selected, self.shortlist = earlier.focus, None, earlier.shortlist
+
+    @contextmanager
+    def _one_search(self) -> Iterator[_Report]:
+        """Report a search to the browser; only one may be under way."""
+        with self._lock:
+            self._refuse_while_searching("refine")
+            self._search = report = _Report(self.send)
+        try:
+            yield report
+        finally:
+            report.close()
+            self._search = None
+
+    def _refuse_while_searching(self, what: str) -> None:
+        if self._search is not None:
+            raise ProblemError(f"{what}: a search is under way; wait, or stop it")
+
+    def _remember(self, reason: str) -> None:
+        """Remember what is shown, so that `undo` can show it again."""
+        shortlist = dict(self.shortlist)
+        earlier = _Earlier(reason, self._fronts, self._unweighted, self.focus, shortlist)
+        self._history.append(earlier)
+
+    def _show(self, data: ExplorerData, now: Mapping[int, int | None]) -> None:
+        """Show other fronts, with the same solutions in focus and pinned.
+
+        Args:
+            data: The fronts.
+            now: The numbers that the solutions in focus and on the shortlist have there; None for one that
+                is not there.
+        """
+        shortlist = {now[n]: comment for n, comment in self.shortlist.items()}
+        focus = None if self.focus is None else now[self.focus]
         self._fronts = data
-        pinned: dict[int, str] = {}
-        for number, comment in shortlist.items():
-            solution, name = earlier[number]
-            place = self._numbered(*name) if solution is None else self._number_now(solution)
-            if place is not None:
-                pinned[place] = comment
-        focus = self._number_now(in_focus)
         with self.hold_sync():
             self._data = data.to_json()
             self._undo = len(self._history)
             self.focus = data.start if focus is None else focus
-            self.selected, self.shortlist = None, pinned
+            self.selected = None
+            self.shortlist = {n: comment for n, comment in shortlist.items() if n is not None}
 
-    def _place_of(self, number: int) -> Solution | None:
+    def _number_in(self, data: ExplorerData, number: int) -> int | None:
+        """Return the number that a solution has after a search; None if it is no longer on a front."""
         entry, place = self._fronts.place(number)
-        return None if entry.front is None else entry.front[place]
-
-    def _number_now(self, solution: Solution) -> int | None:
-        """Return the number that a solution has now; None if it is no longer on a front."""
+        if entry.front is None:
+            return _numbered(data, *self._named(number))
         try:
-            return self._fronts.number(solution)
+            return data.number(entry.front[place])
         except ProblemError:
             return None
 
@@ -226,23 +316,14 @@ class Explorer(anywidget.AnyWidget):
         self.exploration = read_exploration(path)
         places = {}
         for which, number, comment in self.exploration.get("shortlist", []):
-            place = self._numbered(which, number)
+            place = _numbered(self._fronts, which, number)
             if place is not None:
                 places[place] = str(comment)
         self.shortlist = places
 
     def _named(self, number: int) -> tuple[int, int]:
         """Return the front of a solution, and the number by which people call it."""
-        entry, place = self._fronts.place(number)
-        which = next(i for i, candidate in enumerate(self._fronts.fronts) if candidate is entry)
-        return which, place if entry.front is None else int(entry.front.numbers[place])
-
-    def _numbered(self, which: int, number: int) -> int | None:
-        """Return the position of the solution that people call by a number."""
-        for position in range(len(self._fronts)):
-            if self._named(position) == (which, number):
-                return position
-        return None
+        return _named(self._fronts, number)
 
     def _focus_number(self) -> int:
         if self.focus is None:
@@ -298,6 +379,22 @@ class Explorer(anywidget.AnyWidget):
     def _on_request(self, _: Any, message: Any, __: Any) -> None:
         if not isinstance(message, dict):
             return
+        if message.get("kind") != "refine":
+            self._reply(message)
+            return
+        # In a thread: the kernel would not hear "stop" before the end of the search.
+        self._searching = True
+        arguments = self._reply_to_search, message
+        thread = threading.Thread(target=copy_context().run, args=arguments, daemon=True)
+        thread.start()
+
+    def _reply_to_search(self, message: Mapping[str, Any]) -> None:
+        try:
+            self._reply(message)
+        finally:
+            self._searching = self._search is not None
+
+    def _reply(self, message: Mapping[str, Any]) -> None:
         answer: dict[str, Any] = {"request": message.get("request")}
         try:
             answer["answer"] = self._answer(message.get("kind"), message.get("id"), message)
@@ -311,9 +408,17 @@ class Explorer(anywidget.AnyWidget):
         if kind == "undo":
             self.undo()
             return {}
+        if kind == "stop":
+            self.stop()
+            return {}
+        if kind == "weigh":
+            self.weigh(dict(message.get("weights") or {}))
+            return {}
         if kind == "refine":
-            self.focus = self._number("explorer", number)
-            self.refine(seconds=float(message.get("seconds") or 10))
+            if number is not None:
+                self.focus = self._number("explorer", number)
+            near: dict[str, float] | None = {} if number is None else None
+            self.refine(near, seconds=float(message.get("seconds") or 10))
             return {}
         solution = self._fronts.solution(self._number("explorer", number))
         if kind == "card":
@@ -321,7 +426,8 @@ class Explorer(anywidget.AnyWidget):
         if kind == "preview":
             return preview_of(solution)
         raise ProblemError(
-            f"explorer: a message must ask for 'card', 'preview', 'refine' or 'undo', got {kind!r}"
+            "explorer: a message must ask for 'card', 'preview', 'refine', 'stop', 'weigh' or 'undo', got "
+            f"{kind!r}"
         )
 
     def _repr_mimebundle_(self, **options: Any) -> Any:

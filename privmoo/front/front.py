@@ -31,6 +31,7 @@ from privmoo.front import (
     reference_point,
     representation,
     saving,
+    weighting,
 )
 from privmoo.front.advice import remarks
 from privmoo.front.answer import Answer
@@ -557,9 +558,32 @@ class Front:
         """
         return self[pseudo_weights.best_by_weights(self, weights)]
 
+    def with_weights(self, weights: Mapping[str, float]) -> Front:
+        """Return the front that other weights of the columns leave, without a search.
+
+        Every solution is measured again: it is the same release, and what its columns lose counts by the
+        new weights. Those that another one dominates now are left out; the others keep their numbers. A
+        search with these weights may find better ones: continue with `refine`.
+
+        Args:
+            weights: Weights by quasi-identifier, such as `{"age": 3}`; those that are not named stay.
+
+        Raises:
+            ProblemError: The weights decide what the solutions publish, so that only a search can tell.
+
+        >>> import pandas as pd, privmoo as pm
+        >>> frame = pd.DataFrame({"age": [20, 20, 20, 30, 30, 30], "sex": list("fmmfmm")})
+        >>> table = pm.Table(frame, quasi_identifiers={"age": pm.Hierarchy.ordered(),
+        ...                                            "sex": pm.Hierarchy.flat()})
+        >>> front = pm.Front.of(pm.problems.Levels(table), [[0, 0], [1, 0], [0, 1], [1, 1]])
+        >>> front[1], front.with_weights({"sex": 3})[1]
+        (Solution 1 of 3: k = 3, 50 % loss, Solution 1 of 3: k = 3, 75 % loss)
+        """
+        return weighting.with_weights(self, weights)
+
     def refine(
         self,
-        near: Mapping[str, float],
+        near: Mapping[str, float] | None = None,
         *,
         seconds: float | None = None,
         budget: Any = None,
@@ -572,7 +596,7 @@ class Front:
         front stays as it is, so there is nothing to undo.
 
         Args:
-            near: Values by objective, such as `{"k": 10, "loss": 0.2}`.
+            near: Values by objective, such as `{"k": 10, "loss": 0.2}`; everywhere by default.
             seconds: How long to search.
             budget: A budget to use instead, as for `optimize`, so that a seeded search can be repeated.
             seed: Makes the search repeatable; drawn if not given.

@@ -100,6 +100,15 @@ class Facts:
         return self.share > _MOST and self.n_distinct >= 10
 
     @property
+    def amounts(self) -> bool:
+        """Whether the values are numbers of many sizes, as amounts are and keys of persons are not."""
+        if self.data is None or self.kind != "number" or self.n_distinct < 10:
+            return False
+        low, high = np.quantile(np.abs(self.numbers), [0.1, 0.9])
+        running = np.ptp(self.numbers) < 2 * self.n_distinct  # 1, 2, 3 … are of many sizes, too
+        return bool(high >= 20 * max(low, 1)) and not running
+
+    @property
     def repeated(self) -> bool:
         """Whether there are many values, each of them in several rows, like keys of persons."""
         return self.n_distinct >= 10 and 0.02 < self.share < _MOST

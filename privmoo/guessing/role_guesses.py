@@ -166,7 +166,7 @@ def _count(facts: Facts) -> str:
 def propose_some(columns: list[ColumnGuess], facts: dict[str, Facts]) -> list[ColumnGuess]:
     """Propose quasi-identifying columns if none looks like one.
 
-    Columns with few distinct values come first, and among them those with the most.
+    Columns with few distinct values come first, and among them those with the most; amounts come last.
 
     Args:
         columns: The guesses.
@@ -174,7 +174,10 @@ def propose_some(columns: list[ColumnGuess], facts: dict[str, Facts]) -> list[Co
     """
     unsure = [column for column in columns if column.unsure]
     few = [c for c in unsure if facts[c.name].n_values <= _FEW and not facts[c.name].unique]
-    candidates = sorted(few or unsure, key=lambda c: -facts[c.name].n_distinct)[:_AT_MOST]
+    amounts = [c for c in columns if c.role == "identifying" and facts[c.name].amounts]
+    candidates = sorted(few or unsure or amounts, key=lambda c: -facts[c.name].n_distinct)[
+        :_AT_MOST
+    ]
     proposals = {}
     for column in candidates:
         hierarchy = propose(facts[column.name], frozenset())

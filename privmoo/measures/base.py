@@ -253,7 +253,12 @@ class Measure:
         return np.nan_to_num(result, nan=low, posinf=high, neginf=low)
 
     def __call__(self, groups: Grouping) -> float:
-        """Return the value for the groups of one candidate."""
+        """Return the value for the groups of one candidate.
+
+        Raises:
+            MeasureError: The measure is not defined for the table of the groups.
+        """
+        self.check(groups.batch.table)
         return float(self.values(groups.batch)[0])
 
     def __ge__(self, bound: float) -> Constraint:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from privmoo.suppression.staircase import Steps
 
 __all__ = ["AverageK", "KAnonymity", "WeightedK", "is_group_size"]
+
+_WORD = re.compile(r"[^\W_]+(_[^\W_]+)*")
+"""A name that is part of a key as it is."""
 
 
 class KAnonymity(Staged):
@@ -60,10 +64,17 @@ class KAnonymity(Staged):
 
     @property
     def key(self) -> str:
-        """The column of a front: `k`, with the columns that the attacker knows."""
+        """The column of a front: `k`, with the columns that the attacker knows; `named` gives another one.
+
+        Names of columns are joined by two underscores. If a name has other characters than a word, or more
+        than one underscore in a row, a digest of the names at the end keeps keys apart.
+
+        >>> KAnonymity(columns=["age", "zip_code"]).key, KAnonymity(columns="zip code").key
+        ('k_age__zip_code', 'k_zip_code___5625edc9')
+        """
         if self.columns is None or self._alias is not None:
             return super().key
-        return "_".join([super().key, *(re.sub(r"\W+", "_", name) for name in self.columns)])
+        return f"{super().key}_{_key_of_columns(self.columns)}"
 
     @classmethod
     def qualifier(cls, parameters: Mapping[str, Any]) -> str:
@@ -95,6 +106,15 @@ class KAnonymity(Staged):
     def range(self, table: Table) -> tuple[float, float]:
         """Return the range from nothing released to one group."""
         return 0.0, float(table.n_persons)
+
+
+def _key_of_columns(names: Sequence[str]) -> str:
+    """Return a word that differs for different lists of column names."""
+    readable = "__".join(re.sub(r"[\W_]+", "_", name).strip("_") for name in names)
+    if all(_WORD.fullmatch(name) for name in names):
+        return readable
+    digest = hashlib.blake2b(repr(list(names)).encode(), digest_size=4).hexdigest()
+    return f"{readable}___{digest}"
 
 
 def is_group_size(measure: Measure) -> bool:

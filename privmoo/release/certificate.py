@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from privmoo._util.files import write_text
+from privmoo._util.wording import count_noun
 from privmoo.audit import Audit
 from privmoo.audit.figure_words import how_to_read, words_for
 from privmoo.data.table import Table
@@ -223,7 +224,7 @@ class Certificate:
         people = "persons" if "persons" in self.source else "records"
         sentences = [
             f"{int(self.release['records']):,} of {n:,} records are released, in "
-            f"{int(self.privacy['n_groups']):,} groups.",
+            f"{count_noun(int(self.privacy['n_groups']), 'group')}.",
             f"k = {k:,}: everybody shares all quasi-identifiers with at least {k - 1:,} other {people}."
             if k > 1
             else "k = 1: at least one record is alone in its group and can be singled out.",

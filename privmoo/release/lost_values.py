@@ -41,15 +41,16 @@ class LostValues:
 
     @property
     def remaining(self) -> str:
-        """How many values are left, such as "5 of 8 values"."""
-        return f"{self.occurring - self.lost:,} of {self.occurring:,} {self.unit}s"
+        """How many values are left, such as "5 of 8 values remain"."""
+        n_left = self.occurring - self.lost
+        verb = "remains" if n_left == 1 else "remain"
+        return f"{n_left:,} of {self.occurring:,} {self.unit}s {verb}"
 
     def __str__(self) -> str:
-        verb = "remains" if self.occurring - self.lost == 1 else "remain"
         is_single = self.records == 1
         nouns = ("person", "people") if self.people else ("record", "records")
         who = f"{self.records:,} {nouns[0] if is_single else nouns[1]}"
-        return f"{self.remaining} {verb}, {who} affected"
+        return f"{self.remaining}, {who} affected"
 
 
 def lost_values(table: Table, recoding: Recoding, rows: NDArray[np.int64]) -> dict[str, LostValues]:

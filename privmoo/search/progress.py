@@ -6,12 +6,13 @@ import logging
 import os
 import sys
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 from privmoo._util.progress_bar import new_bar
+from privmoo._util.stopwatch import Stopwatch
 
 __all__ = ["Progress"]
 
@@ -26,7 +27,8 @@ class Progress:
     """Shows generations, front size, hypervolume and time left, and logs them at level INFO.
 
     The time left is estimated by the last generations. If the search has several parts, it is that of the
-    part under way: nobody knows how long the others will take.
+    part under way: nobody knows how long the others will take. As in budgets, the time in which kernels are
+    compiled does not count.
 
     Args:
         shown: Whether anything is shown.
@@ -42,8 +44,9 @@ class Progress:
 
     def __init__(self, *, shown: bool, what: str = "") -> None:
         self.what = what
-        self._began = time.perf_counter()
-        self._last = 0.0
+        self._resources = ExitStack()
+        self._stopwatch = self._resources.enter_context(Stopwatch())
+        self._last = -_EVERY
         self._lines = 0
         self._final = ""
         self._bar: Any = None
@@ -51,7 +54,7 @@ class Progress:
         self._waiting: threading.Timer | None = None
         self.stop = threading.Event()
         self._part, self._n_parts = 0, 1
-        self._pace: deque[tuple[float, float]] = deque([(self._began, 0.0)], maxlen=_LAST + 1)
+        self._pace: deque[tuple[float, float]] = deque([(0.0, 0.0)], maxlen=_LAST + 1)
         self._logged = 0
         _log.info("%s: the search begins", what or "search")
         if not shown:
@@ -77,7 +80,7 @@ class Progress:
         """
         self.what, self._part, self._n_parts = what, part, n_parts
         self._pace.clear()
-        self._pace.append((time.perf_counter(), 0.0))
+        self._pace.append((self._stopwatch.seconds, 0.0))
 
     def update(
         self, fraction: float, *, generation: int, front: int, hypervolume: Callable[[], float]
@@ -98,7 +101,7 @@ class Progress:
         if self._bar is None and not self._as_lines:
             return
         self._stop_waiting()
-        now = time.perf_counter()
+        now = self._stopwatch.seconds
         self._pace.append((now, min(fraction, 1.0)))
         due = (
             int(used_share * _LINES) > self._lines if self._as_lines else now - self._last >= _EVERY
@@ -106,7 +109,7 @@ class Progress:
         if not due and used_share < 1.0:
             return
         self._last = now
-        elapsed, left = now - self._began, self._time_left()
+        left = self._time_left()
         text = f"front {front}, hypervolume {hypervolume():.4f}"
         if self._bar is not None:
             self._bar.n = round(100 * used_share)
@@ -116,7 +119,7 @@ class Progress:
             return
         self._lines = int(used_share * _LINES)
         print(
-            f"{self.what}: generation {generation} ({used_share:.0%}), {text}, {_clock(elapsed)} used, "
+            f"{self.what}: generation {generation} ({used_share:.0%}), {text}, {_clock(now)} used, "
             f"{left}",
             file=sys.stderr,
             flush=True,
@@ -140,7 +143,8 @@ class Progress:
 
     def close(self) -> None:
         """End the display; its last state stays visible."""
-        _log.info("%s: the search ends after %.1f s", self.what, time.perf_counter() - self._began)
+        _log.info("%s: the search ends after %.1f s", self.what, self._stopwatch.seconds)
+        self._resources.close()
         self._stop_waiting()
         if self._bar is not None:
             self._bar.close()

@@ -26,7 +26,7 @@ _POINTS = 0.05  # and where values are fractions, by so much
 
 def refine(
     front: Front,
-    near: Mapping[str, float],
+    near: Mapping[str, float] | None = None,
     *,
     seconds: float | None = None,
     budget: int | RunBudget | None = None,
@@ -37,7 +37,7 @@ def refine(
 
     Args:
         front: The front, with its problem.
-        near: Values by objective.
+        near: Values by objective; everywhere if not given.
         seconds: How long to search.
         budget: Another budget, as for `optimize`.
         seed: Seeds the search.
@@ -51,13 +51,9 @@ def refine(
         )
     if (seconds is None) == (budget is None):
         raise ProblemError("refine: say how long to search: give one of seconds and budget")
-    if not near:
-        raise ProblemError('refine: say where to search, such as near={"k": 10, "loss": 0.2}')
-    wishes = {find(front.objectives, name, what="near"): value for name, value in near.items()}
-    for quantity, value in wishes.items():
-        check_value(quantity, quantity.key, value, "refine")
+    wishes = {} if near is None else _read_wishes(front, near)
     size = max(2, problem.default_population // 2)
-    start = front.rows(_nearest(front, wishes)[:size])
+    start = front.rows(_nearest(front, wishes)[:size]) if wishes else front
     focus = {q.key: _around(q, value) for q, value in wishes.items()}
     result = optimize(
         problem,
@@ -66,12 +62,22 @@ def refine(
         seed=seed,
         progress=progress,
         start=start,
-        focus=possible_focus(problem, focus),
+        focus=possible_focus(problem, focus) if focus else None,
     )
     if front.families is not None:
         space: Any = problem.space
         result = replace(result, families=tuple(space.family(x) for x in result.X))
     return front.merge(result)
+
+
+def _read_wishes(front: Front, near: Mapping[str, float]) -> dict[Quantity, float]:
+    """Return the wishes by objective, or raise."""
+    if not near:
+        raise ProblemError('refine: say where to search, such as near={"k": 10, "loss": 0.2}')
+    wishes = {find(front.objectives, name, what="near"): value for name, value in near.items()}
+    for quantity, value in wishes.items():
+        check_value(quantity, quantity.key, value, "refine")
+    return wishes
 
 
 def _nearest(front: Front, wishes: Mapping[Quantity, float]) -> NDArray[np.intp]:

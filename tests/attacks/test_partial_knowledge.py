@@ -128,11 +128,11 @@ def test_several_attackers_are_constraints_of_one_problem() -> None:
     problem = pm.problems.Cuts(table, constraints=[weak, strong])
     front = pm.optimize(problem, None, 40, seed=1, progress=False)
     frame = front.to_frame()
-    assert len(front) and (frame["k_age_zip"] >= 9).all() and frame["k"].min() < 9
+    assert len(front) and (frame["k_age__zip"] >= 9).all() and frame["k"].min() < 9
     for solution in (front[0], front[len(front) - 1]):
         assert solution.release().frame.groupby(["age", "zip"]).size().min() >= 9
     exact = pm.exact_front(pm.problems.Levels(table, constraints=[weak, strong]), progress=False)
-    assert (exact.to_frame()["k_age_zip"] >= 9).all()
+    assert (exact.to_frame()["k_age__zip"] >= 9).all()
 
 
 def test_fewer_columns_never_single_out_more() -> None:
@@ -175,3 +175,21 @@ def test_wrong_questions_are_refused_in_one_sentence() -> None:
         pm.ViolatingGroups(pm.KAnonymity(columns=["age"]) >= 2)
     with pytest.raises(AttackError, match="at least 1"):
         smallest_support(np.zeros((1, 1), np.int64), np.ones(1, np.int64), 0)
+
+
+@pytest.mark.parametrize("measure", [pm.Confidence(1), pm.FrequencyDiversity(), pm.TCloseness()])
+def test_without_sensitive_columns_a_measure_says_what_is_missing(
+    measure: pm.measures.Measure,
+) -> None:
+    groups = pm.group(pm.Table(pd.DataFrame({"age": [1, 1]}), quasi_identifiers=["age"]))
+    with pytest.raises(MeasureError, match="the table has no sensitive attribute"):
+        measure(groups)
+
+
+@given(st.lists(st.lists(st.text("ab_ -1", min_size=1, max_size=4), min_size=1, max_size=3)))
+def test_keys_of_known_columns_are_different(lists: list[list[str]]) -> None:
+    lists.extend([["a", "b"], ["a_b"], ["a b"], ["a__b"], ["a-b"], ["a_", "b"], ["a", "_b"]])
+    lists = [list(dict.fromkeys(names)) for names in lists]
+    keys = {tuple(names): pm.KAnonymity(columns=names).key for names in lists}
+    assert len(set(keys.values())) == len(keys)
+    assert all(key.isidentifier() for key in keys.values())

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import privmoo as pm
@@ -357,3 +357,72 @@ def test_options_of_csv_are_for_csv(tmp_path: Path) -> None:
     for read in (Table.scan, Table.read_csv):
         with pytest.raises(TableError, match=r"missing_values: must be a list of texts"):
             read(tmp_path / "t.csv", quasi_identifiers=["a"], missing_values="NA")
+
+
+COMMAS = {
+    "real": st.sampled_from(["1,5", "1,50", "2", "0,25", "-3,0", ""]),
+    "whole": st.sampled_from(["1", "2", "30", ""]),
+    "points": st.sampled_from(["1.5", "2", "3,5"]),
+    "thousands": st.sampled_from(["1,000,000", "2", "3,5"]),
+    "zeros": st.sampled_from(["01,5", "2,5"]),
+    "names": st.sampled_from(["Smith, Ann", "Lee, Bo", "1,5"]),
+}
+
+
+@given(st.data())
+@settings(max_examples=20)
+def test_decimal_commas_are_read_as_in_memory(data: st.DataObject) -> None:
+    n = data.draw(st.integers(2, 12))
+    kinds = data.draw(st.lists(st.sampled_from(list(COMMAS)), min_size=3, max_size=3))
+    cells = [data.draw(st.lists(COMMAS[kind], min_size=n, max_size=n)) for kind in kinds]
+    frame = pd.DataFrame({f"{kind} {i}": cells[i] for i, kind in enumerate(kinds)})
+    first, second, third = frame
+    # One number may be written in two ways: a column of one value has nothing to protect.
+    assume(frame[second].str.replace("1,50", "1,5").nunique() > 1 and (frame[first] != "").any())
+    roles: dict[str, Any] = {
+        "quasi_identifiers": [first],
+        "sensitive": [second],
+        "insensitive": [third],
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "people.csv"
+        frame.to_csv(path, sep=";", index=False)
+        table = Table.read_csv(path, decimal=",", **roles)
+        scanned = Table.scan(path, decimal=",", **roles)
+        same(scanned, table)
+        rows = scanned.sample(n, seed=1).frame
+        expected = table.frame
+        assert rows.dtypes.astype(str).to_dict() == expected.dtypes.astype(str).to_dict()
+        assert sorted(map(repr, rows.to_numpy().tolist())) == sorted(
+            map(repr, expected[list(rows)].to_numpy().tolist())
+        )
+
+
+def test_a_release_of_decimal_commas_has_points(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    rows = ["1,5;0,5;7", "1,5;0,25;8,5", "2,5;0,5;9", "2,5;1;7"] * 3
+    path.write_text("\n".join(["dose;rate;weight", *rows]), "utf-8")
+    roles: dict[str, Any] = {
+        "quasi_identifiers": {"dose": Hierarchy.ordered()},
+        "sensitive": "rate",
+        "insensitive": "weight",
+        "decimal": ",",
+    }
+    files = []
+    for name, read in (("memory", Table.read_csv), ("scan", Table.scan)):
+        table = read(path, **roles)
+        solution = pm.Front.of(pm.problems.Cuts(table), [[1]])[0]
+        files.append(tmp_path / f"{name}.csv")
+        solution.write(files[-1], seed=1)
+    frames = [pd.read_csv(file).sort_values(["dose", "rate", "weight"]) for file in files]
+    assert frames[0].to_numpy().tolist() == frames[1].to_numpy().tolist()
+    assert set(frames[0]["rate"]) == {0.25, 0.5, 1.0} and set(frames[0]["dose"]) == {1.5, 2.5}
+
+
+def test_decimal_is_for_csv(tmp_path: Path) -> None:
+    pd.DataFrame({"a": [1, 2]}).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(TableError, match="decimal is for CSV files"):
+        Table.scan(tmp_path / "a.parquet", decimal=",", quasi_identifiers=["a"])
+    (tmp_path / "a.csv").write_text("a\n1\n2\n", "utf-8")
+    with pytest.raises(TableError, match=r"decimal: must be '\.' or ','"):
+        Table.scan(tmp_path / "a.csv", decimal=";", quasi_identifiers=["a"])

@@ -18,23 +18,38 @@ from typing import Any
 import nbformat
 import pytest
 
-from tests.scenery.browser import ARTEFACTS, Watched, chromium, needs_browser, spot
+from tests.scenery.browser import (
+    ARTEFACTS,
+    IN_COLOURS_OF_THE_THEME,
+    Watched,
+    chromium,
+    needs_browser,
+    spot,
+)
 
 pytestmark = [pytest.mark.faults, needs_browser]
 
 CELLS = [
     "import numpy as np, pandas as pd, privmoo as pm\n"
     "rng = np.random.default_rng(1)\n"
-    "frame = pd.DataFrame({'age': rng.integers(20, 40, 200), 'ill': rng.choice(list('abc'), 200)})\n"
-    "table = pm.Table(frame, quasi_identifiers={'age': pm.Hierarchy.ordered()}, sensitive='ill')\n"
-    "cuts = rng.random((400, 19)) < rng.random((400, 1))\n"
+    "frame = pd.DataFrame({'age': rng.integers(20, 40, 200), 'sex': rng.choice(list('fm'), 200),"
+    " 'ill': rng.choice(list('abc'), 200)})\n"
+    "qis = {'age': pm.Hierarchy.ordered(), 'sex': pm.Hierarchy.flat()}\n"
+    "table = pm.Table(frame, quasi_identifiers=qis, sensitive='ill')\n"
+    "cuts = rng.random((400, 20)) < rng.random((400, 1))\n"
     "front = pm.Front.of(pm.problems.Cuts(table), cuts)\n"
     "w = front.explore()\n"
     "w",
     "print('read', w.focus, len(w.selected), w.shortlist, len(front))",
     "w.focus = 2\nw.selected = [1, 2, 3]\nw.shortlist = {2: 'from Python', 3: ''}",
     "print(w.release(), 'k should be', int(front[2].k))",
+    "print('after', len(w._fronts), len(front), w._data['weights'], w._undo)",
 ]
+SIZES = """() => {
+    const { scatter, parallel } = document.querySelector(".pmx").explorer;
+    const boxes = [scatter.box, parallel.plot];
+    return boxes.map((box) => [box.clientWidth, box.querySelector("canvas").clientWidth]);
+}"""
 
 
 def settings(folder: Path) -> None:
@@ -71,7 +86,7 @@ def notebook_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
         "--ServerApp.port_retries=0",
     ]
     command += [f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}"]
-    command += ["--LabApp.extension_manager=readonly"]
+    command += ["--LabApp.extension_manager=readonly", "--LabApp.expose_app_in_browser=True"]
     with (tmp_path / "server.log").open("w") as log:
         server = subprocess.Popen(
             command,
@@ -199,6 +214,49 @@ def work_with(page: Any, notebook_url: str) -> None:
     # The theme is the notebook's.
     dark = "getComputedStyle(document.querySelector('.pmx')).getPropertyValue('--pmx-dark').trim()"
     assert page.evaluate(dark) == "0"
-    page.evaluate("document.body.dataset.jpThemeLight = 'false'")
-    assert page.evaluate(dark) == "1"
     page.locator(".pmx").scroll_into_view_if_needed()
+    if "/lab/" in notebook_url:
+        switch_themes(page, dark)
+    steer(page)
+
+
+def switch_themes(page: Any, dark: str) -> None:
+    """Plots have the width of their boxes, whether the file browser or a theme comes or goes."""
+    for theme, is_dark in (("Dark", "1"), ("Light", "0")):
+        page.keyboard.press("Control+b")
+        page.wait_for_timeout(400)
+        page.evaluate(
+            "(theme) => window.jupyterapp.commands.execute('apputils:change-theme', { theme })",
+            f"JupyterLab {theme}",
+        )
+        page.wait_for_function(f"{dark} === '{is_dark}'", timeout=180_000)
+        page.wait_for_function(IN_COLOURS_OF_THE_THEME, timeout=180_000)
+        page.wait_for_timeout(500)
+        for box, canvas in page.evaluate(SIZES):
+            assert box == canvas > 250
+        ARTEFACTS.mkdir(exist_ok=True)
+        page.screenshot(path=ARTEFACTS / f"jupyterlab-{theme.lower()}.png")
+
+
+def steer(page: Any) -> None:
+    """Weights, a search that is stopped, and undo, with Python really there."""
+    page.click(".pmx-weights summary")
+    page.fill('[data-weight="age"]', "5")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("[data-refining=undo]:visible", timeout=180_000)
+    page.wait_for_function("document.querySelector('[data-weight=age]').value === '5'")
+    page.fill('[aria-label="seconds to search"]', "3000")
+    page.click("[data-weighing=search]")
+    page.wait_for_selector("[data-refining=stop]:visible", timeout=180_000)
+    said = "document.querySelector('[data-refining=said]').textContent"
+    page.wait_for_function(f"{said}.startsWith('generation')", timeout=180_000)
+    page.click("[data-refining=stop]")
+    page.wait_for_function(
+        "document.querySelector('.pmx').explorer.state.fresh.size > 0", timeout=180_000
+    )
+    page.wait_for_selector("[data-refining=stop]", state="hidden", timeout=180_000)
+    run_cell(page, 4)
+    _, now, before, *rest = printed(page, 4, "after").split(" ", 3)
+    assert int(now) > int(before) and "['age', 5.0]" in rest[0] and rest[0].endswith(" 2")
+    page.click("[data-refining=undo]")
+    page.wait_for_function("document.querySelector('[data-refining=undo]').hidden === false")

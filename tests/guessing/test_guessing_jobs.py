@@ -216,7 +216,7 @@ def test_odd_tables_in_memory(frame: pd.DataFrame) -> None:
         assert list(document["columns"].keys() ^ frame.columns) == []
         assert len(str(found).splitlines()) == len(frame.columns) + 1
         assert found == guess(frame)
-        if found.names("quasi-identifying"):
+        if found.names("quasi-identifying") and not found.note:  # it names rows to remove first
             config = pm.Config.load(Path(folder, "privmoo.toml"))
             used = {name: column.qi for name, column in config.columns.items() if column.qi}
             pm.Table(frame, quasi_identifiers=used)
@@ -234,7 +234,7 @@ def test_odd_files(frame: pd.DataFrame) -> None:
         except PrivmooError:
             return
         found.write(folder, data)
-        if found.names("quasi-identifying"):
+        if found.names("quasi-identifying") and not found.note:  # it names rows to remove first
             table = pm.Config.load(Path(folder, "privmoo.toml")).table
             assert table.qi_names == found.names("quasi-identifying")
             assert table.n_records == len(read)

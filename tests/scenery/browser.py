@@ -154,6 +154,23 @@ def crowd(problem: AnonymizationProblem, n: int, seed: int = 1) -> Front:
     )
 
 
+IN_COLOURS_OF_THE_THEME = """() => {
+    // Whether the lines of the scatter have the colour that the theme gives them now.
+    const { scatter } = document.querySelector(".pmx").explorer;
+    const style = getComputedStyle(document.querySelector(".pmx"));
+    const colour = style.getPropertyValue("--pmx-line").trim();
+    const parts = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
+    const { width, height } = scatter.canvas;
+    const copy = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
+    copy.drawImage(scatter.canvas, 0, 0);
+    const { data } = copy.getImageData(0, 0, width, height);
+    for (let i = 0; i < data.length; i += 4) {
+        if (data[i + 3] === 255 && parts.every((part, k) => data[i + k] === part)) return true;
+    }
+    return false;
+}"""
+
+
 def settle(page: Any) -> None:
     """Wait until the views show the state: they are told once per frame."""
     page.evaluate('document.querySelector(".pmx").explorer.state.flush()')

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import signal
 import threading
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from pymoo.algorithms.moo.spea2 import SPEA2
 from pymoo.optimize import minimize
 
 from privmoo._util.dominance import non_dominated, share_of_box
+from privmoo._util.stopwatch import Stopwatch
 from privmoo.errors import ProblemError
 from privmoo.front.archive import Archive
 from privmoo.front.front import Front
@@ -359,3 +361,15 @@ def test_hypervolume_share_against_counting_cells() -> None:
         assert share == pytest.approx(covered)
     assert share_of_box(np.empty((0, 2)), np.zeros(2), np.ones(2)) == 0
     assert non_dominated(np.empty((0, 1))).tolist() == []
+
+
+def test_times_are_those_of_the_budget(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(shown=True, what="search")
+    # Its stopwatch stands still while kernels are compiled, as that of a budget does.
+    progress._stopwatch = cast(Stopwatch, SimpleNamespace(seconds=10.0))
+    progress.update(0.2, generation=1, front=3, hypervolume=lambda: 0.1)
+    progress._stopwatch = cast(Stopwatch, SimpleNamespace(seconds=30.0))
+    progress.update(0.6, generation=2, front=3, hypervolume=lambda: 0.1)
+    progress.close()
+    said = capsys.readouterr().err
+    assert "0:10 used, 0:40 left" in said and "0:30 used, 0:20 left" in said

@@ -48,7 +48,14 @@ def _init(
     )
     job = next(path for path in files if path.suffix == ".toml")
     say(f"\nWritten: {job}" + (f" and {len(files) - 1} hierarchies" if len(files) > 1 else ""))
-    say(f"The roles are guesses: read the file and decide. Next: {command_line('check', job)}")
+    check = command_line("check", job)
+    if proposal.names("quasi-identifying"):
+        say(f"The roles are guesses: read the file and decide. Next: {check}")
+    else:
+        say(
+            "No column looks as if an attacker knew it. Give at least one column the role "
+            f"quasi-identifying in {job}. Then: {check}"
+        )
 
 
 command = Command(_init, order=10)

@@ -113,8 +113,10 @@ def _copy_sql(files: Records, counts: Counts, plan: CopyPlan) -> str:
             columns.append(f"{value} AS {name_of(name)}")
         else:
             kind = _CAST.get((counts.column_kinds or {}).get(name, ""), "")
-            cast = isinstance(files, CsvFiles) and kind
-            value = f"CAST(s.{name_of(name)} AS {kind})" if cast else f"s.{name_of(name)}"
+            value = f"s.{name_of(name)}"
+            if isinstance(files, CsvFiles) and kind:
+                point = value if files.decimal == "." else f"replace({value}, ',', '.')"
+                value = f"CAST({point} AS {kind})"
             columns.append(f"{value} AS {name_of(name)}")
     match = " AND ".join(
         f"s.{name_of(key)} IS NOT DISTINCT FROM r.k{i}" for i, key in enumerate(keys)

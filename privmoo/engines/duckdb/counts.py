@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from privmoo._util.reading import PLAIN
 from privmoo.data.source import Counts
-from privmoo.engines.duckdb.names import name_of
+from privmoo.engines.duckdb.names import name_of, text_of
 from privmoo.engines.duckdb.session import Session
 
 __all__ = ["count_rows", "counts_from", "fetch", "plain_numbers"]
@@ -59,14 +60,20 @@ def count_rows(
     return f"SELECT {columns}{facts} FROM {table} GROUP BY {grouping}"
 
 
-def plain_numbers(others: Sequence[str]) -> str:
-    """Return aggregates that tell whether CSV columns are plain numbers, have fractions, or are empty."""
+def plain_numbers(others: Sequence[str], decimal: str = ".") -> str:
+    """Return aggregates that tell whether CSV columns are plain numbers, have fractions, or are empty.
+
+    Args:
+        others: The columns.
+        decimal: The sign before the fraction of a number; with a comma, a column that has points is text.
+    """
+    pattern = PLAIN.pattern.replace(r"\.", re.escape(decimal))
     pieces = []
     for i, name in enumerate(others):
         value = name_of(name)
         pieces.append(
-            f", bool_and({value} IS NULL OR regexp_full_match({value}, '{PLAIN.pattern}')) AS \"\x01n{i}\""
-            f', bool_or(contains({value}, \'.\')) AS "\x01f{i}", count({value}) AS "\x01v{i}"'
+            f", bool_and({value} IS NULL OR regexp_full_match({value}, '{pattern}')) AS \"\x01n{i}\""
+            f', bool_or(contains({value}, {text_of(decimal)})) AS "\x01f{i}", count({value}) AS "\x01v{i}"'
         )
     return "".join(pieces)
 

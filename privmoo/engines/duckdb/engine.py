@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from privmoo._util.reading import checked_missing
+from privmoo._util.reading import checked_decimal, checked_missing
 from privmoo.data.source import ScanEngine, ScanOptions
 from privmoo.engines.duckdb.database import is_address
 from privmoo.engines.duckdb.session import Limits
@@ -35,7 +35,7 @@ class DuckDBEngine(ScanEngine):
         missing_values = checked_missing(options.missing_values)
         limits = Limits.read(options.memory, options.threads, options.temporary, options.progress)
         if is_address(source):
-            for name in ("separator", "missing_values", "encoding"):
+            for name in ("separator", "missing_values", "encoding", "decimal"):
                 if name in options.changed_options:
                     raise TableError(
                         f"{name} is for CSV files, and this is a database; leave it out"
@@ -49,4 +49,5 @@ class DuckDBEngine(ScanEngine):
             separator=options.separator,
             encoding=options.encoding,
             missing_values=missing_values,
+            decimal=checked_decimal(options.decimal),
         )

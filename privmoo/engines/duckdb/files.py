@@ -42,6 +42,7 @@ class CsvFiles:
     separator: str
     encoding: str
     missing_values: tuple[str, ...]
+    decimal: str = "."
 
 
 def open_parquet(name: str, paths: tuple[Path, ...]) -> ParquetFiles:
@@ -130,6 +131,7 @@ def open_csv(
     separator: str | None,
     encoding: str,
     missing_values: tuple[str, ...],
+    decimal: str = ".",
 ) -> CsvFiles:
     """Read the headers of CSV files and compare them.
 
@@ -139,6 +141,7 @@ def open_csv(
         separator: The character between cells; detected from the header by default.
         encoding: The encoding of the text.
         missing_values: What stands for a missing value.
+        decimal: The sign before the fraction of a number.
     """
     first: tuple[list[str], str] | None = None
     for path in paths:
@@ -150,4 +153,4 @@ def open_csv(
             why = f" (column {odd[0]!r})" if odd else ""
             raise TableError(f"{path}: its header differs from that of {paths[0]}{why}")
     assert first is not None  # noqa: S101, there is at least one path
-    return CsvFiles(name, paths, first[0], first[1], encoding, missing_values)
+    return CsvFiles(name, paths, first[0], first[1], encoding, missing_values, decimal)

@@ -68,6 +68,7 @@ class DuckSource:
         separator: str | None = None,
         encoding: str = "utf-8-sig",
         missing_values: Sequence[str] = ("",),
+        decimal: str = ".",
     ) -> DuckSource:
         """Find the files and read their headers.
 
@@ -77,13 +78,21 @@ class DuckSource:
             separator: The character between cells of CSV; detected from the header by default.
             encoding: The encoding of CSV.
             missing_values: What stands for a missing value in CSV.
+            decimal: The sign before the fraction of a number in CSV.
         """
         kind, paths = find_files(source)
         files: Records
         if kind == "Parquet":
-            if separator is not None or tuple(missing_values) != ("",):
-                name = "separator" if separator is not None else "missing_values"
-                raise TableError(f"{name} is for CSV files, and {source} is Parquet; leave it out")
+            only_csv = {
+                "separator": separator is not None,
+                "missing_values": tuple(missing_values) != ("",),
+                "decimal": decimal != ".",
+            }
+            for name, is_given in only_csv.items():
+                if is_given:
+                    raise TableError(
+                        f"{name} is for CSV files, and {source} is Parquet; leave it out"
+                    )
             files = open_parquet(str(source), paths)
         else:
             encoding_of(encoding)
@@ -93,6 +102,7 @@ class DuckSource:
                 separator=separator,
                 encoding=encoding,
                 missing_values=tuple(missing_values),
+                decimal=decimal,
             )
         _check_names(files)
         return cls(files, limits)
@@ -182,7 +192,7 @@ class DuckSource:
         files = self.files
         if not isinstance(files, CsvFiles):
             check_types(files, [*keys, *attributes, *others])
-        facts = plain_numbers(others) if isinstance(files, CsvFiles) else ""
+        facts = plain_numbers(others, files.decimal) if isinstance(files, CsvFiles) else ""
         query = count_rows(
             reading(files),
             keys,

@@ -99,7 +99,7 @@ def to_pandas(files: Records, column: str, values: Any) -> pd.Series[Any]:
     """
     if isinstance(files, CsvFiles):
         text = pd.Series(values.to_pandas(), dtype="str")
-        return numbers_where_exact(text.to_frame(column))[column]
+        return numbers_where_exact(text.to_frame(column), files.decimal)[column]
     return _as_in_memory(files, column, values)
 
 
