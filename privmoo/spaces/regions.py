@@ -589,8 +589,8 @@ class RegionSpace(SearchSpace):
         better_parts(ground.layout, limits, self._decode(child).labels, others, k, labels)
         labels = number_by_appearance(labels)[0]
         usual_size = np.median(np.bincount(others, weights=ground.layout.sizes))
-        # Regions of quite another size have nothing to offer. Those that must resemble the table hardly ever
-        # can give up what lies inside a box, and finding that out takes very long.
+        # Regions of quite another size have nothing to offer. Those that must resemble the table hardly
+        # ever can give up what lies inside a box, and finding that out takes very long.
         if k <= 2 * usual_size <= 4 * k and not self.demands.bound_differences(target):
             adopt(ground.layout, limits, labels, ground.cells, k, others)
         child[begin:] = number_by_appearance(labels)[0]
