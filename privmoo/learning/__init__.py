@@ -1,4 +1,4 @@
-"""How useful a release is for machine learning: encoding, learners, scores, comparisons, importances."""
+"""How useful a release is to learners: encoding, scores, comparisons, importances, matching."""
 
 from __future__ import annotations
 
