@@ -182,4 +182,4 @@ def _root(parents: list[int], place: int) -> int:
 def _differences(inside: FloatArray, outside: FloatArray, unit: FloatArray) -> FloatArray:
     """Return the absolute differences of means in units, 0 for a constant feature."""
     difference = np.abs(inside.mean(axis=0) - outside.mean(axis=0))
-    return np.divide(difference, unit, out=np.zeros_like(difference), where=unit > 0)
+    return np.asarray(np.divide(difference, unit, out=np.zeros_like(difference), where=unit > 0))

@@ -28,7 +28,7 @@ def test_roles_and_seeds() -> None:
 @pytest.mark.parametrize("n", [0, 99, 1.5, "many"])
 def test_a_number_of_records_is_needed(n: object) -> None:
     with pytest.raises(TableError, match="n_records"):
-        sepsis_like(n)  # type: ignore[arg-type]
+        sepsis_like(n)
 
 
 def test_it_has_about_as_many_combinations_and_records_at_risk_as_the_paper_prints() -> None:

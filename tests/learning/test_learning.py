@@ -426,7 +426,7 @@ def test_unscaled_learners_see_features_as_they_are() -> None:
 
 def test_an_encoding_that_does_not_exist_is_refused() -> None:
     with pytest.raises(TableError, match="categories"):
-        encode(table(), categories="labels")  # type: ignore[arg-type]
+        encode(table(), categories="labels")
 
 
 def test_scores_of_some_rows_are_those_of_a_table_of_these_rows() -> None:

@@ -171,7 +171,7 @@ def test_the_papers_algorithm() -> None:
 @pytest.mark.parametrize("pairing", ["tournament", "everybody"])
 def test_both_accounts_of_the_papers_selection(selection: str, pairing: str) -> None:
     problem = LevelsAndSuppression(TABLE, min_k=1, stairs=False)
-    operators = problem.paper_operators(selection=selection, pairing=pairing)  # type: ignore[arg-type]
+    operators = problem.paper_operators(selection=selection, pairing=pairing)
     front = pm.optimize(problem, NSGA2(30, **operators), budget=6, seed=1, progress=False)
     children = 15 if pairing == "everybody" else 30
     assert front.run["evaluations"] == 30 + 5 * children

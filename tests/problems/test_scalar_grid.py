@@ -259,8 +259,8 @@ def test_every_k_has_a_row_of_maps_in_the_same_shades() -> None:
     assert [ax.get_ylabel() for ax in (first, second)] == ["k = 3\nλ", "k = 5\nλ"]
     pictures = [ax.images[0] for ax in (first, second)]
     assert [picture.get_clim() for picture in pictures] == [(0, 0.4), (0, 0.4)]
-    assert pictures[0].get_array().tolist() == [[0.2, 0.1]]
-    assert pictures[1].get_array().tolist() == [[0.4, None]]
+    assert np.ma.asarray(pictures[0].get_array()).tolist() == [[0.2, 0.1]]
+    assert np.ma.asarray(pictures[1].get_array()).tolist() == [[0.4, None]]
     assert bar.get_title() == ""
     with pytest.raises(ProblemError, match=r"^values: 'kk' is not a column of the runs"):
         plot_heat_maps(runs, x="n_clusters", y="lam", values=["il"], rows="kk")
