@@ -50,7 +50,7 @@ def named(text: str) -> Iterator[str]:
     >>> sorted(named("Tables 1 and 3 to 5; Figure B1"))
     ['Figure B1', 'Table 1', 'Table 3', 'Table 4', 'Table 5']
     """
-    for kind, numbers in _NAMED.findall(text):
+    for kind, numbers in _NAMED.findall(re.sub(r" \([a-z]\)", "", text)):
         for part in re.split(r", | and ", numbers):
             first, _, last = part.partition(" to ")
             for number in between(first, last or first):
@@ -87,7 +87,7 @@ def test_every_item_of_the_paper_is_in_the_last_table(name: str) -> None:
 
 
 def test_ranges_and_lists_are_read() -> None:
-    assert set(named("Tables II to IV, X; Figures B1 and 9 to 11")) == {
+    assert set(named("Tables II to IV, X; Figures B1 (a) and 9 to 11")) == {
         *("Table II", "Table III", "Table IV", "Table X"),
         *("Figure B1", "Figure 9", "Figure 10", "Figure 11"),
     }
