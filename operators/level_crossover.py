@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pymoo.core.crossover import Crossover
 from pymoo.core.problem import Problem
 
+from privmoo.errors import ProblemError
 from privmoo.operators.space import space_of
 
 __all__ = ["LevelCrossover"]
@@ -22,6 +23,7 @@ class LevelCrossover(Crossover):  # type: ignore[misc]  # pymoo has no types
 
     Args:
         prob: The probability that two parents exchange anything.
+        children: How many children two parents have: 2, or 1 as in the paper's Figure 4.
 
     >>> import pandas as pd, privmoo as pm
     >>> from privmoo.problems import LevelsAndSuppression
@@ -33,8 +35,10 @@ class LevelCrossover(Crossover):  # type: ignore[misc]  # pymoo has no types
     [[0, 1, 0], [3, 1, 0]]
     """
 
-    def __init__(self, prob: float = 0.9) -> None:
-        super().__init__(2, 2, prob=prob)
+    def __init__(self, prob: float = 0.9, *, children: int = 2) -> None:
+        if children not in (1, 2):
+            raise ProblemError(f"children: must be 1 or 2, got {children!r}")
+        super().__init__(2, children, prob=prob)
 
     def _do(
         self,
@@ -52,4 +56,4 @@ class LevelCrossover(Crossover):  # type: ignore[misc]  # pymoo has no types
         children = np.stack([np.where(swap, father, mother), np.where(swap, mother, father)])
         if "records" in space.kinds:
             children[:, :, n_levels:] = np.maximum(mother, father)[:, n_levels:]
-        return children
+        return children[: self.n_offsprings]

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Literal, get_args
 
-from privmoo._util.checks import whole_number
+from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
+
+from privmoo._util.checks import choice, whole_number
 from privmoo.data.table import Table, check_table
 from privmoo.errors import ProblemError
-from privmoo.measures import GeneralLoss, KAnonymity, SuppressedShare, Transparency
+from privmoo.measures import (
+    Constraint,
+    GeneralLoss,
+    KAnonymity,
+    Measure,
+    SuppressedShare,
+    Transparency,
+)
 from privmoo.operators import HashDuplicates, LevelCrossover, LevelMutation, LevelSampling
 from privmoo.problem import AnonymizationProblem
+from privmoo.search import DominationCount, RandomPairs
 from privmoo.spaces.levels import RecordLevelSpace
 from privmoo.suppression import ExplicitRecords
 
 __all__ = ["LevelsAndSuppression"]
+
+Selection = Literal["crowding", "domination count"]
+Pairing = Literal["tournament", "everybody"]
 
 
 class LevelsAndSuppression(AnonymizationProblem):
@@ -28,8 +42,11 @@ class LevelsAndSuppression(AnonymizationProblem):
 
     Args:
         table: The records; every quasi-identifier needs a hierarchy.
+        objectives: Measures to optimise; k (the paper's AD) and transparency (TD) by default.
+        constraints: Bounds besides k, such as `SuppressedShare() <= 0.1`.
         min_k: The least k of a release.
         stairs: Whether all thresholds of every vector of levels are considered.
+        extras: Further measures to record; loss and suppression by default.
         threads: The number of threads of the evaluation; all cores by default.
 
     >>> import numpy as np, pandas as pd, privmoo as pm
@@ -46,7 +63,15 @@ class LevelsAndSuppression(AnonymizationProblem):
     default_population = 30
 
     def __init__(
-        self, table: Table, *, min_k: int = 2, stairs: bool = True, threads: int | None = None
+        self,
+        table: Table,
+        *,
+        objectives: Sequence[Measure] | None = None,
+        constraints: Sequence[Constraint] = (),
+        min_k: int = 2,
+        stairs: bool = True,
+        extras: Iterable[Measure] | None = None,
+        threads: int | None = None,
     ) -> None:
         check_table(table)
         table.need_records(
@@ -62,27 +87,52 @@ class LevelsAndSuppression(AnonymizationProblem):
         super().__init__(
             table,
             space=RecordLevelSpace(table, stairs=stairs),
-            objectives=(KAnonymity(), Transparency()),
-            constraints=(KAnonymity() >= min_k,),
+            objectives=objectives,
+            constraints=(KAnonymity() >= min_k, *constraints),
             suppression=ExplicitRecords(),
-            extras=(GeneralLoss(), SuppressedShare()),
+            extras=extras,
             threads=threads,
         )
+
+    def default_objectives(self) -> Sequence[Measure]:
+        """Return the paper's two: k and transparency."""
+        return KAnonymity(), Transparency()
+
+    def default_extras(self) -> Sequence[Measure]:
+        """Return loss and suppression."""
+        return GeneralLoss(), SuppressedShare()
 
     @property
     def default_generations(self) -> int:  # type: ignore[override]
         """The paper's budget: quasi-identifiers × records evaluations, in populations of 30."""
         return max(1, -(-self.table.n_qis * self.table.n_records // self.default_population))
 
-    def paper_operators(self) -> dict[str, Any]:
-        """Return the paper's operators, for a population of 30.
+    def paper_operators(
+        self, *, selection: Selection = "crowding", pairing: Pairing = "tournament"
+    ) -> dict[str, Any]:
+        """Return the paper's operators, for pymoo's NSGA-II with a population of 30.
 
         A uniformly random first population, levels of either parent, records that either parent
         publishes, and levels and bits that change with 0.1, levels to any other one.
+
+        Of selection and mating, the paper gives two accounts (sections 5.2 and 5.4), which are the options.
+
+        Args:
+            selection: `"crowding"`, NSGA-II's ranks and crowding distances, or `"domination count"`: first
+                those whom fewest others dominate, among equals those with the largest k.
+            pairing: `"tournament"` of two for every parent, or `"everybody"`: the population is divided
+                into 15 pairs, and each pair has one child.
         """
-        return {
+        choice("selection", selection, get_args(Selection))
+        choice("pairing", pairing, get_args(Pairing))
+        in_pairs = pairing == "everybody"
+        operators = {
             "sampling": LevelSampling(ends=False, spread=False),
-            "crossover": LevelCrossover(prob=1.0),
+            "crossover": LevelCrossover(prob=1.0, children=1 if in_pairs else 2),
             "mutation": LevelMutation(rate=0.1, step=0.0),
             "eliminate_duplicates": HashDuplicates(),
+            "survival": RankAndCrowding() if selection == "crowding" else DominationCount(),
         }
+        if in_pairs:
+            operators |= {"selection": RandomPairs(), "n_offsprings": self.default_population // 2}
+        return operators

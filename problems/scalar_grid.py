@@ -56,18 +56,21 @@ class ScalarGrid:
         facts = {"algorithm": "grid of PSO", "evaluations": evaluations}
         return Front.of(problem, known=list(self.recodings.values()), run=facts)
 
-    def plot(self, k: int, values: Sequence[str] = ("il", "at_risk_05", "homogeneity")) -> Figure:
+    def plot(
+        self, k: int | None = None, values: Sequence[str] = ("il", "at_risk_05", "homogeneity")
+    ) -> Figure:
         """Draw heat maps over number of clusters and λ (Wei et al. 2025, Figure 3), one per value.
 
         Args:
-            k: The smallest class size whose swarms are drawn.
+            k: The smallest class size whose swarms are drawn; a row of maps for every k by default.
             values: The columns of `frame` to draw.
         """
-        swarms = self.frame[self.frame["k"] == k]
+        swarms = self.frame if k is None else self.frame[self.frame["k"] == k]
         if swarms.empty:
             raise ProblemError(f"k: the grid has no swarms for k = {k}")
+        rows = "k" if swarms["k"].nunique() > 1 else None
         plot_heat_maps: Callable[..., Figure] = load("views", "plot_heat_maps")
-        return plot_heat_maps(swarms, x="n_clusters", y="lam", values=values)
+        return plot_heat_maps(swarms, x="n_clusters", y="lam", values=values, rows=rows)
 
 
 def scalar_grid(

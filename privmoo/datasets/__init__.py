@@ -13,6 +13,7 @@ from privmoo.datasets.german_credit import (
     german_credit_hierarchies,
 )
 from privmoo.datasets.majeed2023 import majeed2023_results
+from privmoo.datasets.sepsis_like import sepsis_like
 from privmoo.datasets.sparcs import load_sparcs, sparcs_hierarchies
 from privmoo.datasets.sparcs_cases import sparcs_case
 from privmoo.datasets.sparcs_like import sparcs_like
@@ -32,6 +33,7 @@ __all__ = [
     "load_synthea",
     "majeed2023_results",
     "names",
+    "sepsis_like",
     "sparcs_case",
     "sparcs_hierarchies",
     "sparcs_like",

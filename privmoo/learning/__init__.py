@@ -1,4 +1,4 @@
-"""How useful a release is for machine learning: encoding, learners, scores, comparisons, importances."""
+"""How useful a release is to learners: encoding, scores, comparisons, importances, matching."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from privmoo.learning.accuracy import ForestAccuracy
 from privmoo.learning.comparison import compare_scores
 from privmoo.learning.encoding import Features, encode
 from privmoo.learning.importances import importances
+from privmoo.learning.matching import Matching, match
 from privmoo.learning.models import learners
 from privmoo.learning.plots import plot_importances, plot_scores
 from privmoo.learning.scores import scores
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Features",
     "ForestAccuracy",
+    "Matching",
     "Recoder",
     "compare_scores",
     "encode",
     "importances",
     "learners",
+    "match",
     "plot_importances",
     "plot_scores",
     "scores",

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privmoo._util.checks import whole_number
+from privmoo._util.checks import choice, whole_number
 from privmoo.data.table import Table
 from privmoo.errors import TableError
 from privmoo.hierarchy.canonical import MISSING
 from privmoo.learning.values import Reading, check_release, read_original, read_released
 from privmoo.release.release import Release
 
-__all__ = ["Features", "encode"]
+__all__ = ["Categories", "Features", "encode"]
+
+Categories = Literal["one-hot", "codes"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,13 @@ class Features:
         return len(self.matrix)
 
 
-def encode(table: Table, release: Release | None = None, *, most_categories: int = 100) -> Features:
+def encode(
+    table: Table,
+    release: Release | None = None,
+    *,
+    most_categories: int = 100,
+    categories: Categories = "one-hot",
+) -> Features:
     """Encode the original table or a release of it; the features are those of the original.
 
     All released columns but the target are encoded, all in the same way:
@@ -52,10 +61,15 @@ def encode(table: Table, release: Release | None = None, *, most_categories: int
     - A missing category is a category. A missing number is the median of the original column, and a
       second feature marks it with 1; only columns with missing numbers in the original have it.
 
+    With `categories="codes"`, a category is its place in the alphabetical order of the column's domain, and
+    a label is the mean of these. That is a common habit, and what the levels of some published scores
+    point to; the order means nothing, so learners that compare or multiply numbers do worse with it.
+
     Args:
         table: The original.
         release: A release of it; the original itself is encoded by default.
         most_categories: The number of categories of a column that have a feature of their own.
+        categories: `"one-hot"` or `"codes"`.
 
     >>> import pandas as pd, privmoo as pm
     >>> df = pd.DataFrame({"age": [20, 30, 40, 50], "sex": list("FMFM"), "y": list("abab")})
@@ -68,6 +82,7 @@ def encode(table: Table, release: Release | None = None, *, most_categories: int
     ([20.0, 1.0, 0.0], [25.0, 0.5, 0.5])
     """
     whole_number("most_categories", most_categories, error=TableError)
+    choice("categories", categories, get_args(Categories), error=TableError)
     if release is not None:
         check_release(table, release)
     parts, names, columns = [], [], []
@@ -75,9 +90,12 @@ def encode(table: Table, release: Release | None = None, *, most_categories: int
         if name == table.target_name:
             continue
         original = read_original(table, name)
-        by_leaf, features = (_categories if original.domain.numbers is None else _numbers)(
-            original, most_categories
-        )
+        if original.domain.numbers is not None:
+            by_leaf, features = _numbers(original)
+        elif categories == "codes":
+            by_leaf, features = _codes(original)
+        else:
+            by_leaf, features = _one_hot(original, most_categories)
         reading = original if release is None else read_released(table, name, release)
         parts.append(_encode_values(reading, by_leaf))
         names += features
@@ -87,7 +105,7 @@ def encode(table: Table, release: Release | None = None, *, most_categories: int
     return Features(np.concatenate(parts, axis=1), tuple(names), tuple(columns))
 
 
-def _numbers(original: Reading, most_categories: int) -> tuple[NDArray[np.float64], list[str]]:
+def _numbers(original: Reading) -> tuple[NDArray[np.float64], list[str]]:
     """Return the encoding of every leaf, and the features' names."""
     name = original.domain.name
     leaves = original.domain.numbers
@@ -103,7 +121,13 @@ def _numbers(original: Reading, most_categories: int) -> tuple[NDArray[np.float6
     ]
 
 
-def _categories(original: Reading, most_categories: int) -> tuple[NDArray[np.float64], list[str]]:
+def _codes(original: Reading) -> tuple[NDArray[np.float64], list[str]]:
+    leaves = original.domain.leaves
+    places = {leaf: place for place, leaf in enumerate(sorted(leaves))}
+    return np.array([[float(places[leaf])] for leaf in leaves]), [original.domain.name]
+
+
+def _one_hot(original: Reading, most_categories: int) -> tuple[NDArray[np.float64], list[str]]:
     domain = original.domain
     single = np.array([leaves[0] for leaves in original.leaves], dtype=np.intp)
     frequency = np.bincount(single[original.codes], minlength=len(domain.leaves))

@@ -18,11 +18,11 @@ from privmoo.data.columns import Attribute
 from privmoo.data.table import Table
 from privmoo.errors import ProblemError, ReleaseError, TableError
 from privmoo.hierarchy.canonical import canonical
-from privmoo.learning.encoding import encode
+from privmoo.learning.encoding import Categories, encode
 from privmoo.learning.values import check_release
 from privmoo.release.release import Release
 
-__all__ = ["ORIGINAL", "Experiment", "Method", "Split", "prepare", "run_all"]
+__all__ = ["ORIGINAL", "Encoded", "Experiment", "Method", "Split", "encoded", "prepare", "run_all"]
 
 ORIGINAL = "original"
 
@@ -60,17 +60,18 @@ class Method:
 
 
 @dataclass(frozen=True)
-class Experiment:
-    """The original first, then the releases, over the same splits.
+class Encoded:
+    """The original first, then the releases, in the same features.
 
     Attributes:
         classes: The target's values; classes are positions in it.
+        features: The names of the features.
         columns: The table's column of each feature.
     """
 
     methods: tuple[Method, ...]
-    splits: tuple[Split, ...]
     classes: tuple[str, ...]
+    features: tuple[str, ...]
     columns: tuple[str, ...]
 
     @property
@@ -78,20 +79,33 @@ class Experiment:
         """The original table."""
         return self.methods[0]
 
+    def position(self, positive: Any) -> int | None:
+        """Return the position of a class; if none is named, of the last of two, or None."""
+        if positive is None:
+            return 1 if len(self.classes) == 2 else None
+        if canonical(positive) not in self.classes:
+            raise ProblemError(
+                f"positive: {positive!r} is not one of the target's {len(self.classes)} classes"
+            )
+        return self.classes.index(canonical(positive))
 
-def prepare(
-    table: Table, releases: Mapping[str, Release], *, repeats: int, test_size: float, seed: int
-) -> Experiment:
-    """Encode everything once and split the original rows, stratified by class.
 
-    If the table has a subject column, persons are split instead of rows.
+@dataclass(frozen=True)
+class Experiment(Encoded):
+    """What is encoded, with splits of the original rows, the same for all methods."""
+
+    splits: tuple[Split, ...]
+
+
+def encoded(
+    table: Table, releases: Mapping[str, Release], *, categories: Categories = "one-hot"
+) -> Encoded:
+    """Encode the original and releases of it, and their classes.
 
     Args:
         table: The original, with a target.
         releases: Releases by method.
-        repeats: The number of splits.
-        test_size: The share of records to test on.
-        seed: The seed of the splits.
+        categories: How categories are encoded; see `encode`.
     """
     if table.target is None or table.target_name is None:
         raise TableError("target: the table has no target to predict; give target=")
@@ -116,11 +130,40 @@ def prepare(
     number = {name: i for i, name in enumerate(classes)}
     by_code = np.array([number.get(name, -1) for name in names], dtype=np.intp)
     y = by_code[table.target.row_codes]
-    features = encode(table)
+    features = encode(table, categories=categories)
     methods = [Method(ORIGINAL, features.matrix, y, np.arange(len(y)))]
-    methods += [_method(table, name, release, number) for name, release in releases.items()]
-    splits = _splits(table, y, repeats=repeats, test_size=test_size, seed=seed)
-    for method in methods[1:]:
+    methods += [
+        _method(table, name, release, number, categories) for name, release in releases.items()
+    ]
+    return Encoded(tuple(methods), classes, features.names, features.columns)
+
+
+def prepare(
+    table: Table,
+    releases: Mapping[str, Release],
+    *,
+    repeats: int,
+    test_size: float,
+    seed: int,
+    categories: Categories = "one-hot",
+    rows: NDArray[np.intp] | None = None,
+) -> Experiment:
+    """Encode everything once and split the original rows, stratified by class.
+
+    If the table has a subject column, persons are split instead of rows.
+
+    Args:
+        table: The original, with a target.
+        releases: Releases by method.
+        repeats: The number of splits.
+        test_size: The share of records to test on.
+        seed: The seed of the splits.
+        categories: How categories are encoded; see `encode`.
+        rows: The original rows that are split; all by default.
+    """
+    parts = encoded(table, releases, categories=categories)
+    splits = _splits(table, parts.original.y, rows, repeats=repeats, test_size=test_size, seed=seed)
+    for method in parts.methods[1:]:
         for split in splits:
             if len(np.unique(method.training(split)[1])) < 2:
                 raise ReleaseError(
@@ -128,7 +171,7 @@ def prepare(
                     f"training records of split {split.repeat}, so nothing can be learned; choose a "
                     "release that suppresses less"
                 )
-    return Experiment(tuple(methods), splits, classes, features.columns)
+    return Experiment(parts.methods, parts.classes, parts.features, parts.columns, splits)
 
 
 def _order(target: Attribute) -> Callable[[str], tuple[float, str]]:
@@ -139,7 +182,13 @@ def _order(target: Attribute) -> Callable[[str], tuple[float, str]]:
     return lambda name: (numbers.get(name, 0.0), name)
 
 
-def _method(table: Table, name: str, release: Release, number: Mapping[str, int]) -> Method:
+def _method(
+    table: Table,
+    name: str,
+    release: Release,
+    number: Mapping[str, int],
+    categories: Categories,
+) -> Method:
     check_release(table, release, name)
     codes, values = pd.factorize(release.frame[table.target_name], use_na_sentinel=False)
     y = np.array([number.get(canonical(value), -1) for value in values], dtype=np.intp)[codes]
@@ -150,19 +199,27 @@ def _method(table: Table, name: str, release: Release, number: Mapping[str, int]
         )
     place = np.full(table.n_records, -1, dtype=np.intp)
     place[release.rows] = np.arange(len(release.rows))
-    return Method(name, encode(table, release).matrix, y, place)
+    return Method(name, encode(table, release, categories=categories).matrix, y, place)
 
 
 def _splits(
-    table: Table, y: NDArray[np.intp], *, repeats: int, test_size: float, seed: int
+    table: Table,
+    y: NDArray[np.intp],
+    rows: NDArray[np.intp] | None,
+    *,
+    repeats: int,
+    test_size: float,
+    seed: int,
 ) -> tuple[Split, ...]:
     from sklearn.model_selection import StratifiedShuffleSplit
 
     whole_number("repeats", repeats)
     fraction("test_size", test_size, above_zero=True, below_one=True)
-    unit = np.arange(len(y)) if table.subjects is None else table.subjects.row_subject
+    chosen = np.arange(len(y)) if rows is None else _checked_rows(rows, len(y))
+    unit = chosen if table.subjects is None else table.subjects.row_subject[chosen]
     persons, first = np.unique(unit, return_index=True)
-    sizes = np.bincount(y[first])
+    person_class = y[chosen[first]]
+    sizes = np.bincount(person_class, minlength=int(y.max()) + 1)
     n_test = int(np.ceil(test_size * len(persons)))
     few = min(n_test, len(persons) - n_test)
     if sizes.min() < 2 or few < len(sizes):
@@ -173,9 +230,9 @@ def _splits(
         )
     splitter = StratifiedShuffleSplit(repeats, test_size=test_size, random_state=seed)
     splits = []
-    for repeat, (_, test) in enumerate(splitter.split(persons, y[first])):
+    for repeat, (_, test) in enumerate(splitter.split(persons, person_class)):
         in_test = np.isin(unit, persons[test])
-        split = Split(repeat, np.flatnonzero(~in_test), np.flatnonzero(in_test))
+        split = Split(repeat, chosen[~in_test], chosen[in_test])
         for part, rows in (("training", split.train), ("test", split.test)):
             if len(np.unique(y[rows])) < len(sizes):
                 raise ProblemError(
@@ -184,6 +241,19 @@ def _splits(
                 )
         splits.append(split)
     return tuple(splits)
+
+
+def _checked_rows(rows: NDArray[np.intp], n_records: int) -> NDArray[np.intp]:
+    chosen = np.unique(np.asarray(rows))
+    if (
+        not len(chosen)
+        or chosen.dtype.kind not in "iu"
+        or not 0 <= chosen[0] <= chosen[-1] < n_records
+    ):
+        raise ProblemError(
+            f"rows: must be positions of records, from 0 to {n_records - 1}; give those of the original"
+        )
+    return chosen.astype(np.intp)
 
 
 def run_all(

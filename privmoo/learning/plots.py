@@ -65,7 +65,7 @@ def plot_scores(frame: pd.DataFrame, *, metric: str = "f1") -> Any:
     models, methods = list(frame["model"].unique()), list(frame["method"].unique())
     width = max(7.0, 1.2 + 0.16 * len(models) * (len(methods) + 2))
     figure, axes = plt.subplots(
-        1, 2, figsize=(2 * width if width < 8 else 16, 4.2), layout="constrained", sharey=True
+        2, 1, figsize=(min(width, 10.0), 6.4), layout="constrained", sharex=True, sharey=True
     )
     by = frame.groupby(["method", "model", "tested_on"])[metric]
     mean, spread = by.mean(), by.std().fillna(0.0)
@@ -94,7 +94,8 @@ def plot_scores(frame: pd.DataFrame, *, metric: str = "f1") -> Any:
         ax.grid(axis="y", color="#ececec", zorder=0)
         ax.set_axisbelow(True)
     name = {"f1": "F1", "auc": "AUC"}.get(metric, metric)
-    axes[0].set_ylabel(name)
+    for ax in axes:
+        ax.set_ylabel(name)
     title = f"What releases are worth to learners: {name}, mean and standard deviation"
     figure.suptitle(title, fontsize="medium")
     handles, names = axes[0].get_legend_handles_labels()

@@ -10,9 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privmoo.data.table import Table
-from privmoo.errors import ProblemError
-from privmoo.hierarchy.canonical import canonical
-from privmoo.learning.experiment import ORIGINAL, Experiment, Method, Split, prepare, run_all
+from privmoo.learning.encoding import Categories
+from privmoo.learning.experiment import ORIGINAL, Method, Split, prepare, run_all
 from privmoo.learning.models import choose_models, with_seed
 from privmoo.release.release import Release
 
@@ -44,6 +43,8 @@ def scores(
     repeats: int = 10,
     test_size: float = 0.3,
     positive: Any = None,
+    categories: Categories = "one-hot",
+    rows: IntArray | None = None,
     seed: int = 0,
     jobs: int | None = None,
     progress: bool = True,
@@ -75,6 +76,8 @@ def scores(
         test_size: The share of records to test on.
         positive: The class whose F1 and AUC are reported. By default, the last of two
             classes in the order of values, or the means over all classes if there are more.
+        categories: How learners see categories: `"one-hot"`, or `"codes"`, numbers in an arbitrary order.
+        rows: The original rows to train and test on, such as those of `match`; all by default.
         seed: The seed of the splits and learners; scores do not depend on the number of jobs.
         jobs: The number of processes; PRIVMOO_THREADS, or one per core, by default.
         progress: Whether to show a progress bar.
@@ -91,8 +94,16 @@ def scores(
     >>> frame.groupby(["method", "tested_on"])["auc"].mean().to_dict()
     {('*', 'original'): 0.5, ('*', 'released'): 0.5, ('original', 'original'): 1.0}
     """
-    learning = prepare(table, releases, repeats=repeats, test_size=test_size, seed=seed)
-    positive_class = _positive(learning, positive)
+    learning = prepare(
+        table,
+        releases,
+        repeats=repeats,
+        test_size=test_size,
+        seed=seed,
+        categories=categories,
+        rows=rows,
+    )
+    positive_class = learning.position(positive)
     tasks = [
         (
             Learner(name, model, seed),
@@ -108,16 +119,6 @@ def scores(
     ]
     results = run_all(score_split, tasks, jobs=jobs, progress=progress, title="learning")
     return pd.DataFrame([row for rows in results for row in rows])
-
-
-def _positive(learning: Experiment, positive: Any) -> int | None:
-    if positive is None:
-        return 1 if len(learning.classes) == 2 else None
-    if canonical(positive) not in learning.classes:
-        raise ProblemError(
-            f"positive: {positive!r} is not one of the target's {len(learning.classes)} classes"
-        )
-    return learning.classes.index(canonical(positive))
 
 
 def score_split(

@@ -381,3 +381,64 @@ def test_pictures_show_means() -> None:
         plot_importances(found)
     with pytest.raises(MeasureError, match="top"):
         plot_importances(importances(t, {}, repeats=1, jobs=1), top=0)
+
+
+# Codes instead of one-hot features, and rows to learn from
+
+
+def test_codes_are_places_in_the_alphabet_and_labels_their_means() -> None:
+    t = table()
+    features = encode(t, categories="codes")
+    assert features.names == features.columns == ("age", "city", "ill", "cost")
+    places = {name: place for place, name in enumerate(sorted(set(t.frame["city"])))}
+    assert features.matrix[:, 1].tolist() == [places[city] for city in t.frame["city"]]
+    release = halves(t)
+    released = encode(t, release, categories="codes")
+    assert released.names == features.names
+    expected = release.frame["city"].astype(str).map({"north": 0.5, "south": 2.5})
+    assert released.matrix[:, 1].tolist() == expected.tolist()
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=10)
+def test_codes_are_the_one_hot_features_times_their_places(seed: int) -> None:
+    t = table(frame(40, seed))
+    for release in (None, halves(t)):
+        one_hot, codes = encode(t, release), encode(t, release, categories="codes")
+        for j, (name, column) in enumerate(zip(codes.names, codes.columns, strict=True)):
+            of_column = [i for i, other in enumerate(one_hot.columns) if other == column]
+            if len(of_column) == 1 and one_hot.names[of_column[0]] == name:
+                want = one_hot.matrix[:, of_column[0]]
+            else:
+                names = [one_hot.names[i] for i in of_column]
+                places = [sorted(names).index(other) for other in names]
+                want = one_hot.matrix[:, of_column] @ np.array(places, dtype=float)
+            assert np.allclose(codes.matrix[:, j], want)
+
+
+def test_unscaled_learners_see_features_as_they_are() -> None:
+    scaled, plain = learners(3), learners(3, scaled=False)
+    assert list(scaled) == list(plain)
+    for name in ("LR", "SVM", "NN"):
+        assert "standardscaler" in scaled[name].named_steps
+        assert not hasattr(plain[name], "named_steps")
+
+
+def test_an_encoding_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(TableError, match="categories"):
+        encode(table(), categories="labels")
+
+
+def test_scores_of_some_rows_are_those_of_a_table_of_these_rows() -> None:
+    df = frame(160)
+    rows = np.flatnonzero(df["cost"].to_numpy() > -0.3)
+    part = scores(table(df), {}, models=["NB"], rows=rows, repeats=3, jobs=1, progress=False)
+    alone = table(df.iloc[rows].reset_index(drop=True))
+    expected = scores(alone, {}, models=["NB"], repeats=3, jobs=1, progress=False)
+    pd.testing.assert_frame_equal(part, expected)
+
+
+@pytest.mark.parametrize("rows", [[], [-1, 3], [0.5, 2.0], [3, 120]])
+def test_rows_that_are_not_records_are_refused(rows: list[float]) -> None:
+    with pytest.raises(ProblemError, match="rows"):
+        scores(table(), {}, models=["NB"], rows=np.array(rows), repeats=1, progress=False)

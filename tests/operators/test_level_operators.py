@@ -70,8 +70,8 @@ def test_new_levels_are_kept_once_in_their_order() -> None:
 
 def test_operators_of_the_paper_and_the_best_threshold() -> None:
     problem = LevelsAndSuppression(TABLE, min_k=1)
-    for operator in problem.paper_operators().values():
-        check_operator(operator, problem)
+    for part in ("sampling", "crossover", "mutation", "eliminate_duplicates"):
+        check_operator(problem.paper_operators()[part], problem)
     check_operator(BestThreshold(LevelMutation(step=0.7)), problem)
 
 
@@ -108,6 +108,10 @@ def test_children_have_their_parents_levels_and_the_union_of_records() -> None:
         assert (np.sort([one[:n], other[:n]], axis=0) == np.sort([a[:n], b[:n]], axis=0)).all()
         assert (one[n:] == (a[n:] | b[n:])).all() and (other[n:] == one[n:]).all()
     assert (children[0, :, :n] != pairs[0, :, :n]).any()
+    only = LevelCrossover(children=1)._do(problem, pairs, random_state=np.random.default_rng(1))
+    assert (only == children[:1]).all()
+    with pytest.raises(ProblemError, match=r"^children: must be 1 or 2, got 3$"):
+        LevelCrossover(children=3)
     threshold = Levels(TABLE, max_suppression=0.5)
     rows = valid_rows(threshold, 80)
     pairs = np.stack([rows[:40], rows[40:]])

@@ -167,6 +167,52 @@ def test_the_papers_algorithm() -> None:
     assert problem.default_population == 30 and problem.default_generations == 8  # 4 × 60 / 30
 
 
+@pytest.mark.parametrize("selection", ["crowding", "domination count"])
+@pytest.mark.parametrize("pairing", ["tournament", "everybody"])
+def test_both_accounts_of_the_papers_selection(selection: str, pairing: str) -> None:
+    problem = LevelsAndSuppression(TABLE, min_k=1, stairs=False)
+    operators = problem.paper_operators(selection=selection, pairing=pairing)
+    front = pm.optimize(problem, NSGA2(30, **operators), budget=6, seed=1, progress=False)
+    children = 15 if pairing == "everybody" else 30
+    assert front.run["evaluations"] == 30 + 5 * children
+    exact = exact_front(problem, progress=False)
+    assert all((f + 1e-9 >= exact.F).all(axis=1).any() for f in front.F)
+
+
+@pytest.mark.parametrize("word", ["selection", "pairing"])
+def test_selections_that_do_not_exist_are_refused(word: str) -> None:
+    with pytest.raises(ProblemError, match=rf"^{word}: must be "):
+        LevelsAndSuppression(TABLE).paper_operators(**{word: "best"})
+
+
+def test_objectives_and_constraints_besides_the_papers() -> None:
+    objectives = [KAnonymity(), GeneralLoss(), SuppressedShare()]
+    problem = LevelsAndSuppression(
+        TABLE, objectives=objectives, constraints=[SuppressedShare() <= 0.3], min_k=2
+    )
+    check_problem(problem)
+    assert problem.objective_names == ["k", "loss", "suppression"]
+    front = exact_front(problem, progress=False)
+    levels = Levels(
+        TABLE, objectives=objectives, max_suppression=0.3, constraints=[KAnonymity() >= 2]
+    )
+    # Bits can say what a threshold says, and the best bits are those of a threshold.
+    assert np.allclose(front.F, exact_front(levels, progress=False).F)
+    searched = pm.optimize(problem, budget=4, seed=1, progress=False)
+    assert all((f + 1e-9 >= front.F).all(axis=1).any() for f in searched.F)
+    assert searched.column("suppression").max() <= 0.3 and searched.column("k").min() >= 2
+
+
+def test_a_front_of_other_objectives_is_loaded_by_its_problem(tmp_path: Path) -> None:
+    def problem() -> LevelsAndSuppression:
+        return LevelsAndSuppression(TABLE, objectives=[KAnonymity(), GeneralLoss()])
+
+    front = pm.optimize(problem(), budget=2, seed=1, progress=False)
+    front.save(tmp_path / "a.front")
+    assert Front.load(tmp_path / "a.front", problem=problem()) == front
+    assert Front.load(tmp_path / "a.front", table=TABLE) == front
+
+
 # Files, and the same again
 
 

@@ -244,6 +244,34 @@ def test_swarms_without_a_feasible_particle_are_marked() -> None:
         none.front(MOOBAM(ages, 10, 3))
 
 
+def test_every_k_has_a_row_of_maps_in_the_same_shades() -> None:
+    runs = pd.DataFrame(
+        {
+            "k": [3, 3, 5, 5],
+            "n_clusters": [4, 8, 4, 8],
+            "lam": 0.1,
+            "il": [0.2, 0.1, 0.4, np.nan],
+        }
+    )
+    figure = plot_heat_maps(runs, x="n_clusters", y="lam", values=["il"], rows="k")
+    figure.canvas.draw()
+    first, second, bar = figure.axes
+    assert [ax.get_ylabel() for ax in (first, second)] == ["k = 3\nλ", "k = 5\nλ"]
+    pictures = [ax.images[0] for ax in (first, second)]
+    assert [picture.get_clim() for picture in pictures] == [(0, 0.4), (0, 0.4)]
+    assert np.ma.asarray(pictures[0].get_array()).tolist() == [[0.2, 0.1]]
+    assert np.ma.asarray(pictures[1].get_array()).tolist() == [[0.4, None]]
+    assert bar.get_title() == ""
+    with pytest.raises(ProblemError, match=r"^values: 'kk' is not a column of the runs"):
+        plot_heat_maps(runs, x="n_clusters", y="lam", values=["il"], rows="kk")
+
+
+def test_a_grid_of_several_k_draws_them_all() -> None:
+    grid = scalar_grid(TABLE, n_clusters=[2, 4], k=[3, 5], lam=[0.1], **SMALL)
+    assert len(grid.plot().axes) == 2 * 3 + 3
+    assert len(grid.plot(5, values=["il"]).axes) == 2
+
+
 @pytest.mark.parametrize("swarm", [0, 2])
 def test_a_grid_that_is_stopped_has_what_was_finished(
     swarm: int, monkeypatch: pytest.MonkeyPatch

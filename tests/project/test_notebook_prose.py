@@ -20,7 +20,7 @@ SUMMARIES = ("What to take away", "What the paper shows", "The paper's quoted po
 # Numbers of the papers that no cell computes or quotes, and what follows from them by counting.
 OF_PAPERS: dict[str, set[str]] = {
     "dewri2011": {"0.9", "2,528", "5,000", "26", "36"},
-    "jahan2025": {"73", "0.1", "3,200", "1,590", "2,400", "300"},
+    "jahan2025": {"73", "15", "0.1", "3,200", "1,590", "2,400", "300"},
     "majeed2023": {
         "50",
         "80.01",
@@ -33,7 +33,7 @@ OF_PAPERS: dict[str, set[str]] = {
         "0.35",
         "0.72",
     },
-    "wei2025": {"3,240", "15", "0.05", "300"},
+    "wei2025": {"3,240", "15", "0.05", "300", "119,871", "0.91", "13.1", "19.9"},
 }
 
 _REFERENCE = re.compile(
