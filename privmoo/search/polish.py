@@ -11,15 +11,23 @@ from pymoo.core.population import Population
 from privmoo.evaluation.evaluator import Evaluation, Observer
 from privmoo.front.archive import Archive
 from privmoo.problem import AnonymizationProblem
-from privmoo.search.slices import Focus, best_of_slices, limits_of, marks_of, most_left_out
+from privmoo.search.slices import (
+    Focus,
+    Slice,
+    best_of_slices,
+    limits_of,
+    marks_of,
+    most_left_out,
+    nearest_to_limits,
+)
 
 __all__ = ["Polish"]
 
 _LARGEST = 1 << 22
 _LONGEST_WALK = 4
 _NEAR = 4
-_REFITTED = 8
-"""One of so many of a batch is the best of one part: finding it costs about as much as so many others."""
+_SETTLED = 32
+"""One of so many of a batch is settled: finding it costs about as much as so many others."""
 
 
 class Polish(Observer):
@@ -34,8 +42,9 @@ class Polish(Observer):
     publish: their neighbours, walks of a few moves from them, and their children by the operators of the
     problem.
 
-    Up to an eighth of a batch comes from the best choice of one part, such as the cut of one column, while
-    the other parts stay as one of the archive has them, or nearly so. That reaches what is many moves away.
+    One of 64 is settled: after some random moves from one of the archive, one part after the other, such as
+    the cut of one column, gets the best choice while the other parts stay, until none can be better. That
+    reaches what is many moves away.
 
     Args:
         problem: The problem, whose space offers neighbours.
@@ -68,7 +77,7 @@ class Polish(Observer):
         self._seen: set[bytes] = set()
         self._waiting: dict[bytes, list[NDArray[Any]]] = {}
         self._tried: dict[bytes, int] = {}
-        self._most_left_out = most_left_out(problem) if problem.space.refits else None
+        self._most_left_out = most_left_out(problem) if problem.space.settles else None
 
     def describe(self) -> dict[str, Any]:
         """Return what makes one polish differ from another, as plain data."""
@@ -100,33 +109,37 @@ class Polish(Observer):
         for key in list(self._waiting):
             if key not in everyone:  # no longer among the best
                 del self._waiting[key]
-        best = best_of_slices(self.problem, self.archive.F, self.marks)
-        preferred = {keys[i]: rows[i] for i in best}
-        batch = self._refitted(best, -(-self.batch // _REFITTED))
+        slices = best_of_slices(self.problem, self.archive.F, self.marks)
+        preferred = {keys[of_slice.place]: rows[of_slice.place] for of_slice in slices}
+        batch = self._settled(slices, -(-self.batch // _SETTLED))
         share = (self.batch - len(batch)) // 4
         if len(everyone) > self.batch and preferred:
             batch += self._around(preferred, share)
-            batch += self._walks(list(preferred.values()), share)
+            if self._most_left_out is None:
+                batch += self._walks(list(preferred.values()), share)
             batch += self._children(np.array(list(preferred.values())), share)
         return batch + self._around(everyone, self.batch - len(batch))
 
-    def _refitted(self, best: list[int], tries: int) -> list[NDArray[Any]]:
-        """Return new decision vectors with one part that is the best for what one of the archive has.
+    def _settled(self, slices: list[Slice], tries: int) -> list[NDArray[Any]]:
+        """Return new decision vectors that no part can improve by itself, near those of the archive.
 
-        Half of the tries begin at the best of slices.
+        Half of the tries are for the k and ℓ at which a slice begins, the others for those of a trade-off.
+        Each starts from a trade-off with other k and ℓ, one of the nearest more often than a far one.
         """
         archive, problem = self.archive, self.problem
         rows: list[NDArray[Any]] = []
         if self._most_left_out is None:
             return rows
         for _ in range(tries):
-            of_slice = len(best) > 0 and self._random.random() < 0.5
-            places = best if of_slice else range(len(archive))
-            place = places[self._random.integers(len(places))]
-            limits = limits_of(
-                problem, archive.F[place], self.marks, self._most_left_out, self._random
-            )
-            row = problem.space.refitted(archive.rows[place], limits, self._random)
+            if slices and self._random.random() < 0.5:
+                values = slices[self._random.integers(len(slices))].marks
+            else:
+                of_one = problem.minimised(archive.F[self._random.integers(len(archive))])
+                values = dict(enumerate(of_one.tolist()))
+            limits = limits_of(problem, values, self._most_left_out)
+            nearest = nearest_to_limits(problem, archive.F, limits)
+            start = nearest[int(len(nearest) ** self._random.random()) - 1]
+            row = problem.space.settled(archive.rows[start], limits, self._random)
             rows += [] if row is None else self._new(row[None])
         return rows
 

@@ -117,7 +117,9 @@ def test_slices_hold_the_best_of_every_mark() -> None:
     assert marks == {0: [3, 4, 5, 7, 10, 15, 20, 30, 50]}
     assert marks_of(problem, {"loss": (0.1, 0.2)})[1][::7] == [0.1, 0.2]
     F = np.array([[-2, 0.1], [-4, 0.2], [-12, 0.3], [-60, 0.9]])
-    assert best_of_slices(problem, F, marks) == [1, 2, 3]
+    slices = best_of_slices(problem, F, marks)
+    assert [each.place for each in slices] == [1, 1, 2, 2, 2, 3, 3, 3, 3]
+    assert [each.marks[0] for each in slices] == marks[0]
 
 
 def test_regions_and_classes_aim_at_the_focus_of_a_run() -> None:
