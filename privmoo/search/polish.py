@@ -35,8 +35,8 @@ class Polish(Observer):
 
     The space says what the neighbours of a decision vector are: all that one small move leads to. Every
     recoding on the archive gets its turn, and those with the fewest tried neighbours come first. Where all
-    neighbours have been tried, two moves are made at once. Nothing is evaluated that the run has evaluated
-    before.
+    neighbours have been tried, those of a neighbour come next, and from farther away where that is nothing
+    new. Nothing is evaluated that the run has evaluated before.
 
     Where the archive is large, three quarters of a batch are about the best for each k and ℓ that people
     publish: their neighbours, walks of a few moves from them, and their children by the operators of the
@@ -77,6 +77,7 @@ class Polish(Observer):
         self._seen: set[bytes] = set()
         self._waiting: dict[bytes, list[NDArray[Any]]] = {}
         self._tried: dict[bytes, int] = {}
+        self._moves: dict[bytes, int] = {}
         self._most_left_out = most_left_out(problem) if problem.space.settles else None
 
     def describe(self) -> dict[str, Any]:
@@ -147,12 +148,8 @@ class Polish(Observer):
         """Return new ends of random walks, from all of some decision vectors in turn."""
         rows = []
         for place in self._random.permutation(np.arange(most) % len(centres)):
-            x = centres[place]
-            for _ in range(self._random.integers(2, _LONGEST_WALK, endpoint=True)):
-                neighbours = self.problem.neighbours(x)
-                if len(neighbours):
-                    x = neighbours[self._random.integers(len(neighbours))]
-            rows += self._new(x[None])
+            moves = int(self._random.integers(2, _LONGEST_WALK, endpoint=True))
+            rows += self._new(self._walked(centres[place], moves)[None])
         return rows
 
     def _children(self, parents: NDArray[Any], most: int) -> list[NDArray[Any]]:
@@ -197,14 +194,16 @@ class Polish(Observer):
         return rows
 
     def _neighbours(self, key: bytes, x: NDArray[Any], most: int) -> list[NDArray[Any]]:
-        """Return some neighbours of a decision vector that were not evaluated yet."""
+        """Return some neighbours of a decision vector that were not evaluated yet, or some from farther away."""
         if key not in self._waiting:
             self._waiting[key] = self._shuffled(x) if key not in self._tried else []
+        if not self._waiting[key]:
+            moves = self._moves.setdefault(key, 1)
+            self._waiting[key] = self._shuffled(self._walked(x, moves))
+            self._moves[key] += not self._waiting[key]
         waiting, neighbours = self._waiting[key], list[NDArray[Any]]()
         while waiting and len(neighbours) < most:
             neighbours += self._new(waiting.pop()[None])
-        if not neighbours:
-            neighbours = self._new(self._far(x, most))
         self._tried[key] = self._tried.get(key, 0) + max(1, len(neighbours))
         return neighbours
 
@@ -218,16 +217,17 @@ class Polish(Observer):
         return new_rows
 
     def _shuffled(self, x: NDArray[Any]) -> list[NDArray[Any]]:
+        """Return neighbours that were not evaluated yet, in a random order; not all if they are huge."""
         rows = self.problem.neighbours(x)
+        keys = self.problem.stair_keys(rows) if len(rows) else []
+        rows = rows[[key not in self._seen for key in keys]]
         order = self._random.permutation(len(rows))
         return list(rows[order[: max(1, _LARGEST // max(1, rows[:1].nbytes))]])
 
-    def _far(self, x: NDArray[Any], most: int) -> NDArray[Any]:
-        """Return some neighbours of a neighbour."""
-        for _ in range(2):
-            rows = self.problem.neighbours(x)
-            if not len(rows):
-                break
-            rows = rows[self._random.permutation(len(rows))[:most]]
-            x = rows[0]
-        return rows
+    def _walked(self, x: NDArray[Any], moves: int) -> NDArray[Any]:
+        """Return where some random moves lead to."""
+        for _ in range(moves):
+            neighbours = self.problem.neighbours(x)
+            if len(neighbours):
+                x = neighbours[self._random.integers(len(neighbours))]
+        return x
