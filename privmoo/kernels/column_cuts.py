@@ -111,7 +111,7 @@ def best_cut(
     allowed: NDArray[np.bool_],
     most_left_out: int,
 ) -> tuple[NDArray[np.bool_], float]:
-    """Return the cut with the least loss that leaves out few enough records, and that loss; infinite for none.
+    """Return the cut with the least loss that leaves out few enough, and that loss; infinite for none.
 
     A record that is left out counts 1. Where that leaves out too many, it costs more, and the price is
     searched by halves: the cut is then the best of those that some price makes the cheapest.

@@ -38,13 +38,13 @@ class Polish(Observer):
     neighbours have been tried, those of a neighbour come next, and from farther away where that is nothing
     new. Nothing is evaluated that the run has evaluated before.
 
-    Where the archive is large, three quarters of a batch are about the best for each k and ℓ that people
-    publish: their neighbours, walks of a few moves from them, and their children by the operators of the
-    problem.
+    Where the archive is large, a quarter of a batch each are neighbours of the best for each k and ℓ that
+    people publish, and their children by the operators of the problem.
 
-    One of 64 is settled: after some random moves from one of the archive, one part after the other, such as
-    the cut of one column, gets the best choice while the other parts stay, until none can be better. That
-    reaches what is many moves away.
+    What is many moves away is reached by decision vectors that are settled, one of 32: after some random
+    moves from one of the archive, one part after the other, such as the cut of one column, gets the best
+    choice for some k and ℓ while the other parts stay, until none can be better. Where the space knows no
+    best choice, another quarter of a batch are walks of a few moves from the best.
 
     Args:
         problem: The problem, whose space offers neighbours.
@@ -54,6 +54,8 @@ class Polish(Observer):
         focus: Limits of objectives that matter most.
 
     Attributes:
+        kinds: The mechanisms that make decision vectors: `"neighbours"`, `"children"`, and `"settled"` or
+            `"walks"`.
         evaluations: How many recodings were evaluated.
         rounds: In how many batches.
     """
@@ -79,12 +81,15 @@ class Polish(Observer):
         self._tried: dict[bytes, int] = {}
         self._moves: dict[bytes, int] = {}
         self._most_left_out = most_left_out(problem) if problem.space.settles else None
+        third = "walks" if self._most_left_out is None else "settled"
+        self.kinds = ("neighbours", "children", third)
 
     def describe(self) -> dict[str, Any]:
         """Return what makes one polish differ from another, as plain data."""
         names = self.problem.objective_names
         return {
             "batch": self.batch,
+            "kinds": list(self.kinds),
             "marks": {names[place]: list(marks) for place, marks in self.marks.items()},
         }
 
@@ -112,16 +117,18 @@ class Polish(Observer):
                 del self._waiting[key]
         slices = best_of_slices(self.problem, self.archive.F, self.marks)
         preferred = {keys[of_slice.place]: rows[of_slice.place] for of_slice in slices}
-        batch = self._settled(slices, -(-self.batch // _SETTLED))
+        batch: list[NDArray[Any]] = []
+        if self._most_left_out is not None:
+            batch += self._settled(slices, -(-self.batch // _SETTLED), self._most_left_out)
         share = (self.batch - len(batch)) // 4
         if len(everyone) > self.batch and preferred:
             batch += self._around(preferred, share)
-            if self._most_left_out is None:
+            if "walks" in self.kinds:
                 batch += self._walks(list(preferred.values()), share)
             batch += self._children(np.array(list(preferred.values())), share)
         return batch + self._around(everyone, self.batch - len(batch))
 
-    def _settled(self, slices: list[Slice], tries: int) -> list[NDArray[Any]]:
+    def _settled(self, slices: list[Slice], tries: int, left_out: int) -> list[NDArray[Any]]:
         """Return new decision vectors that no part can improve by itself, near those of the archive.
 
         Half of the tries are for the k and ℓ at which a slice begins, the others for those of a trade-off.
@@ -129,15 +136,13 @@ class Polish(Observer):
         """
         archive, problem = self.archive, self.problem
         rows: list[NDArray[Any]] = []
-        if self._most_left_out is None:
-            return rows
         for _ in range(tries):
             if slices and self._random.random() < 0.5:
                 values = slices[self._random.integers(len(slices))].marks
             else:
                 of_one = problem.minimised(archive.F[self._random.integers(len(archive))])
                 values = dict(enumerate(of_one.tolist()))
-            limits = limits_of(problem, values, self._most_left_out)
+            limits = limits_of(problem, values, left_out)
             nearest = nearest_to_limits(problem, archive.F, limits)
             start = nearest[int(len(nearest) ** self._random.random()) - 1]
             row = problem.space.settled(archive.rows[start], limits, self._random)
@@ -194,7 +199,7 @@ class Polish(Observer):
         return rows
 
     def _neighbours(self, key: bytes, x: NDArray[Any], most: int) -> list[NDArray[Any]]:
-        """Return some neighbours of a decision vector that were not evaluated yet, or some from farther away."""
+        """Return some new neighbours of a decision vector, or what is farther away if there are none."""
         if key not in self._waiting:
             self._waiting[key] = self._shuffled(x) if key not in self._tried else []
         if not self._waiting[key]:

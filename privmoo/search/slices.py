@@ -146,9 +146,7 @@ def most_left_out(problem: AnonymizationProblem) -> int | None:
     return 0 if isinstance(engine.suppression, NoSuppression) else None
 
 
-def limits_of(
-    problem: AnonymizationProblem, values: Mapping[int, float], left_out: int
-) -> Limits:
+def limits_of(problem: AnonymizationProblem, values: Mapping[int, float], left_out: int) -> Limits:
     """Return the k and ℓ of a trade-off, or those at which a slice begins, as limits.
 
     Args:

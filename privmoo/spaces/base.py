@@ -178,7 +178,7 @@ class SearchSpace:
     def settled(
         self, x: NDArray[Any], limits: Limits, rng: np.random.Generator
     ) -> NDArray[Any] | None:
-        """Return a decision vector near another one to which no part has a better choice by itself.
+        """Return a decision vector near another one that no part can improve by itself.
 
         Args:
             x: The other one.

@@ -59,10 +59,10 @@ class ColumnCuts:
     def settled(
         self, x: NDArray[np.bool_], limits: Limits, rng: np.random.Generator
     ) -> tuple[NDArray[np.bool_] | None, float]:
-        """Return a cut to which no column has a better one by itself, and how often that went over the table.
+        """Return a cut that no column can improve by itself, and how often that went over the table.
 
-        One column after the other gets its best cut, again and again, until none lowers the loss. The cut is
-        None if that met the limits nowhere.
+        One column after the other gets its best cut, again and again, until none lowers the loss. The cut
+        is None if that met the limits nowhere.
 
         Args:
             x: The cuts of all columns to begin with.

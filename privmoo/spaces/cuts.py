@@ -236,7 +236,7 @@ class CutSpace(SearchSpace):
     def settled(
         self, x: NDArray[Any], limits: Limits, rng: np.random.Generator
     ) -> NDArray[np.bool_] | None:
-        """Return a cut near another one to which no column has a better cut by itself.
+        """Return a cut near another one that no column can improve by itself.
 
         Up to two random moves come first, and then one column after the other gets its best cut.
 

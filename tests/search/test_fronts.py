@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from privmoo.evaluation.evaluator import Evaluation, Observer
 from privmoo.operators.class_demands import aims_of, drawn_demands, varied_demands
 from privmoo.operators.space import space_of
 from privmoo.search.optimization import possible_focus
+from privmoo.search.polish import Polish
 from privmoo.search.slices import best_of_slices, marks_of, read_focus
 from tests.scenery.goals import GOALS, NEEDS
 
@@ -109,6 +110,35 @@ def test_a_budget_of_evaluations_holds_with_the_local_search(
             ).run
         assert run["evaluations"] == counter.rows
         assert number <= counter.rows < number + 20  # the last batch is completed
+
+
+@pytest.mark.parametrize(
+    ("kind", "third"), [("cuts", "settled"), ("levels", "walks"), ("averages", "walks")]
+)
+def test_a_run_names_every_mechanism_of_its_local_search(
+    kind: str, third: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    makers = {"neighbours": "_around", "children": "_children", "settled": "_settled"}
+    used = set()
+
+    def recorded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        def record(self: Polish, *arguments: Any) -> Any:
+            used.add(name)
+            return method(self, *arguments)
+
+        return record
+
+    for name, method in (makers | {"walks": "_walks"}).items():
+        monkeypatch.setattr(Polish, method, recorded(name, getattr(Polish, method)))
+    problem = {
+        "cuts": pm.problems.BudgetSuppression(TABLE),
+        "levels": pm.problems.Levels(pm.datasets.adult("dewri").sample(90, seed=1)),
+        "averages": pm.problems.ZeroSuppression(TABLE),
+    }[kind]
+    algorithm = pm.search.make_algorithm(problem, population=6)
+    run = pm.optimize(problem, algorithm, 40, seed=1, polish=True, progress=False).run
+    assert run["polish"]["kinds"] == ["neighbours", "children", third]
+    assert used == set(run["polish"]["kinds"])
 
 
 def test_slices_hold_the_best_of_every_mark() -> None:
