@@ -1,4 +1,4 @@
-"""Polish: a Pareto local search around the archive, for the last part of a budget."""
+"""Polish: a Pareto local search around the archive, which takes turns with the algorithm of a run."""
 
 from __future__ import annotations
 
