@@ -28,6 +28,7 @@ _LONGEST_WALK = 4
 _NEAR = 4
 _SETTLED = 32
 """One of so many of a batch is settled: finding it costs about as much as so many others."""
+_OF_SLICES = 0.75
 
 
 class Polish(Observer):
@@ -131,13 +132,13 @@ class Polish(Observer):
     def _settled(self, slices: list[Slice], tries: int, left_out: int) -> list[NDArray[Any]]:
         """Return new decision vectors that no part can improve by itself, near those of the archive.
 
-        Half of the tries are for the k and ℓ at which a slice begins, the others for those of a trade-off.
+        Three quarters of the tries are for the k and ℓ of a slice, the others for those of a trade-off.
         Each starts from a trade-off with other k and ℓ, one of the nearest more often than a far one.
         """
         archive, problem = self.archive, self.problem
         rows: list[NDArray[Any]] = []
         for _ in range(tries):
-            if slices and self._random.random() < 0.5:
+            if slices and self._random.random() < _OF_SLICES:
                 values = slices[self._random.integers(len(slices))].marks
             else:
                 of_one = problem.minimised(archive.F[self._random.integers(len(archive))])
