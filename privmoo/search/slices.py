@@ -122,13 +122,13 @@ def best_of_slices(
     signs = [1.0 if m.sense == "min" else -1.0 for m in problem.objectives]
     slices = []
     for corner in product(*marks.values()):
-        least = dict(zip(marks, corner, strict=True))
+        marks_of_slice = dict(zip(marks, corner, strict=True))
         inside = np.ones(len(F), np.bool_)
-        for j, mark in least.items():
+        for j, mark in marks_of_slice.items():
             inside &= F[:, j] <= signs[j] * mark
         rows = np.flatnonzero(inside)
         if len(rows):
-            slices += [Slice(int(rows[np.argmin(F[rows, j])]), least) for j in costs]
+            slices += [Slice(int(rows[np.argmin(F[rows, j])]), marks_of_slice) for j in costs]
     return slices
 
 
@@ -173,8 +173,8 @@ def nearest_to_limits(
     """
     distance = np.zeros(len(F))
     for name, place in _places_of_limits(problem).items():
-        least = limits.k if name == "k" else limits.diversity
-        distance += np.abs(np.log(np.maximum(-F[:, place], 1.0) / least))
+        limit = limits.k if name == "k" else limits.diversity
+        distance += np.abs(np.log(np.maximum(-F[:, place], 1.0) / limit))
     return np.argsort(distance, kind="stable")
 
 

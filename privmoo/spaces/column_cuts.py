@@ -70,19 +70,19 @@ class ColumnCuts:
             rng: Draws the order of the columns.
         """
         columns = rng.permutation(np.flatnonzero(self.chances))
-        row, least, passes = x, np.inf, 0.0
+        row, lowest_loss, passes = x, np.inf, 0.0
         place = in_vain = 0
         while in_vain < len(columns):
             column = int(columns[place % len(columns)])
             passes += float(self.passes[column])
             best = self.best(row, column, limits)
-            if best is not None and best[1] < least - _LEAST_GAIN:
-                row, least = best
+            if best is not None and best[1] < lowest_loss - _LEAST_GAIN:
+                row, lowest_loss = best
                 in_vain = 0
             else:
                 in_vain += 1
             place += 1
-        return (row if np.isfinite(least) else None), passes
+        return (row if np.isfinite(lowest_loss) else None), passes
 
     def best(
         self, x: NDArray[np.bool_], column: int, limits: Limits

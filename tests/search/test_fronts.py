@@ -19,8 +19,8 @@ from privmoo.search.polish import Polish
 from privmoo.search.slices import best_of_slices, marks_of, read_focus
 from tests.scenery.goals import GOALS, NEEDS
 
-TOLERANCES = {"joint thresholds": 0.01}
-"""How far above its figure a front may be, as a share; of one that holds all pairs at once more."""
+TOLERANCE = 0.001
+"""How far above its figure a front may be, as a share."""
 
 TABLE = pm.Table(
     pd.DataFrame(
@@ -43,7 +43,7 @@ def test_what_special_programs_reach_is_reached(name: str) -> None:
         pytest.skip("the data are not here")
     for seed in (1, 2, 3) if name == "all cuts" else (1,):
         for goal in GOALS[name](seed):
-            assert goal.reached(tolerance=TOLERANCES.get(name, 0.001)), (seed, goal)
+            assert goal.reached(tolerance=TOLERANCE), (seed, goal)
 
 
 @pytest.mark.parametrize("kind", ["cuts", "levels"])
