@@ -110,8 +110,8 @@ def best_cut(
     left_out: NDArray[np.int64],
     allowed: NDArray[np.bool_],
     most_left_out: int,
-) -> tuple[NDArray[np.bool_], bool]:
-    """Return the cut with the least loss that leaves out few enough records, and whether there is one.
+) -> tuple[NDArray[np.bool_], float]:
+    """Return the cut with the least loss that leaves out few enough, and that loss; infinite for none.
 
     A record that is left out counts 1. Where that leaves out too many, it costs more, and the price is
     searched by halves: the cut is then the best of those that some price makes the cheapest.
@@ -123,8 +123,8 @@ def best_cut(
         most_left_out: The largest number of records that may be left out.
     """
     best, out, cost = _cheapest(losses, left_out, allowed, 1.0)
-    if out < 0 or out <= most_left_out:
-        return best, out >= 0
+    if out <= most_left_out:
+        return best, cost
     low, high = 1.0, 4.0
     while high < _HIGHEST_PRICE:
         best, out, cost = _cheapest(losses, left_out, allowed, high)
@@ -132,7 +132,7 @@ def best_cut(
             break
         low, high = high, 4.0 * high
     if out > most_left_out:
-        return best, False
+        return best, np.inf
     for _ in range(_HALVINGS):
         price = 0.5 * (low + high)
         cut, out, other = _cheapest(losses, left_out, allowed, price)
@@ -142,7 +142,7 @@ def best_cut(
             high = price
             if other < cost:
                 best, cost = cut, other
-    return best, True
+    return best, cost
 
 
 @compiled()
@@ -152,7 +152,10 @@ def _cheapest(
     allowed: NDArray[np.bool_],
     price: float,
 ) -> tuple[NDArray[np.bool_], int, float]:
-    """Return the cheapest cut, the records that it leaves out (-1 if there is no cut), and its loss."""
+    """Return the cheapest cut, the records that it leaves out (-1 if there is no cut), and its loss.
+
+    A record that is left out counts 1 in the loss, whatever its price.
+    """
     n_leaves = len(losses)
     costs = np.full(n_leaves + 1, np.inf)
     begins, out = np.zeros(n_leaves + 1, np.int64), np.zeros(n_leaves + 1, np.int64)

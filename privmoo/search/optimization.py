@@ -78,7 +78,7 @@ def optimize(
     they went over the table, which is what an evaluation does once. Free classes compute only what a move
     of a record changes, so a move is no evaluation: `front.run["moves"]` says how many they tried, and as
     many moves as there are units are a pass. The local search over cuts finds the best cut of one column
-    without evaluating the others; its passes count too.
+    after the other without evaluating the others; its passes count too.
 
     Args:
         problem: The problem to solve.

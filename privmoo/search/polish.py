@@ -1,4 +1,4 @@
-"""Polish: a Pareto local search around the archive, for the last part of a budget."""
+"""Polish: a Pareto local search around the archive, which takes turns with the algorithm of a run."""
 
 from __future__ import annotations
 
@@ -11,15 +11,24 @@ from pymoo.core.population import Population
 from privmoo.evaluation.evaluator import Evaluation, Observer
 from privmoo.front.archive import Archive
 from privmoo.problem import AnonymizationProblem
-from privmoo.search.slices import Focus, best_of_slices, limits_of, marks_of, most_left_out
+from privmoo.search.slices import (
+    Focus,
+    Slice,
+    best_of_slices,
+    limits_of,
+    marks_of,
+    most_left_out,
+    nearest_to_limits,
+)
 
 __all__ = ["Polish"]
 
 _LARGEST = 1 << 22
 _LONGEST_WALK = 4
 _NEAR = 4
-_REFITTED = 8
-"""One of so many of a batch is the best of one part: finding it costs about as much as so many others."""
+_SETTLED = 32
+"""One of so many of a batch is settled: finding it costs about as much as so many others."""
+_OF_SLICES = 0.75
 
 
 class Polish(Observer):
@@ -27,15 +36,16 @@ class Polish(Observer):
 
     The space says what the neighbours of a decision vector are: all that one small move leads to. Every
     recoding on the archive gets its turn, and those with the fewest tried neighbours come first. Where all
-    neighbours have been tried, two moves are made at once. Nothing is evaluated that the run has evaluated
-    before.
+    neighbours have been tried, those of a neighbour come next, and from farther away where that is nothing
+    new. Nothing is evaluated that the run has evaluated before.
 
-    Where the archive is large, three quarters of a batch are about the best for each k and ℓ that people
-    publish: their neighbours, walks of a few moves from them, and their children by the operators of the
-    problem.
+    Where the archive is large, a quarter of a batch each are neighbours of the best for each k and ℓ that
+    people publish, and their children by the operators of the problem.
 
-    Up to an eighth of a batch comes from the best choice of one part, such as the cut of one column, while
-    the other parts stay as one of the archive has them, or nearly so. That reaches what is many moves away.
+    What is many moves away is reached by decision vectors that are settled, one of 32: after some random
+    moves from one of the archive, one part after the other, such as the cut of one column, gets the best
+    choice for some k and ℓ while the other parts stay, until none can be better. Where the space knows no
+    best choice, another quarter of a batch are walks of a few moves from the best.
 
     Args:
         problem: The problem, whose space offers neighbours.
@@ -45,6 +55,8 @@ class Polish(Observer):
         focus: Limits of objectives that matter most.
 
     Attributes:
+        kinds: The mechanisms that make decision vectors: `"neighbours"`, `"children"`, and `"settled"` or
+            `"walks"`.
         evaluations: How many recodings were evaluated.
         rounds: In how many batches.
     """
@@ -68,13 +80,17 @@ class Polish(Observer):
         self._seen: set[bytes] = set()
         self._waiting: dict[bytes, list[NDArray[Any]]] = {}
         self._tried: dict[bytes, int] = {}
-        self._most_left_out = most_left_out(problem) if problem.space.refits else None
+        self._moves: dict[bytes, int] = {}
+        self._most_left_out = most_left_out(problem) if problem.space.settles else None
+        third = "walks" if self._most_left_out is None else "settled"
+        self.kinds = ("neighbours", "children", third)
 
     def describe(self) -> dict[str, Any]:
         """Return what makes one polish differ from another, as plain data."""
         names = self.problem.objective_names
         return {
             "batch": self.batch,
+            "kinds": list(self.kinds),
             "marks": {names[place]: list(marks) for place, marks in self.marks.items()},
         }
 
@@ -100,33 +116,37 @@ class Polish(Observer):
         for key in list(self._waiting):
             if key not in everyone:  # no longer among the best
                 del self._waiting[key]
-        best = best_of_slices(self.problem, self.archive.F, self.marks)
-        preferred = {keys[i]: rows[i] for i in best}
-        batch = self._refitted(best, -(-self.batch // _REFITTED))
+        slices = best_of_slices(self.problem, self.archive.F, self.marks)
+        preferred = {keys[of_slice.place]: rows[of_slice.place] for of_slice in slices}
+        batch: list[NDArray[Any]] = []
+        if self._most_left_out is not None:
+            batch += self._settled(slices, -(-self.batch // _SETTLED), self._most_left_out)
         share = (self.batch - len(batch)) // 4
         if len(everyone) > self.batch and preferred:
             batch += self._around(preferred, share)
-            batch += self._walks(list(preferred.values()), share)
+            if "walks" in self.kinds:
+                batch += self._walks(list(preferred.values()), share)
             batch += self._children(np.array(list(preferred.values())), share)
         return batch + self._around(everyone, self.batch - len(batch))
 
-    def _refitted(self, best: list[int], tries: int) -> list[NDArray[Any]]:
-        """Return new decision vectors with one part that is the best for what one of the archive has.
+    def _settled(self, slices: list[Slice], tries: int, left_out: int) -> list[NDArray[Any]]:
+        """Return new decision vectors that no part can improve by itself, near those of the archive.
 
-        Half of the tries begin at the best of slices.
+        Three quarters of the tries are for the k and ℓ of a slice, the others for those of a trade-off.
+        Each starts from a trade-off with other k and ℓ, one of the nearest more often than a far one.
         """
         archive, problem = self.archive, self.problem
         rows: list[NDArray[Any]] = []
-        if self._most_left_out is None:
-            return rows
         for _ in range(tries):
-            of_slice = len(best) > 0 and self._random.random() < 0.5
-            places = best if of_slice else range(len(archive))
-            place = places[self._random.integers(len(places))]
-            limits = limits_of(
-                problem, archive.F[place], self.marks, self._most_left_out, self._random
-            )
-            row = problem.space.refitted(archive.rows[place], limits, self._random)
+            if slices and self._random.random() < _OF_SLICES:
+                values = slices[self._random.integers(len(slices))].marks
+            else:
+                of_one = problem.minimised(archive.F[self._random.integers(len(archive))])
+                values = dict(enumerate(of_one.tolist()))
+            limits = limits_of(problem, values, left_out)
+            nearest = nearest_to_limits(problem, archive.F, limits)
+            start = nearest[int(len(nearest) ** self._random.random()) - 1]
+            row = problem.space.settled(archive.rows[start], limits, self._random)
             rows += [] if row is None else self._new(row[None])
         return rows
 
@@ -134,12 +154,8 @@ class Polish(Observer):
         """Return new ends of random walks, from all of some decision vectors in turn."""
         rows = []
         for place in self._random.permutation(np.arange(most) % len(centres)):
-            x = centres[place]
-            for _ in range(self._random.integers(2, _LONGEST_WALK, endpoint=True)):
-                neighbours = self.problem.neighbours(x)
-                if len(neighbours):
-                    x = neighbours[self._random.integers(len(neighbours))]
-            rows += self._new(x[None])
+            moves = int(self._random.integers(2, _LONGEST_WALK, endpoint=True))
+            rows += self._new(self._walked(centres[place], moves)[None])
         return rows
 
     def _children(self, parents: NDArray[Any], most: int) -> list[NDArray[Any]]:
@@ -184,14 +200,16 @@ class Polish(Observer):
         return rows
 
     def _neighbours(self, key: bytes, x: NDArray[Any], most: int) -> list[NDArray[Any]]:
-        """Return some neighbours of a decision vector that were not evaluated yet."""
+        """Return some new neighbours of a decision vector, or what is farther away if there are none."""
         if key not in self._waiting:
             self._waiting[key] = self._shuffled(x) if key not in self._tried else []
+        if not self._waiting[key]:
+            moves = self._moves.setdefault(key, 1)
+            self._waiting[key] = self._shuffled(self._walked(x, moves))
+            self._moves[key] += not self._waiting[key]
         waiting, neighbours = self._waiting[key], list[NDArray[Any]]()
         while waiting and len(neighbours) < most:
             neighbours += self._new(waiting.pop()[None])
-        if not neighbours:
-            neighbours = self._new(self._far(x, most))
         self._tried[key] = self._tried.get(key, 0) + max(1, len(neighbours))
         return neighbours
 
@@ -205,16 +223,17 @@ class Polish(Observer):
         return new_rows
 
     def _shuffled(self, x: NDArray[Any]) -> list[NDArray[Any]]:
+        """Return neighbours that were not evaluated yet, in a random order; not all if they are huge."""
         rows = self.problem.neighbours(x)
+        keys = self.problem.stair_keys(rows) if len(rows) else []
+        rows = rows[[key not in self._seen for key in keys]]
         order = self._random.permutation(len(rows))
         return list(rows[order[: max(1, _LARGEST // max(1, rows[:1].nbytes))]])
 
-    def _far(self, x: NDArray[Any], most: int) -> NDArray[Any]:
-        """Return some neighbours of a neighbour."""
-        for _ in range(2):
-            rows = self.problem.neighbours(x)
-            if not len(rows):
-                break
-            rows = rows[self._random.permutation(len(rows))[:most]]
-            x = rows[0]
-        return rows
+    def _walked(self, x: NDArray[Any], moves: int) -> NDArray[Any]:
+        """Return where some random moves lead to."""
+        for _ in range(moves):
+            neighbours = self.problem.neighbours(x)
+            if len(neighbours):
+                x = neighbours[self._random.integers(len(neighbours))]
+        return x

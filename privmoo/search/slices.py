@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,29 @@ from privmoo.problem import AnonymizationProblem
 from privmoo.spaces.base import Limits
 from privmoo.suppression import NoSuppression
 
-__all__ = ["Focus", "best_of_slices", "limits_of", "marks_of", "most_left_out", "read_focus"]
+__all__ = [
+    "Focus",
+    "Slice",
+    "best_of_slices",
+    "limits_of",
+    "marks_of",
+    "most_left_out",
+    "nearest_to_limits",
+    "read_focus",
+]
 
 Focus = Mapping[str, tuple[float, float]]
 """By objective, the least and the largest value that matters."""
+
+
+class Slice(NamedTuple):
+    """What reaches one mark of each objective that has marks, and the best trade-off there."""
+
+    place: int
+    """The place of the trade-off with the least of another objective."""
+    marks: dict[int, float]
+    """The marks, by the place of the objective."""
+
 
 _PUBLISHED: dict[str, tuple[float, ...]] = {
     "k": (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100),
@@ -90,11 +110,8 @@ def marks_of(problem: AnonymizationProblem, focus: Focus) -> dict[int, list[floa
 
 def best_of_slices(
     problem: AnonymizationProblem, F: NDArray[np.float64], marks: Mapping[int, Sequence[float]]
-) -> list[int]:
-    """Return the places of the best trade-offs of all slices, each once.
-
-    A slice is what reaches one mark of each objective that has marks; its best trade-offs have the least of
-    each other objective.
+) -> list[Slice]:
+    """Return all slices that have a trade-off, with their best one; once for each other objective.
 
     Args:
         problem: The problem.
@@ -103,15 +120,16 @@ def best_of_slices(
     """
     costs = [j for j in range(F.shape[1]) if j not in marks] or list(marks)
     signs = [1.0 if m.sense == "min" else -1.0 for m in problem.objectives]
-    places: dict[int, None] = {}
+    slices = []
     for corner in product(*marks.values()):
+        marks_of_slice = dict(zip(marks, corner, strict=True))
         inside = np.ones(len(F), np.bool_)
-        for j, mark in zip(marks, corner, strict=True):
+        for j, mark in marks_of_slice.items():
             inside &= F[:, j] <= signs[j] * mark
         rows = np.flatnonzero(inside)
         if len(rows):
-            places.update((int(rows[np.argmin(F[rows, j])]), None) for j in costs)
-    return list(places)
+            slices += [Slice(int(rows[np.argmin(F[rows, j])]), marks_of_slice) for j in costs]
+    return slices
 
 
 def most_left_out(problem: AnonymizationProblem) -> int | None:
@@ -119,40 +137,51 @@ def most_left_out(problem: AnonymizationProblem) -> int | None:
 
     None where something else does: no objective is k or ℓ, or none is a loss, or the policy has no budget.
     """
-    raises_privacy = any(m.name in _PUBLISHED and m.sense == "max" for m in problem.objectives)
     lowers_loss = any("loss" in m.needs and m.sense == "min" for m in problem.objectives)
     engine = problem.evaluator.engine
-    if not (raises_privacy and lowers_loss):
+    if not (_places_of_limits(problem) and lowers_loss):
         return None
     if engine.staircase is not None:
         return engine.staircase.limit(problem.table.n_records)
     return 0 if isinstance(engine.suppression, NoSuppression) else None
 
 
-def limits_of(
-    problem: AnonymizationProblem,
-    F: NDArray[np.float64],
-    marks: Mapping[int, Sequence[float]],
-    left_out: int,
-    rng: np.random.Generator,
-) -> Limits:
-    """Return the k and ℓ of a trade-off as limits; half of the time those at which its slice begins.
+def limits_of(problem: AnonymizationProblem, values: Mapping[int, float], left_out: int) -> Limits:
+    """Return the k and ℓ of a trade-off, or those at which a slice begins, as limits.
 
     Args:
         problem: The problem.
-        F: Minimised objectives of the trade-off.
-        marks: The values at which slices begin, by the place of the objective.
+        values: Values of objectives by their place.
         left_out: How many records may be left out.
-        rng: The source of randomness.
     """
     least = {"k": 1.0, "l": 1.0}
-    for j, objective in enumerate(problem.objectives):
-        if objective.name not in least or objective.sense != "max":
-            continue
-        value = -float(F[j])
-        passed = [mark for mark in marks.get(j, ()) if mark <= value]
-        if passed and rng.random() < 0.5:
-            value = passed[-1]
-        least[objective.name] = value
+    for name, place in _places_of_limits(problem).items():
+        least[name] = values.get(place, 1.0)
     # Less than ℓ by a hair, so that rounding does not exclude a group that is exactly as diverse.
     return Limits(math.ceil(least["k"]), least["l"] - 1e-9, left_out)
+
+
+def nearest_to_limits(
+    problem: AnonymizationProblem, F: NDArray[np.float64], limits: Limits
+) -> NDArray[np.intp]:
+    """Return the places of trade-offs, those first whose k and ℓ differ from limits by the least factors.
+
+    Args:
+        problem: The problem.
+        F: Minimised objectives, one row per trade-off.
+        limits: The limits.
+    """
+    distance = np.zeros(len(F))
+    for name, place in _places_of_limits(problem).items():
+        limit = limits.k if name == "k" else limits.diversity
+        distance += np.abs(np.log(np.maximum(-F[:, place], 1.0) / limit))
+    return np.argsort(distance, kind="stable")
+
+
+def _places_of_limits(problem: AnonymizationProblem) -> dict[str, int]:
+    """Return the places of k and ℓ among the objectives, as far as they are maximised."""
+    return {
+        objective.name: place
+        for place, objective in enumerate(problem.objectives)
+        if objective.name in _PUBLISHED and objective.sense == "max"
+    }

@@ -171,24 +171,24 @@ class SearchSpace:
         return np.asarray(x)[None][:0]
 
     @property
-    def refits(self) -> bool:
+    def settles(self) -> bool:
         """Whether the space can find the best of one part of a decision vector, while the others stay."""
         return False
 
-    def refitted(
+    def settled(
         self, x: NDArray[Any], limits: Limits, rng: np.random.Generator
     ) -> NDArray[Any] | None:
-        """Return a decision vector near another one, with one part that is the best for limits.
+        """Return a decision vector near another one that no part can improve by itself.
 
         Args:
             x: The other one.
             limits: What groups must have to stay, and how many records may be left out.
-            rng: Draws the part, and the moves in other parts that come first.
+            rng: Draws the moves that come first, and the order of the parts.
 
         Returns:
-            The decision vector; None if no choice of that part meets the limits.
+            The decision vector; None if the limits were met nowhere.
         """
-        raise TypeError(f"{type(self).__name__} must define refitted(x, limits, rng)")
+        raise TypeError(f"{type(self).__name__} must define settled(x, limits, rng)")
 
     def begin_run(self) -> None:
         """Forget what the space remembers of an earlier run."""

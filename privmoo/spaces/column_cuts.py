@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privmoo._util.distinct import number_rows
 from privmoo.kernels.column_cuts import ColumnTuples, best_cut, block_costs
 from privmoo.recodings.blocks import need_hierarchy
 from privmoo.spaces.base import Limits
@@ -20,6 +21,7 @@ __all__ = ["ColumnCuts"]
 _MOST_LEAVES = 256
 _MOST_PASSES = 64.0
 _MOST_COUNTS = 1 << 24
+_LEAST_GAIN = 1e-9
 
 
 class ColumnCuts:
@@ -42,8 +44,9 @@ class ColumnCuts:
     >>> table = pm.Table(pd.DataFrame({"age": [1, 1, 2, 3, 3, 3]}),
     ...                  quasi_identifiers={"age": pm.Hierarchy.ordered()})
     >>> columns = ColumnCuts(pm.problems.Cuts(table).space)
-    >>> columns.best(np.array([False, False]), 0, Limits(2, 1.0, 0)).tolist()
-    [False, True]
+    >>> cut, loss = columns.best(np.array([False, False]), 0, Limits(2, 1.0, 0))
+    >>> cut.tolist(), loss
+    ([False, True], 1.5)
     """
 
     def __init__(self, space: CutSpace) -> None:
@@ -53,13 +56,46 @@ class ColumnCuts:
         bits = np.diff(space.offsets) * (self.passes <= _MOST_PASSES)
         self.chances: NDArray[np.float64] = bits / max(1, bits.sum())
 
-    def best(self, x: NDArray[np.bool_], column: int, limits: Limits) -> NDArray[np.bool_] | None:
-        """Return a cut with the best cut of one column for limits; None if no cut of it meets them.
+    def settled(
+        self, x: NDArray[np.bool_], limits: Limits, rng: np.random.Generator
+    ) -> tuple[NDArray[np.bool_] | None, float]:
+        """Return a cut that no column can improve by itself, and how often that went over the table.
+
+        One column after the other gets its best cut, again and again, until none lowers the loss. The cut
+        is None if that met the limits nowhere.
+
+        Args:
+            x: The cuts of all columns to begin with.
+            limits: What groups must have to stay, and how many records may be left out.
+            rng: Draws the order of the columns.
+        """
+        columns = rng.permutation(np.flatnonzero(self.chances))
+        row, lowest_loss, passes = x, np.inf, 0.0
+        place = in_vain = 0
+        while in_vain < len(columns):
+            column = int(columns[place % len(columns)])
+            passes += float(self.passes[column])
+            best = self.best(row, column, limits)
+            if best is not None and best[1] < lowest_loss - _LEAST_GAIN:
+                row, lowest_loss = best
+                in_vain = 0
+            else:
+                in_vain += 1
+            place += 1
+        return (row if np.isfinite(lowest_loss) else None), passes
+
+    def best(
+        self, x: NDArray[np.bool_], column: int, limits: Limits
+    ) -> tuple[NDArray[np.bool_], float] | None:
+        """Return a cut with the best cut of one column for limits, and its loss, summed over all records.
 
         Args:
             x: The cuts of all columns, of which that of the column does not matter.
             column: Its place among the quasi-identifiers.
             limits: What groups must have to stay, and how many records may be left out.
+
+        Returns:
+            Both, or None if no cut of that column meets the limits.
         """
         blocks = self._blocks[column]
         tuples = self._tuples(x, column, blocks)
@@ -74,36 +110,32 @@ class ColumnCuts:
             limits.diversity,
             n_values,
         )
-        cut, exists = best_cut(*costs, blocks.allowed, limits.left_out)
-        if not exists:
+        cut, loss = best_cut(*costs, blocks.allowed, limits.left_out)
+        if np.isinf(loss):
             return None
         row = x.copy()
         row[self.space.offsets[column] : self.space.offsets[column + 1]] = cut
-        return row
+        return row, float(loss)
 
     def _tuples(self, x: NDArray[np.bool_], column: int, blocks: _Blocks) -> ColumnTuples:
         """Return the tuples in the order of a column, with their classes by the other columns."""
         table = self.space.table
         of_leaves = self.space.blocks(x[None])[0]
-        keys, losses = np.zeros(table.n_tuples, np.int64), np.zeros(table.n_tuples)
-        begin, n_classes = 0, 1
+        losses, begin = np.zeros(table.n_tuples), 0
+        codes, sizes = list[NDArray[np.integer]](), list[int]()
         for j, qi in enumerate(table.qis):
             if j != column:
                 block_of_leaf = of_leaves[begin : begin + qi.n_leaves]
                 widths = np.bincount(block_of_leaf)
-                blocks_of_tuples = block_of_leaf[table.tuples[:, j]]
-                losses += (widths[blocks_of_tuples] - 1) * self._leaf_losses[j]
-                if n_classes * len(widths) >= 1 << 62:
-                    _, keys = np.unique(keys, return_inverse=True)
-                    n_classes = table.n_tuples
-                keys = keys * len(widths) + blocks_of_tuples
-                n_classes *= len(widths)
+                losses += ((widths[block_of_leaf] - 1) * self._leaf_losses[j])[table.tuples[:, j]]
+                codes.append(block_of_leaf[table.tuples[:, j]])
+                sizes.append(len(widths))
             begin += qi.n_leaves
-        _, first, classes = np.unique(keys, return_index=True, return_inverse=True)
+        classes, first = number_rows(np.zeros(table.n_tuples, np.int64), codes, sizes)
         return ColumnTuples(
             order=blocks.order,
             leaf_starts=blocks.leaf_starts,
-            classes=classes.astype(np.int64),
+            classes=classes,
             class_losses=losses[first],
             weights=self._weights,
             entry_starts=self._entries[0],

@@ -26,7 +26,7 @@ __all__ = ["CutSpace"]
 _REACH = 3
 """The farthest that a boundary is shifted, in leaves."""
 _MOVES_BEFORE = 2
-"""The most moves of other columns before one column gets its best cut."""
+"""The most moves before all columns get their best cuts."""
 
 
 class CutSpace(SearchSpace):
@@ -229,35 +229,33 @@ class CutSpace(SearchSpace):
         return ColumnCuts(self)
 
     @property
-    def refits(self) -> bool:
+    def settles(self) -> bool:
         """Whether any column has few enough leaves."""
         return bool(self.columns.chances.any())
 
-    def refitted(
+    def settled(
         self, x: NDArray[Any], limits: Limits, rng: np.random.Generator
     ) -> NDArray[np.bool_] | None:
-        """Return a cut near another one, whose cut of one column is the best for limits.
+        """Return a cut near another one that no column can improve by itself.
 
-        Up to two moves of other columns come first: the two together reach what no single move does.
+        Up to two random moves come first, and then one column after the other gets its best cut.
 
         Args:
             x: The other one.
             limits: What groups must have to stay, and how many records may be left out.
-            rng: Draws the column, those with many bits more often, and the moves.
+            rng: Draws the moves, and the order of the columns.
 
         Returns:
-            The cut; None if no cut of that column meets the limits.
+            The cut; None if that met the limits nowhere.
         """
         [row] = self.bits(np.asarray(x)[None])
-        column = int(rng.choice(self.n_attributes, p=self.columns.chances))
-        bits = slice(self.offsets[column], self.offsets[column + 1])
         for _ in range(rng.integers(_MOVES_BEFORE, endpoint=True)):
             rows = self.neighbours(row)
-            rows = rows[(rows[:, bits] == row[bits]).all(axis=1)]
             if len(rows):
                 row = rows[rng.integers(len(rows))]
-        self.passes += float(self.columns.passes[column])
-        return self.columns.best(row, column, limits)
+        settled, passes = self.columns.settled(row, limits, rng)
+        self.passes += passes
+        return settled
 
     def valid(self, X: npt.ArrayLike) -> NDArray[np.bool_]:
         """Return which rows are valid cuts and respect the fixed bits."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,12 @@ from privmoo.evaluation.evaluator import Evaluation, Observer
 from privmoo.operators.class_demands import aims_of, drawn_demands, varied_demands
 from privmoo.operators.space import space_of
 from privmoo.search.optimization import possible_focus
+from privmoo.search.polish import Polish
 from privmoo.search.slices import best_of_slices, marks_of, read_focus
 from tests.scenery.goals import GOALS, NEEDS
 
-TOLERANCES = {"joint thresholds": 0.01}
-"""How far above its figure a front may be, as a share; of one that holds all pairs at once more."""
+TOLERANCE = 0.001
+"""How far above its figure a front may be, as a share."""
 
 TABLE = pm.Table(
     pd.DataFrame(
@@ -42,7 +43,7 @@ def test_what_special_programs_reach_is_reached(name: str) -> None:
         pytest.skip("the data are not here")
     for seed in (1, 2, 3) if name == "all cuts" else (1,):
         for goal in GOALS[name](seed):
-            assert goal.reached(tolerance=TOLERANCES.get(name, 0.001)), (seed, goal)
+            assert goal.reached(tolerance=TOLERANCE), (seed, goal)
 
 
 @pytest.mark.parametrize("kind", ["cuts", "levels"])
@@ -111,13 +112,44 @@ def test_a_budget_of_evaluations_holds_with_the_local_search(
         assert number <= counter.rows < number + 20  # the last batch is completed
 
 
+@pytest.mark.parametrize(
+    ("kind", "third"), [("cuts", "settled"), ("levels", "walks"), ("averages", "walks")]
+)
+def test_a_run_names_every_mechanism_of_its_local_search(
+    kind: str, third: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    makers = {"neighbours": "_around", "children": "_children", "settled": "_settled"}
+    used = set()
+
+    def recorded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        def record(self: Polish, *arguments: Any) -> Any:
+            used.add(name)
+            return method(self, *arguments)
+
+        return record
+
+    for name, method in (makers | {"walks": "_walks"}).items():
+        monkeypatch.setattr(Polish, method, recorded(name, getattr(Polish, method)))
+    problem = {
+        "cuts": pm.problems.BudgetSuppression(TABLE),
+        "levels": pm.problems.Levels(pm.datasets.adult("dewri").sample(90, seed=1)),
+        "averages": pm.problems.ZeroSuppression(TABLE),
+    }[kind]
+    algorithm = pm.search.make_algorithm(problem, population=6)
+    run = pm.optimize(problem, algorithm, 40, seed=1, polish=True, progress=False).run
+    assert run["polish"]["kinds"] == ["neighbours", "children", third]
+    assert used == set(run["polish"]["kinds"])
+
+
 def test_slices_hold_the_best_of_every_mark() -> None:
     problem = pm.problems.Cuts(TABLE)
     marks = marks_of(problem, read_focus(problem, {"k": (3, 50)}))
     assert marks == {0: [3, 4, 5, 7, 10, 15, 20, 30, 50]}
     assert marks_of(problem, {"loss": (0.1, 0.2)})[1][::7] == [0.1, 0.2]
     F = np.array([[-2, 0.1], [-4, 0.2], [-12, 0.3], [-60, 0.9]])
-    assert best_of_slices(problem, F, marks) == [1, 2, 3]
+    slices = best_of_slices(problem, F, marks)
+    assert [each.place for each in slices] == [1, 1, 2, 2, 2, 3, 3, 3, 3]
+    assert [each.marks[0] for each in slices] == marks[0]
 
 
 def test_regions_and_classes_aim_at_the_focus_of_a_run() -> None:

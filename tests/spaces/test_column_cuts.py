@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import privmoo as pm
 from privmoo.problem import AnonymizationProblem
-from privmoo.search.slices import limits_of, marks_of, most_left_out
+from privmoo.search.slices import limits_of, most_left_out, nearest_to_limits
 from privmoo.spaces.base import Limits
 from privmoo.spaces.column_cuts import ColumnCuts
 from tests.scenery.goals import german_credit
@@ -85,17 +85,19 @@ def test_no_cut_of_a_column_is_better(
     for column in range(space.n_attributes):
         limits = Limits(k, diversity, left_out)
         values = judged(problem, cuts_of(space, x, column), limits)
-        best = ColumnCuts(space).best(x, column, limits)
+        answer = ColumnCuts(space).best(x, column, limits)
         fits = values[:, 1] <= left_out
-        assert (best is not None) == fits.any()
-        if best is None:
+        assert (answer is not None) == fits.any()
+        if answer is None:
             continue
+        best, its_loss = answer
         other = np.delete(
             np.arange(space.n_bits), np.r_[space.offsets[column] : space.offsets[column + 1]]
         )
         assert space.valid(best[None]).all() and (best[other] == x[other]).all()
         [(loss, out)] = judged(problem, best[None], limits)
         assert out <= left_out
+        assert np.isclose(its_loss, loss * table.n_records)
         cheapest = values[values[:, 0] <= values[:, 0].min() + 1e-12]
         if left_out == 0 or cheapest[:, 1].max() <= left_out:  # otherwise a price decides
             assert loss <= values[fits, 0].min() + 1e-9
@@ -109,14 +111,12 @@ def test_columns_with_many_leaves_are_left_alone() -> None:
     assert np.isinf(space.columns.passes[0])
 
 
-def test_limits_are_those_of_a_trade_off_or_of_its_slice() -> None:
+def test_limits_are_those_of_objectives() -> None:
     problem = pm.problems.BudgetSuppression(german_credit(), max_suppression=0.05)
     assert most_left_out(problem) == 50
-    marks = marks_of(problem, {})
-    rng = np.random.default_rng(1)
-    drawn = {limits_of(problem, np.array([-39.0, 0.6]), marks, 50, rng) for _ in range(40)}
-    assert {limits.k for limits in drawn} == {30, 39}
-    assert {limits.left_out for limits in drawn} == {50}
+    assert limits_of(problem, {0: 38.5, 1: 0.6}, 50) == (39, 1 - 1e-9, 50)
+    F = np.array([[-80.0, 0.7], [-2.0, 0.2], [-39.0, 0.6]])
+    assert nearest_to_limits(problem, F, Limits(30, 1.0, 50)).tolist() == [2, 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -130,6 +130,25 @@ def test_other_objectives_have_no_best_part(objectives: list[pm.Measure]) -> Non
     assert most_left_out(problem) is None
 
 
+@given(tables(), st.integers(0, 10_000), st.integers(1, 6), st.sampled_from([1.0, 1.5, 2.0]))
+def test_a_settled_cut_has_no_better_cut_of_any_column(
+    table: pm.Table, seed: int, k: int, diversity: float
+) -> None:
+    problem = pm.problems.Cuts(table)
+    space, rng = problem.space, np.random.default_rng(seed)
+    [x] = problem.default_operators()["sampling"](problem, 1, to_numpy=True, random_state=seed)
+    limits = Limits(k, diversity, table.n_records)  # enough, so that no price decides
+    row, passes = space.columns.settled(x, limits, rng)
+    assert row is not None and space.valid(row[None]).all()
+    assert passes >= space.columns.passes[space.columns.chances > 0].sum()
+    [(loss, _)] = judged(problem, row[None], limits)
+    assert loss <= judged(problem, x[None], limits)[0, 0] + 1e-9
+    for column in range(space.n_attributes):
+        of_column = judged(problem, cuts_of(space, row, column), limits)
+        assert loss <= of_column[:, 0].min() + 1e-9
+    assert space.settled(x, Limits(table.n_records + 1, 1.0, 0), rng) is None
+
+
 def test_what_is_many_moves_away_is_found() -> None:
     """The best cut of German credit for k = 50 is not one move from anything on the front."""
     problem = pm.problems.BudgetSuppression(german_credit(), max_suppression=0.05)
@@ -139,4 +158,4 @@ def test_what_is_many_moves_away_is_found() -> None:
         x[space.offsets[column] : space.offsets[column + 1]] = cut
     best = space.columns.best(x, 0, Limits(50, 1.0, 50))
     assert best is not None
-    assert problem.evaluator.evaluate(best[None]).F[0].round(4).tolist() == [-51, 0.5938]
+    assert problem.evaluator.evaluate(best[0][None]).F[0].round(4).tolist() == [-51, 0.5938]
