@@ -53,7 +53,7 @@ def parameters_of(problem: type[AnonymizationProblem]) -> dict[str, inspect.Para
 
     >>> from privmoo.problems import LevelsAndSuppression
     >>> list(parameters_of(LevelsAndSuppression))
-    ['min_k', 'stairs', 'threads']
+    ['objectives', 'constraints', 'min_k', 'stairs', 'extras', 'threads']
     """
     parameters = dict(inspect.signature(problem).parameters)
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):

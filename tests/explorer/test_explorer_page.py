@@ -238,7 +238,7 @@ def test_shortlist_and_comparison(page: Any, front: pm.Front) -> None:
     ids = [int(rows.nth(i).get_attribute("data-id")) for i in (0, 3)]
     for number in ids:
         page.locator(f'.pmx-row[data-id="{number}"] .pmx-pin').click()
-    settle(page)
+        settle(page)  # the rows are drawn anew
     assert page.locator(".pmx-list li").count() == 2
     comment = page.get_by_label(f"comment on Solution {ids[1]}")
     comment.fill(f"{SCRIPT} good")
